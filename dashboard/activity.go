@@ -233,7 +233,7 @@ func (s *Server) activitySelects(
 	for _, st := range stateFilters {
 		states = append(states, namedValue{st.value, st.name})
 	}
-	for _, kind := range doors {
+	for _, kind := range listedOrigins {
 		if by != nil {
 			break // they only see tasks from Discord
 		}

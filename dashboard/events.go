@@ -118,7 +118,7 @@ func (s *Server) snapshot(ctx context.Context, v visitor) (api.PageSnapshot, err
 		return api.PageSnapshot{}, err
 	}
 	snap := api.PageSnapshot{Sessions: list, Tasks: []api.TaskView{}, Questions: s.pending("", v)}
-	for _, kind := range doors {
+	for _, kind := range listedOrigins {
 		active, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, SeenBy: by, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
 		if err != nil {
 			return api.PageSnapshot{}, err

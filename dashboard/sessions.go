@@ -94,13 +94,13 @@ func (s *Server) awaitUnseen(ctx context.Context, r *http.Request, o sessions.Or
 	}
 }
 
-// doors are the origins whose sessions and tasks are shown.
-var doors = []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal, sessions.FromDiscord}
+// listedOrigins are the origins whose sessions and tasks are shown.
+var listedOrigins = []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal, sessions.FromDiscord}
 
 // sessionViews returns the sessions that v may read, last used first.
 func (s *Server) sessionViews(ctx context.Context, v visitor) ([]api.SessionView, error) {
 	views, by := []api.SessionView{}, v.sight()
-	for _, kind := range doors {
+	for _, kind := range listedOrigins {
 		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Kind: kind, SeenBy: by, Limit: maxListedSessions})
 		if err != nil {
 			return nil, err

@@ -22,8 +22,8 @@ type Assistant interface {
 	Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
-// maxSaid is the maximum length of a message in characters, the same as in the message box.
-const maxSaid = 8000
+// maxMessage is the maximum length of a message in characters, the same as in the message box.
+const maxMessage = 8000
 
 // noAssistant returns why v cannot talk with the assistant; empty if v can.
 func (s *Server) noAssistant(v visitor) string {
@@ -51,8 +51,8 @@ func (s *Server) talk(w http.ResponseWriter, r *http.Request) error {
 	switch said := strings.TrimSpace(in.Text); {
 	case err != nil:
 		return err
-	case said == "" || utf8.RuneCountInString(said) > maxSaid:
-		return refuse(http.StatusBadRequest, "say something, in at most %d characters", maxSaid)
+	case said == "" || utf8.RuneCountInString(said) > maxMessage:
+		return refuse(http.StatusBadRequest, "say something, in at most %d characters", maxMessage)
 	case s.Host.IsStop(said):
 		return writeJSON(w, http.StatusOK, s.stopAll(v, origin))
 	}
@@ -73,7 +73,7 @@ func (s *Server) talk(w http.ResponseWriter, r *http.Request) error {
 
 // reply runs the assistant and streams its answer. It stops when the client disconnects or loses its rights.
 func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Handle, st *eventStream, turn assistant.Turn) {
-	news := talkNews{came: make(chan struct{}, 1), begun: map[string]bool{}}
+	news := talkUpdates{pending: make(chan struct{}, 1), announced: map[string]bool{}}
 	turn.OnText = func(t assistant.TextChunk) { news.add("text", api.TalkText{Text: t.Text, Complete: t.Complete}) }
 	done := make(chan struct{})
 	go func() {
@@ -93,7 +93,7 @@ func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Hand
 		select {
 		case <-done:
 			ended = true
-		case <-news.came:
+		case <-news.pending:
 		case <-gone:
 			gone = nil
 			handle.Stop(cmp.Or(cancel.CauseOf(r.Context(), nil), &cancel.Cause{Reason: cancel.Gone}))
@@ -126,13 +126,13 @@ func (s *Server) talkFailure(ctx context.Context, err error) string {
 	return "clank could not answer; its log says why"
 }
 
-// talkNews holds what is still to be sent to the client. Adding to it does not block.
-type talkNews struct {
-	came chan struct{} // holds one value while there is something to send
+// talkUpdates holds what is still to be sent to the client. Adding to it does not block.
+type talkUpdates struct {
+	pending chan struct{} // holds one value while there is something to send
 
-	mu    sync.Mutex
-	list  []talkEvent
-	begun map[string]bool // tasks already announced
+	mu        sync.Mutex
+	list      []talkEvent
+	announced map[string]bool // tasks already announced
 }
 
 type talkEvent struct {
@@ -140,28 +140,28 @@ type talkEvent struct {
 	data  any
 }
 
-func (n *talkNews) add(event string, data any) {
+func (n *talkUpdates) add(event string, data any) {
 	n.mu.Lock()
 	n.list = append(n.list, talkEvent{event, data})
 	n.mu.Unlock()
 	select {
-	case n.came <- struct{}{}:
+	case n.pending <- struct{}{}:
 	default:
 	}
 }
 
 // addTask announces each task once, if the client may read it.
-func (n *talkNews) addTask(p assistant.Progress) {
+func (n *talkUpdates) addTask(p assistant.Progress) {
 	n.mu.Lock()
-	known := n.begun[p.Event.Record.ID]
-	n.begun[p.Event.Record.ID] = true
+	known := n.announced[p.Event.Record.ID]
+	n.announced[p.Event.Record.ID] = true
 	n.mu.Unlock()
 	if !known {
 		n.add("task", shownRecord(p.Event.Record, true))
 	}
 }
 
-func (n *talkNews) take() []talkEvent {
+func (n *talkUpdates) take() []talkEvent {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	list := n.list

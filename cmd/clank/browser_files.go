@@ -30,7 +30,7 @@ func fileCommands() []browserCommand {
 				if in.has("input-ref") && in.has("element") {
 					return r, usagef("--input-ref and --element exclude one another")
 				}
-				paths, err := in.lendFiles()
+				paths, err := in.copyUploads()
 				r.body["paths"] = paths
 				return r, err
 			},
@@ -97,10 +97,10 @@ func checkDownload(_ *commandInput, answer []byte) error {
 	return err
 }
 
-// lendFiles copies the files named by the arguments to the server's upload folder, because the server reads no
+// copyUploads copies the files named by the arguments to the server's upload folder, because the server reads no
 // others, and returns the paths of the copies. A relative name that does not exist here is passed on, because it may
 // exist in that folder. The copies are removed when the command ends.
-func (in *commandInput) lendFiles() (paths []string, err error) {
+func (in *commandInput) copyUploads() (paths []string, err error) {
 	for i, path := range in.args {
 		info, err := os.Stat(path)
 		switch {
@@ -114,16 +114,16 @@ func (in *commandInput) lendFiles() (paths []string, err error) {
 		case !info.Mode().IsRegular():
 			return nil, usagef("%s is not a regular file", path)
 		}
-		if in.lentDir == "" {
+		if in.uploadDir == "" {
 			uploads := filepath.Join(in.home, "uploads")
 			if err := os.MkdirAll(uploads, 0o700); err != nil {
 				return nil, err
 			}
-			if in.lentDir, err = os.MkdirTemp(uploads, "lent-"); err != nil {
+			if in.uploadDir, err = os.MkdirTemp(uploads, "lent-"); err != nil {
 				return nil, err
 			}
 		}
-		to := filepath.Join(in.lentDir, strconv.Itoa(i), filepath.Base(path))
+		to := filepath.Join(in.uploadDir, strconv.Itoa(i), filepath.Base(path))
 		if err := in.copyFile(path, to); err != nil {
 			return nil, err
 		}

@@ -17,13 +17,13 @@ import (
 
 // commandInput is the input of a command.
 type commandInput struct {
-	command *browserCommand
-	args    []string
-	flags   *pflag.FlagSet                    // including the command's own
-	read    func(path string) ([]byte, error) // reads a file, or standard input for "-"
-	stopped func() error                      // returns why the command is canceled, or nil
-	home    string                            // clank's home directory
-	lentDir string                            // directory of copies for the server; "" if there are none
+	command   *browserCommand
+	args      []string
+	flags     *pflag.FlagSet                    // including the command's own
+	read      func(path string) ([]byte, error) // reads a file, or standard input for "-"
+	stopped   func() error                      // returns why the command is canceled, or nil
+	home      string                            // clank's home directory
+	uploadDir string                            // directory of copies for the server; "" if there are none
 }
 
 // controlRequest is a request to the server.

@@ -31,8 +31,8 @@ func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string)
 	in.read = func(path string) ([]byte, error) { return readInputFile(ctx, r.env.Stdin, path) }
 	in.home, _ = client.HomeDir(r.env.Getenv) // the server may be found in another way
 	err := r.execute(ctx, in)
-	if in.lentDir != "" {
-		err = errors.Join(err, os.RemoveAll(in.lentDir))
+	if in.uploadDir != "" {
+		err = errors.Join(err, os.RemoveAll(in.uploadDir))
 	}
 	if flushed := r.printer.Flush(); err == nil {
 		err = flushed

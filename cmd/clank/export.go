@@ -82,7 +82,7 @@ func newExportPersonCommand(e *commandEnv) *cobra.Command {
 		}
 		d, err := h.ExportSubject(ctx, e.Getenv, of, file)
 		if err == nil {
-			tellSubject(e, file+" has", d, countRows(d))
+			printSubject(e, file+" has", d, countRows(d))
 		}
 		return err
 	})
@@ -105,7 +105,7 @@ func newForgetCommand(e *commandEnv) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		tellSubject(e, "forgotten:", d, rows)
+		printSubject(e, "forgotten:", d, rows)
 		if len(d.Settings) > 0 {
 			fmt.Fprintf(e.Stderr, "settings name them still: %s\n", strings.Join(d.Settings, ", "))
 		}
@@ -136,8 +136,8 @@ func countRows(d server.SubjectData) map[string]int {
 	return rows
 }
 
-// tellSubject prints what was found about a subject.
-func tellSubject(e *commandEnv, begin string, d server.SubjectData, rows map[string]int) {
+// printSubject prints what was found about a subject.
+func printSubject(e *commandEnv, begin string, d server.SubjectData, rows map[string]int) {
 	var parts []string
 	for _, table := range slices.Sorted(maps.Keys(rows)) {
 		parts = append(parts, fmt.Sprintf("%s %d", table, rows[table]))

@@ -132,15 +132,15 @@ func (w WebTools) Advice(o sessions.Origin) string {
 	}
 	parts = append(parts, "- browser_browse: when somebody asks for the browser, when it matters how a page looks, for screenshots, and for pages that need "+
 		"scripts, clicks, typing or a login. You can show screenshots of pages with it, so never say that you cannot.")
-	if err := w.searchless(o); err != "" {
+	if err := w.searchUnavailable(o); err != "" {
 		parts = append(parts, "Searching the web is not possible now: "+err)
 	}
 	return "Choose the lightest tool that does it; there is no fixed order:\n" + strings.Join(parts, "\n") +
 		"\nWhen web_search or web_scrape fails or brings nothing, browser_browse may still do it."
 }
 
-// searchless returns why search is unavailable although it could be set up.
-func (w WebTools) searchless(o sessions.Origin) string {
+// searchUnavailable returns why search is unavailable although it could be set up.
+func (w WebTools) searchUnavailable(o sessions.Origin) string {
 	if w.Searcher == nil {
 		return ""
 	}

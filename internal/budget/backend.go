@@ -48,7 +48,7 @@ type taskRun struct {
 	account  llm.Account
 	model    string // for error messages
 	last     sessions.Step
-	lastSaid string // last text of its model other than actions
+	lastText string // last text of its model other than actions
 	lastRead string // result of its last action
 }
 
@@ -98,7 +98,7 @@ func (w *taskRun) observe(s sessions.Step) {
 	switch {
 	case s.Phase != sessions.PhaseDone || s.Text == "":
 	case s.Kind == sessions.StepThink:
-		w.lastSaid = s.Text
+		w.lastText = s.Text
 	case s.Kind == sessions.StepAct && !s.Failed:
 		w.lastRead = s.Text
 	}
@@ -109,6 +109,6 @@ func (w *taskRun) observe(s sessions.Step) {
 func (w *taskRun) partialAnswer(limit string) sessions.Step {
 	return sessions.Step{
 		N: w.last.N + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Limit: limit,
-		Text: agent.PartialAnswer(w.lastSaid, w.last.URL, w.last.Title, w.lastRead), URL: w.last.URL, Title: w.last.Title,
+		Text: agent.PartialAnswer(w.lastText, w.last.URL, w.last.Title, w.lastRead), URL: w.last.URL, Title: w.last.Title,
 	}
 }

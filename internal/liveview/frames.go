@@ -48,7 +48,7 @@ func (c *viewing) showView(ctx context.Context, frames <-chan videosource.Frame)
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-c.turned:
+		case <-c.streamChanged:
 			return nil
 		case <-c.acks:
 		case <-unread.C:
@@ -81,7 +81,7 @@ func (c *viewing) noteShown() {
 	signal(c.acks)
 	if c.late >= lateFrames && c.decodes && !c.video {
 		c.video = true
-		signal(c.turned)
+		signal(c.streamChanged)
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *viewing) setDecodes(decodes bool) {
 	c.decodes = decodes
 	if !decodes && c.video {
 		c.video = false
-		signal(c.turned)
+		signal(c.streamChanged)
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *Server) Serve(ctx context.Context, conn *websocket.Conn, session string
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &viewing{
-		server: s, conn: conn, viewer: v, acks: make(chan struct{}, 1), turned: make(chan struct{}, 1),
+		server: s, conn: conn, viewer: v, acks: make(chan struct{}, 1), streamChanged: make(chan struct{}, 1),
 		commands: make(chan func(context.Context), maxCommands),
 	}
 	err := s.admit(ctx, c, session, cancel)

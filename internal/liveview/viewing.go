@@ -50,15 +50,15 @@ type message struct {
 
 // viewing is a connected viewer.
 type viewing struct {
-	server   *Server
-	conn     *websocket.Conn
-	viewer   sessions.Viewer
-	session  sessions.Session
-	acks     chan struct{}
-	turned   chan struct{} // signals that another stream is to be shown
-	commands chan func(context.Context)
-	open     bool // the session was open when its state was last read; used by showStates
-	number   int  // number of sent frames; used by showFrames
+	server        *Server
+	conn          *websocket.Conn
+	viewer        sessions.Viewer
+	session       sessions.Session
+	acks          chan struct{}
+	streamChanged chan struct{} // signals that another stream is to be shown
+	commands      chan func(context.Context)
+	open          bool // the session was open when its state was last read; used by showStates
+	number        int  // number of sent frames; used by showFrames
 
 	mu      sync.Mutex
 	size    Size
@@ -164,7 +164,7 @@ func (c *viewing) take(ctx context.Context, m message) error {
 		defer c.mu.Unlock()
 		c.width, c.height = min(max(m.W, minSize), maxSize), min(max(m.H, minSize), maxSize)
 		if !c.video {
-			signal(c.turned)
+			signal(c.streamChanged)
 		}
 	case "take":
 		return c.beginTaking(ctx)
@@ -256,7 +256,7 @@ func (c *viewing) takeOver(ctx context.Context) error {
 	c.mu.Lock()
 	c.control, c.hands = control, hands
 	c.mu.Unlock()
-	signal(c.turned)
+	signal(c.streamChanged)
 	if ctx.Err() != nil { // the viewer has left meanwhile
 		c.giveBack()
 	}
@@ -268,7 +268,7 @@ func (c *viewing) takeOver(ctx context.Context) error {
 			c.control, c.hands = nil, nil
 		}
 		c.mu.Unlock()
-		signal(c.turned)
+		signal(c.streamChanged)
 		if err := control.Err(); mine && err != nil {
 			text := "You do not work this page any more: " + err.Error()
 			c.tell(ctx, map[string]string{"type": "error", "text": text})
@@ -283,7 +283,7 @@ func (c *viewing) giveBack() {
 	control := c.control
 	c.control, c.hands = nil, nil
 	c.mu.Unlock()
-	signal(c.turned)
+	signal(c.streamChanged)
 	if control != nil {
 		control.End()
 		c.conn.SetReadLimit(maxMessage)

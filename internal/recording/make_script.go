@@ -21,7 +21,7 @@ import (
 // step and the reason.
 func MakeScript(b *Recording, name string) (s Script, notes []string, err error) {
 	begin := b.Start()
-	m := scriptMaker{script: Script{Name: name, About: []string{"script " + name, "made of the run " + begin.Task.ID, "it was asked: " + untrusted.ShortenLine(begin.Task.Prompt, maxTold)}}}
+	m := scriptBuilder{script: Script{Name: name, About: []string{"script " + name, "made of the run " + begin.Task.ID, "it was asked: " + untrusted.ShortenLine(begin.Task.Prompt, maxQuoted)}}}
 	if err := checkAnswered(b); err != nil {
 		return s, nil, err
 	}
@@ -52,18 +52,18 @@ func checkAnswered(b *Recording) error {
 	case i < 0 || steps[i].Kind != sessions.StepAnswer:
 		return errors.New("the run has no answer, so it is no script")
 	case steps[i].Failed:
-		return fmt.Errorf("the run did not do what was asked, so it is no script: %s", untrusted.ShortenLine(steps[i].Text, maxTold))
+		return fmt.Errorf("the run did not do what was asked, so it is no script: %s", untrusted.ShortenLine(steps[i].Text, maxQuoted))
 	case steps[i].Limit != "":
 		return fmt.Errorf("a limit ended the run (%s), so it is no script", steps[i].Limit)
 	}
 	return nil
 }
 
-// maxTold is the maximum number of characters quoted of a request, a label or an answer.
-const maxTold = 200
+// maxQuoted is the maximum number of characters quoted of a request, a label or an answer.
+const maxQuoted = 200
 
-// scriptMaker processes a run.
-type scriptMaker struct {
+// scriptBuilder processes a run.
+type scriptBuilder struct {
 	script Script
 	notes  []string
 	state  string // last seen state of the page
@@ -74,7 +74,7 @@ type scriptMaker struct {
 	reads  bool
 }
 
-func (m *scriptMaker) addEntry(e Entry) error {
+func (m *scriptBuilder) addEntry(e Entry) error {
 	switch {
 	case e.Kind == KindSnapshot && e.Snapshot.Error == "" && !e.Snapshot.Interactive:
 		if !e.Snapshot.Same {
@@ -90,7 +90,7 @@ func (m *scriptMaker) addEntry(e Entry) error {
 		}
 	case e.Kind == KindStep && e.Step.Kind == sessions.StepAct && !e.Step.Failed:
 		if m.wrong != nil {
-			return fmt.Errorf("step %d, %s, cannot be a step of a script: %w", e.Step.N, untrusted.ShortenLine(e.Step.Label, maxTold), m.wrong)
+			return fmt.Errorf("step %d, %s, cannot be a step of a script: %w", e.Step.N, untrusted.ShortenLine(e.Step.Label, maxQuoted), m.wrong)
 		}
 		m.script.Steps = append(m.script.Steps, m.lines...)
 	}
@@ -132,7 +132,7 @@ type stepInput struct {
 }
 
 // stepsOf returns the script steps for an action.
-func (m *scriptMaker) stepsOf(s sessions.Step) ([]string, error) {
+func (m *scriptBuilder) stepsOf(s sessions.Step) ([]string, error) {
 	var in stepInput
 	unread := len(s.Input) > 0 && json.Unmarshal(s.Input, &in) != nil
 	if unread && strings.HasPrefix(s.Tool, "browser_") {
@@ -190,7 +190,7 @@ var errUnread = errors.New("what it was told cannot be read")
 func singleStep(step string) ([]string, error) { return []string{step}, nil }
 
 // targetStep returns a step for an element, preceded by a wait if the element appeared by itself.
-func (m *scriptMaker) targetStep(step, ref string) ([]string, error) {
+func (m *scriptBuilder) targetStep(step, ref string) ([]string, error) {
 	ref = agent.NormalizeRef(ref)
 	words, err := plain.DescribeTarget(m.state, ref, step)
 	if err != nil {
@@ -201,7 +201,7 @@ func (m *scriptMaker) targetStep(step, ref string) ([]string, error) {
 
 // waitStep returns the step that waits for something that did not exist right after the previous action. Buttons,
 // links and headings are named as pages show them.
-func (m *scriptMaker) waitStep(ref string) []string {
+func (m *scriptBuilder) waitStep(ref string) []string {
 	all := outline.ListRefs(m.state)
 	i := slices.IndexFunc(all, func(r outline.Ref) bool { return r.Ref == ref })
 	if i < 0 || m.after == "" || all[i].Name == "" || !slices.Contains([]string{"button", "link", "heading", "tab"}, all[i].Role) {
@@ -215,7 +215,7 @@ func (m *scriptMaker) waitStep(ref string) []string {
 	return []string{"wait for " + plain.QuoteText(all[i].Name)}
 }
 
-func (m *scriptMaker) click(in stepInput) ([]string, error) {
+func (m *scriptBuilder) click(in stepInput) ([]string, error) {
 	switch {
 	case in.Button == "middle":
 		return nil, errors.New("scripts have no words for the middle button")
@@ -230,7 +230,7 @@ func (m *scriptMaker) click(in stepInput) ([]string, error) {
 
 var errPassword = errors.New(`it typed a password, which is not recorded; keep the login in the vault ("clank vault add") and let it be filled in from there`)
 
-func (m *scriptMaker) typing(in stepInput, label string) ([]string, error) {
+func (m *scriptBuilder) typing(in stepInput, label string) ([]string, error) {
 	if in.Text == RedactedText || strings.HasPrefix(label, "type "+RedactedText) {
 		return nil, errPassword
 	}
@@ -253,7 +253,7 @@ func (m *scriptMaker) typing(in stepInput, label string) ([]string, error) {
 var slugPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-z0-9]+`) })
 
 // addValue adds a typed text as a parameter named after its field, and returns the parameter's placeholder.
-func (m *scriptMaker) addValue(ref, text string) (string, error) {
+func (m *scriptBuilder) addValue(ref, text string) (string, error) {
 	field := ""
 	for _, r := range outline.ListRefs(m.state) {
 		if r.Ref == ref {
@@ -264,7 +264,7 @@ func (m *scriptMaker) addValue(ref, text string) (string, error) {
 }
 
 // addNamedValue is like addValue for a field with a known name.
-func (m *scriptMaker) addNamedValue(field, text string) (string, error) {
+func (m *scriptBuilder) addNamedValue(field, text string) (string, error) {
 	switch {
 	case text == "":
 		return "", nil
@@ -287,7 +287,7 @@ func (m *scriptMaker) addNamedValue(field, text string) (string, error) {
 	}
 }
 
-func (m *scriptMaker) selecting(in stepInput) ([]string, error) {
+func (m *scriptBuilder) selecting(in stepInput) ([]string, error) {
 	if len(in.Values) != 1 || in.Values[0] == "" || strings.HasSuffix(in.Values[0], `\`) {
 		return nil, errors.New("scripts select one option of a list")
 	}

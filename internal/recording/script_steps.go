@@ -19,7 +19,7 @@ func pressSteps(key string) ([]string, error) {
 	return singleStep(step)
 }
 
-func (m *scriptMaker) scrolling(in stepInput) ([]string, error) {
+func (m *scriptBuilder) scrolling(in stepInput) ([]string, error) {
 	step := "scroll " + in.Direction
 	if in.Pixels > 0 {
 		step = fmt.Sprintf("%s %d", step, in.Pixels)
@@ -35,7 +35,7 @@ func (m *scriptMaker) scrolling(in stepInput) ([]string, error) {
 	return lines, nil
 }
 
-func (m *scriptMaker) uploading(in stepInput) ([]string, error) {
+func (m *scriptBuilder) uploading(in stepInput) ([]string, error) {
 	var files []string
 	for _, path := range in.Paths {
 		if strings.ContainsAny(path, `%\`) {
@@ -46,7 +46,7 @@ func (m *scriptMaker) uploading(in stepInput) ([]string, error) {
 	return m.targetStep("upload "+strings.Join(files, " and ")+" into %s", in.Ref)
 }
 
-func (m *scriptMaker) dragging(in stepInput) ([]string, error) {
+func (m *scriptBuilder) dragging(in stepInput) ([]string, error) {
 	lines, err := m.targetStep("click %s", in.StartRef)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (m *scriptMaker) dragging(in stepInput) ([]string, error) {
 	return lines, err
 }
 
-func (m *scriptMaker) waiting(in stepInput) ([]string, error) {
+func (m *scriptBuilder) waiting(in stepInput) ([]string, error) {
 	var lines []string
 	if in.Text != "" {
 		lines = append(lines, "wait for "+plain.QuoteText(in.Text))
@@ -100,7 +100,7 @@ func dialogSteps(in stepInput) ([]string, error) {
 	}
 }
 
-func (m *scriptMaker) reading(tool string, in stepInput) ([]string, error) {
+func (m *scriptBuilder) reading(tool string, in stepInput) ([]string, error) {
 	switch {
 	case tool == "browser_links":
 		m.reads = true
@@ -127,7 +127,7 @@ var errPointOnly = errors.New("it was done at a point of the screen, and the rec
 
 // screenSteps returns the steps for an action of a computer-use model. A point can be expressed only if the step
 // names the element there.
-func (m *scriptMaker) screenSteps(s sessions.Step, in stepInput) ([]string, error) {
+func (m *scriptBuilder) screenSteps(s sessions.Step, in stepInput) ([]string, error) {
 	switch s.Tool {
 	case "click":
 		return in.click()
@@ -136,7 +136,7 @@ func (m *scriptMaker) screenSteps(s sessions.Step, in stepInput) ([]string, erro
 	case "keys":
 		return in.press()
 	case "move", "cursor", "zoom", "scroll", "reveal":
-		m.notes = append(m.notes, untrusted.ShortenLine(s.Label, maxTold)+" is left out: steps find what they need")
+		m.notes = append(m.notes, untrusted.ShortenLine(s.Label, maxQuoted)+" is left out: steps find what they need")
 		return nil, nil
 	case "down", "up", "drag":
 		return nil, errors.New("scripts have no words for pressing, dragging and letting go of the mouse")
@@ -163,7 +163,7 @@ func (in stepInput) click() ([]string, error) {
 }
 
 // typeSteps returns the steps for a text typed into a named field.
-func (m *scriptMaker) typeSteps(in stepInput) ([]string, error) {
+func (m *scriptBuilder) typeSteps(in stepInput) ([]string, error) {
 	var lines []string
 	switch {
 	case in.Text == RedactedText:

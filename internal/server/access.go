@@ -54,9 +54,9 @@ func (a *Server) isStop(message string) bool {
 	return cancel.IsStopTo(a.Settings.Current().Voice.NameList(), message)
 }
 
-// checkWishes returns an error if a task uses options reserved for the operator: an arbitrary model, or a visible
+// checkOperatorOptions returns an error if a task uses options reserved for the operator: an arbitrary model, or a visible
 // window.
-func checkWishes(s settings.Settings, t sessions.Task) error {
+func checkOperatorOptions(s settings.Settings, t sessions.Task) error {
 	p, stranger := accessPerson(t.Origin)
 	switch {
 	case !stranger || s.Access.Rules().IsOperator(p):

@@ -433,7 +433,7 @@ func TestModelsAndTheWindowAreForOperatorsUnlessTheyAreListed(t *testing.T) {
 		"window, by role":            {sessions.Task{Origin: from(eve, staff), Headed: true}, ""},
 		"at the terminal":            {sessions.Task{Model: "openai:dear", Headed: true, Origin: sessions.Origin{Kind: sessions.FromTerminal}}, ""},
 	} {
-		if err := checkWishes(s, c.task); (err == nil) != (c.no == "") || err != nil && !strings.Contains(err.Error(), c.no) {
+		if err := checkOperatorOptions(s, c.task); (err == nil) != (c.no == "") || err != nil && !strings.Contains(err.Error(), c.no) {
 			t.Errorf("%s: got %v, want %q", name, err, c.no)
 		}
 	}

@@ -94,7 +94,7 @@ func (a *Server) computerUseSettings(runtime string) computeruse.Settings {
 // Route selects the runtime and model of a task.
 func (a *Server) Route(t sessions.Task) (runtime, model string, err error) {
 	s := a.Settings.For(t.Origin.Guild)
-	if err := checkWishes(s, t); err != nil {
+	if err := checkOperatorOptions(s, t); err != nil {
 		return "", "", err
 	}
 	way, err := settings.ChooseRoute(s, settings.RouteRequest{Runtime: t.Runtime, Model: t.Model}, a.models.Ability)

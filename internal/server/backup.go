@@ -185,9 +185,9 @@ func (b *backup) visit(file string, e fs.DirEntry, err error) error {
 		return nil
 	case err != nil || name == ".":
 		return err
-	case e.IsDir() && b.leavesOut(name):
+	case e.IsDir() && b.isExcluded(name):
 		return fs.SkipDir
-	case !e.Type().IsRegular() || b.leavesOut(name):
+	case !e.Type().IsRegular() || b.isExcluded(name):
 		return nil
 	}
 	err = b.addFile(name, file)
@@ -197,8 +197,8 @@ func (b *backup) visit(file string, e fs.DirEntry, err error) error {
 	return err
 }
 
-// leavesOut reports whether a file or folder, by its path in the home, is not backed up.
-func (b *backup) leavesOut(name string) bool {
+// isExcluded reports whether a file or folder, by its path in the home, is not backed up.
+func (b *backup) isExcluded(name string) bool {
 	base := path.Base(name)
 	switch {
 	case strings.HasPrefix(name, "clank.db"), strings.HasSuffix(base, ".lock"), slices.Contains(runFiles, base):

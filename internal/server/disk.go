@@ -25,9 +25,9 @@ type DiskLimits struct {
 	Age                time.Duration
 }
 
-// diskKeeper limits the disk space of downloads, pictures, traces, records of tasks and transcripts, and warns when
+// diskLimiter limits the disk space of downloads, pictures, traces, records of tasks and transcripts, and warns when
 // the disk is nearly full.
-type diskKeeper struct {
+type diskLimiter struct {
 	Dir     string // of the state
 	Limits  func() DiskLimits
 	Free    func(dir string) (int64, error)
@@ -52,7 +52,7 @@ const (
 )
 
 // Run tidies periodically until ctx ends.
-func (k *diskKeeper) Run(ctx context.Context) {
+func (k *diskLimiter) Run(ctx context.Context) {
 	tick := time.NewTicker(tidyInterval)
 	defer tick.Stop()
 	for {
@@ -75,7 +75,7 @@ type keptFile struct {
 }
 
 // Tidy removes files that are too old, and the oldest ones over the limits.
-func (k *diskKeeper) Tidy(now time.Time) {
+func (k *diskLimiter) Tidy(now time.Time) {
 	k.makeRoom(now, "", 0)
 	if warning := diskWarning(k.Limits(), k.Free, k.Dir); warning != "" {
 		k.Logger.Warn("the disk is nearly full", "says", warning)
@@ -83,7 +83,7 @@ func (k *diskKeeper) Tidy(now time.Time) {
 }
 
 // makeRoom removes files that are too old, and then the oldest ones until more bytes of place fit.
-func (k *diskKeeper) makeRoom(now time.Time, place sessions.Place, more int64) {
+func (k *diskLimiter) makeRoom(now time.Time, place sessions.Place, more int64) {
 	limits := k.Limits()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -121,7 +121,7 @@ func (k *diskKeeper) makeRoom(now time.Time, place sessions.Place, more int64) {
 func isOver(limit, bytes int64) bool { return limit > 0 && bytes > limit }
 
 // files lists the files in the folders, without those that cannot be read.
-func (k *diskKeeper) files() (list []keptFile) {
+func (k *diskLimiter) files() (list []keptFile) {
 	for _, folder := range diskFolders {
 		root := filepath.Join(k.Dir, folder)
 		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -141,7 +141,7 @@ func (k *diskKeeper) files() (list []keptFile) {
 }
 
 // records lists the records of tasks that are not being written.
-func (k *diskKeeper) records() (list []keptFile) {
+func (k *diskLimiter) records() (list []keptFile) {
 	dir := filepath.Join(k.Dir, recordsFolder)
 	runs, err := recording.ListRuns(dir)
 	if err != nil {
@@ -170,7 +170,7 @@ func (k *diskKeeper) records() (list []keptFile) {
 }
 
 // Room returns an error unless more bytes still fit. task is the session of the file, or "".
-func (k *diskKeeper) Room(task string, place sessions.Place, more int64) error {
+func (k *diskLimiter) Room(task string, place sessions.Place, more int64) error {
 	limits := k.Limits()
 	over := func() (total, ofPlace, ofTask bool) {
 		k.mu.Lock()
@@ -202,7 +202,7 @@ func (k *diskKeeper) Room(task string, place sessions.Place, more int64) error {
 }
 
 // Keep is like Room and then counts the file.
-func (k *diskKeeper) Keep(task string, place sessions.Place, size int64) error {
+func (k *diskLimiter) Keep(task string, place sessions.Place, size int64) error {
 	if err := k.Room(task, place, size); err != nil {
 		return err
 	}

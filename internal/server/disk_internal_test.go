@@ -50,7 +50,7 @@ func TestOldFilesMakeRoom(t *testing.T) {
 				check.Must(t, os.WriteFile(path, text, 0o600))
 				check.Must(t, os.Chtimes(path, at, at))
 			}
-			k := &diskKeeper{
+			k := &diskLimiter{
 				Dir: dir, Limits: func() DiskLimits { return tt.limits }, Logger: slog.New(slog.DiscardHandler),
 				Free:    func(string) (int64, error) { return 1 << 40, nil },
 				Running: func(task string) bool { return task == "busy" },
@@ -76,7 +76,7 @@ func TestOldFilesMakeRoom(t *testing.T) {
 func TestFilesOfTasksCannotFillTheDisk(t *testing.T) {
 	t.Parallel()
 	free := int64(100)
-	k := &diskKeeper{
+	k := &diskLimiter{
 		Dir: t.TempDir(), Limits: func() DiskLimits { return DiskLimits{Total: 50, Place: 30, Task: 20, Free: 40} },
 		Logger: slog.New(slog.DiscardHandler), Free: func(string) (int64, error) { return free, nil },
 	}

@@ -64,7 +64,7 @@ type Server struct {
 	downloads    *DownloadApprover
 	Sessions     *sessions.Manager
 	recorder     *recording.Recorder
-	disk         *diskKeeper
+	disk         *diskLimiter
 	Inbox        *FileInbox
 	films        *video.Recorder
 	Web          *WebServices
@@ -277,7 +277,7 @@ func (a *Server) NamedPages() map[string]string {
 const devToolsPortCount = 100
 
 func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
-	a.disk = &diskKeeper{
+	a.disk = &diskLimiter{
 		Dir: a.StateDir, Limits: func() DiskLimits { return diskLimits(a.Settings.Current()) }, Free: freeBytes,
 		Running: a.recorder.Running, Logger: a.logger,
 	}

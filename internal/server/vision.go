@@ -36,7 +36,7 @@ const describePrompt = "Describe this screenshot of a web page for somebody who 
 type describedModel struct {
 	llm.Model
 
-	eyes    llm.Model
+	vision  llm.Model
 	problem error // why there is no vision model
 	set     settings.Vision
 	known   *descriptions
@@ -111,8 +111,8 @@ func (m *describedModel) ask(ctx context.Context, image llm.Image, question stri
 		return "", m.problem
 	case len(image.Data) > m.set.MaxBytes:
 		return "", fmt.Errorf("it has %d bytes, and %d may be sent", len(image.Data), m.set.MaxBytes)
-	case !m.eyes.Caps().Vision:
-		return "", fmt.Errorf("the vision model %s cannot see", m.eyes.Name())
+	case !m.vision.Caps().Vision:
+		return "", fmt.Errorf("the vision model %s cannot see", m.vision.Name())
 	}
 	within := describeTime
 	if end, ends := ctx.Deadline(); ends {
@@ -126,7 +126,7 @@ func (m *describedModel) ask(ctx context.Context, image llm.Image, question stri
 	if question = strings.TrimSpace(question); question != "" {
 		prompt += "\n\nAbove all, answer this: " + question
 	}
-	reply, err := m.eyes.Generate(llm.WithAccount(ctx, account), llm.Request{
+	reply, err := m.vision.Generate(llm.WithAccount(ctx, account), llm.Request{
 		Messages:  []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Text: prompt}, {Image: &image}}}},
 		MaxTokens: describeTokens,
 	}, nil)
@@ -184,9 +184,9 @@ func (f *ModelFinder) withSight(ctx context.Context, m llm.Model) llm.Model {
 // described returns m with the configured vision model describing images to it.
 func (f *ModelFinder) described(ctx context.Context, m llm.Model, set settings.Vision) *describedModel {
 	d := &describedModel{Model: m, set: set, known: &f.descriptions}
-	if d.eyes, d.problem = f.findUnmetered(set.Model); d.problem == nil {
-		caps := d.eyes.Caps()
-		d.eyes = &modelWithSight{f.WithBudget(d.eyes), f.sees(ctx, set, set.Model, caps.Vision)}
+	if d.vision, d.problem = f.findUnmetered(set.Model); d.problem == nil {
+		caps := d.vision.Caps()
+		d.vision = &modelWithSight{f.WithBudget(d.vision), f.sees(ctx, set, set.Model, caps.Vision)}
 	}
 	return d
 }

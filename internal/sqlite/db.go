@@ -161,7 +161,7 @@ func (db *DB) writeAs(ctx context.Context, act, mode string, f func(*transaction
 }
 
 func (db *DB) transact(ctx context.Context, mode string, f func(*transaction) error) error {
-	if err := db.checkThere(); err != nil {
+	if err := db.checkFile(); err != nil {
 		return err
 	}
 	conn, err := db.writer.Conn(ctx)

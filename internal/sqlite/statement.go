@@ -133,8 +133,8 @@ func (db *DB) fault(err error, text string) error {
 	return &sessions.StoreError{Text: text, Err: fmt.Errorf("%s: %w", db.path, err)}
 }
 
-// checkThere fails if the file was removed or replaced: data written to it would be lost when this process exits.
-func (db *DB) checkThere() error {
+// checkFile fails if the file was removed or replaced: data written to it would be lost when this process exits.
+func (db *DB) checkFile() error {
 	now, err := os.Stat(db.path)
 	if err == nil && os.SameFile(now, db.file) {
 		return nil

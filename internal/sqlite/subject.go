@@ -17,8 +17,8 @@ type Subject struct{ Person, Server string }
 type tableRule struct {
 	table          string
 	person, server string
-	blank          string // assignments that anonymize the rows instead of deleting them
-	staysOfPerson  bool   // exported, but not deleted
+	anonymize      string // assignments that anonymize the rows instead of deleting them
+	keptForPerson  bool   // exported, but not deleted
 }
 
 // Conditions on data that belongs to a subject through another table: they select ids.
@@ -41,21 +41,21 @@ func rowsOfTasks(table, column string) tableRule {
 var tableRules = []tableRule{
 	{
 		table: "audit", server: "guild = ?1",
-		person: "user = ?1 OR task IN (" + tasksOfPerson + ") OR json_extract(data, '$.by') IN (" + namesOfPerson + ")",
-		blank:  blankOrigin + ", channel = '', session = '', task = '', data = '{}'", // keep that something happened, and when
+		person:    "user = ?1 OR task IN (" + tasksOfPerson + ") OR json_extract(data, '$.by') IN (" + namesOfPerson + ")",
+		anonymize: blankOrigin + ", channel = '', session = '', task = '', data = '{}'", // keep that something happened, and when
 	},
 	{
 		table: "ledger", person: "user = ?1", server: "guild = ?1",
-		blank: blankOrigin + ", channel = '', session = '', task = ''", // keep the amounts spent
+		anonymize: blankOrigin + ", channel = '', session = '', task = ''", // keep the amounts spent
 	},
 	{table: "ledger_sum", person: "level = 'user' AND id = ?1", server: "level = 'guild' AND id = ?1"},
-	{table: "calls_begun", person: "user = ?1", server: "guild = ?1", blank: blankOrigin},
+	{table: "calls_begun", person: "user = ?1", server: "guild = ?1", anonymize: blankOrigin},
 	{table: "open_messages", person: "json_extract(CAST(data AS TEXT), '$.user') = ?1"},
 	{table: "watch", person: "user = ?1", server: "guild = ?1"},
 	rowsOfTasks("view", "task"), rowsOfTasks("picture", "task"), rowsOfTasks("step", "task"), rowsOfTasks("searchable", "task"),
 	rowsOfTasks("task", "id"),
 	{table: "session", person: "user = ?1", server: "guild = ?1"},
-	{table: "left_out", person: "user = ?1", server: "guild = ?1", staysOfPerson: true}, // deleting the row would end the opt-out
+	{table: "left_out", person: "user = ?1", server: "guild = ?1", keptForPerson: true}, // deleting the row would end the opt-out
 	{table: "guild_settings", server: "guild = ?1"},
 	{table: "guild", server: "guild = ?1"},
 	{table: "setting"}, // belongs to the operator
@@ -151,12 +151,12 @@ func (db *DB) Erase(ctx context.Context, s Subject) (gone map[string]int, err er
 		}
 		for _, r := range tableRules {
 			where, id := r.condition(s)
-			if where == "" || r.staysOfPerson && s.Person != "" {
+			if where == "" || r.keptForPerson && s.Person != "" {
 				continue
 			}
 			statement := "DELETE FROM " + r.table + " WHERE "
-			if r.blank != "" {
-				statement = "UPDATE " + r.table + " SET " + r.blank + " WHERE "
+			if r.anonymize != "" {
+				statement = "UPDATE " + r.table + " SET " + r.anonymize + " WHERE "
 			}
 			n, err := rowsChanged(tx.Tx.ExecContext(ctx, statement+where, id))
 			if err != nil {

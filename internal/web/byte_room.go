@@ -9,17 +9,17 @@ import (
 // takes up to twenty times its size.
 const maxParsedBytes = 32 << 20
 
-var parsing = byteRoom{free: maxParsedBytes}
+var parsing = byteLimiter{free: maxParsedBytes}
 
-// byteRoom limits the total size of concurrent work. Work larger than the limit runs alone.
-type byteRoom struct {
+// byteLimiter limits the total size of concurrent work. Work larger than the limit runs alone.
+type byteLimiter struct {
 	mu    sync.Mutex
 	free  int64
 	freed chan struct{} // closed when space is released
 }
 
 // enter waits until bytes are available. It fails only when ctx ends, with the cause.
-func (r *byteRoom) enter(ctx context.Context, bytes int64) (leave func(), err error) {
+func (r *byteLimiter) enter(ctx context.Context, bytes int64) (leave func(), err error) {
 	bytes = min(bytes, maxParsedBytes)
 	for {
 		r.mu.Lock()
@@ -41,7 +41,7 @@ func (r *byteRoom) enter(ctx context.Context, bytes int64) (leave func(), err er
 	}
 }
 
-func (r *byteRoom) give(bytes int64) {
+func (r *byteLimiter) give(bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.free += bytes

@@ -12,7 +12,7 @@ import (
 
 func TestLargePagesAreParsedAFewAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := byteRoom{free: maxParsedBytes}
+		r := byteLimiter{free: maxParsedBytes}
 		var all sync.WaitGroup
 		hold := make(chan struct{})
 		var mu sync.Mutex

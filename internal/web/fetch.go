@@ -108,7 +108,7 @@ func (r *Reader) fetch(ctx context.Context, u *url.URL) (fetchedPage, error) {
 	begun := time.Now()
 	res, err := client.Do(req)
 	if err != nil {
-		return fetchedPage{}, r.unreachedError(u, begun, err)
+		return fetchedPage{}, r.unreachableError(u, begun, err)
 	}
 	defer res.Body.Close()
 	at := res.Request.URL
@@ -118,8 +118,8 @@ func (r *Reader) fetch(ctx context.Context, u *url.URL) (fetchedPage, error) {
 	return receiveBody(res)
 }
 
-// unreachedError explains why there was no response.
-func (r *Reader) unreachedError(asked *url.URL, begun time.Time, err error) error {
+// unreachableError explains why there was no response.
+func (r *Reader) unreachableError(asked *url.URL, begun time.Time, err error) error {
 	at := asked.String()
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		at, err = failed.URL, failed.Err // the target of a redirect

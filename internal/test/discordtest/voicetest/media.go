@@ -56,8 +56,8 @@ func (s *Server) discover(p []byte, from netip.AddrPort) {
 	if binary.BigEndian.Uint16(p[2:]) != discoverySize-4 || s.sources[binary.BigEndian.Uint32(p[4:])] == nil {
 		return
 	}
-	if s.deaf > 0 {
-		s.deaf--
+	if s.lostDiscoveries > 0 {
+		s.lostDiscoveries--
 		return
 	}
 	s.sources[binary.BigEndian.Uint32(p[4:])].conduct.discovered = from

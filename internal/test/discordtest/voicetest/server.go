@@ -218,11 +218,11 @@ type refusal struct {
 
 // trouble holds what a test has ordered.
 type trouble struct {
-	withholdACKs bool
-	refusals     []refusal
-	deaf         int    // so many discoveries are not answered
-	codec        string // of video, whatever the clients like
-	network      NetworkFaults
+	withholdACKs    bool
+	refusals        []refusal
+	lostDiscoveries int    // number of discoveries to leave unanswered
+	codec           string // of video, whatever the clients like
+	network         NetworkFaults
 }
 
 // Admit makes a ticket good. An older one of the same seat stays good until Revoke.
@@ -304,7 +304,7 @@ func (s *Server) WithholdHeartbeatACK(withhold bool) {
 func (s *Server) LoseDiscoveries(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.deaf = n
+	s.lostDiscoveries = n
 }
 
 // ChooseVideoCodec fixes what op 4 says, and tells those who are there by op 14. Empty lets the codecs of the clients decide.
