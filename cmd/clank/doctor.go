@@ -194,7 +194,7 @@ func assistantStanding(v settingsView) []standing {
 	if model == "" || modelDeprecation(model) == "" {
 		return nil
 	}
-	return []standing{{Name: "brain", Ready: true, Detail: model + modelDeprecation(model)}}
+	return []standing{{Name: "assistant", Ready: true, Detail: model + modelDeprecation(model)}}
 }
 
 func searchStanding(v settingsView) standing {
