@@ -34,10 +34,10 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// external is a browser that somebody else has started.
+// external is a browser that the Manager did not start.
 var external browsertest.Shared
 
-// attachOnly writes a profile as a person does with an editor.
+// attachOnly writes a profile, as a person does with an editor.
 func attachOnly(t *testing.T, m *browsermgr.Manager, entry string) {
 	t.Helper()
 	file := filepath.Join(m.Home, "browser", "profiles.json")
@@ -104,7 +104,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 	}
 }
 
-// changer is an observer that changes how pages see the world, and notes whether it could take that back.
+// changer is an observer that emulates something, and records whether it could undo that.
 type changer struct {
 	browser atomic.Pointer[page.Browser]
 	cleared atomic.Int32
@@ -181,7 +181,7 @@ func TestNoBrowserIsStartedInPlaceOfOneAtAnAddress(t *testing.T) {
 	}
 }
 
-// nobodysList lets browsers be nowhere.
+// nobodysList is an endpoint policy that refuses every address.
 type nobodysList struct{}
 
 func (nobodysList) AllowEndpoint(_ context.Context, u *url.URL) error {
@@ -235,7 +235,7 @@ func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
 	}
 }
 
-// asker returns a browser that asks its person before it lets anybody in.
+// asker returns a browser that asks its person before it accepts a connection.
 func asker(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (dir string, asked *atomic.Int32) {
 	t.Helper()
 	asked = &atomic.Int32{}
@@ -270,7 +270,7 @@ func TestRefusedConsentIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
-// recorder is a proxy that notes what it is asked for. Hosts with "refused" in their name it refuses.
+// recorder is a proxy that records requests, and refuses hosts with "refused" in their name.
 type recorder struct {
 	url string
 
@@ -299,7 +299,7 @@ func recording(t *testing.T) *recorder {
 	return r
 }
 
-// has reports whether something with that text was asked for.
+// has reports whether there was a request with that text.
 func (r *recorder) has(text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -312,7 +312,7 @@ func (r *recorder) String() string {
 	return strings.Join(r.asked, "\n")
 }
 
-// behind opens a Manager whose browsers go through the proxy.
+// behind opens a Manager whose browsers use the proxy.
 func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
 	t.Helper()
 	return manager(t, func(m *browsermgr.Manager) {
@@ -321,8 +321,8 @@ func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
 	})
 }
 
-// calls returns how far a call came to gather what it would offer of this machine, and that, with servers at a port of
-// it.
+// calls returns how far a WebRTC call came in gathering its local candidates, and the candidates, with ICE servers at a
+// port of this machine.
 const calls = `
 const found = [];
 const pc = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:%[1]d'}, {urls: 'turn:127.0.0.1:%[1]d', username: 'a', credential: 'b'}]});
@@ -332,7 +332,7 @@ await pc.setLocalDescription(await pc.createOffer());
 await new Promise((done) => { pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && done(); setTimeout(done, 8000); });
 return [pc.iceGatheringState, ...found]`
 
-// ways tries the ways out of a page: hints, requests, sockets, datagrams at a port of this machine.
+// ways tries the ways out of a page: hints, requests, sockets, datagrams to a port of this machine.
 const ways = `
 for (const rel of ['dns-prefetch', 'preconnect', 'prefetch', 'prerender'])
   document.head.append(Object.assign(document.createElement('link'), {rel, href: 'http://' + rel + '.refused.example/'}));
@@ -356,10 +356,10 @@ return (await Promise.all([
   Promise.allSettled([fetch('http://fetch.refused.example/'), fetch('https://secure.refused.example/'),
     fetch('http://localhost:%[1]d/'), fetch('http://[::1]:%[1]d/')]).then(() => 'requests')])).join()`
 
-// allWays is what ways returns when each of them was tried and came to an end.
+// allWays is the result of ways when each was tried and has ended.
 const allWays = "blob,data,module,nested,socket,transport,requests"
 
-// datagrams counts those that come to a port of this machine; close is called before count is read.
+// datagrams counts the datagrams received at a port of this machine; call close before reading count.
 func datagrams(t *testing.T) (port int, count func() int) {
 	t.Helper()
 	udp, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -381,7 +381,7 @@ func datagrams(t *testing.T) (port int, count func() int) {
 	}
 }
 
-// looked lists what Chromium's own log says of names that it looked up, and of datagrams that it sent.
+// looked lists the names that Chromium looked up and the datagrams that it sent, by its own log.
 func looked(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -448,8 +448,8 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 	}
 }
 
-// Without it the test above could not tell a browser that keeps to the proxy from one that tries nothing. Names lead to
-// this machine, so that nothing leaves it.
+// Without this test the one above could not tell a browser that obeys the proxy from one that tries nothing. Names
+// resolve to this machine, so that nothing leaves it.
 func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
 	port, count := datagrams(t)
 	netlog := filepath.Join(t.TempDir(), "net.json")

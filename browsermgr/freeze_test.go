@@ -12,7 +12,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// restingPage notes when it is frozen and goes on, and has much that a reload would lose.
+// restingPage records when it is frozen and resumed, and has state that a reload would lose.
 const restingPage = `<label>Name <input></label><div style="height: 5000px"></div><script>
 	told = []; beats = 0;
 	document.addEventListener("freeze", () => told.push("freeze"));
@@ -20,7 +20,7 @@ const restingPage = `<label>Name <input></label><div style="height: 5000px"></di
 	setInterval(() => beats++, 10);
 </script>`
 
-// freezing opens a window of a Manager that freezes pages soon, at an address.
+// freezing opens a window of a Manager that freezes pages soon.
 func freezing(t *testing.T, address string) (*browsermgr.Manager, *browsermgr.Window) {
 	t.Helper()
 	m := manager(t, func(m *browsermgr.Manager) {

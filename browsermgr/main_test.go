@@ -28,7 +28,7 @@ func site(t *testing.T) string {
 	return url
 }
 
-// signallingSite also yields whenever a page asks for /sign.
+// signallingSite also yields whenever a page requests /sign.
 func signallingSite(t *testing.T) (url string, signs chan struct{}) {
 	t.Helper()
 	signs = make(chan struct{})
@@ -63,10 +63,10 @@ func signallingSite(t *testing.T) (url string, signs chan struct{}) {
 	return server.URL, signs
 }
 
-// hang is a script that tells the site that it runs, and then never ends.
+// hang is a script that reports to the site that it runs, and never ends.
 const hang = "fetch('/sign'); return new Promise(() => {})"
 
-// manager opens a Manager in a home of its own; the test's end closes it and checks that nothing is left.
+// manager opens a Manager with a new home directory; when the test ends it is closed, and nothing may be left.
 func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
 	t.Helper()
 	m := newManager(t, t.TempDir())
@@ -85,7 +85,7 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	return m
 }
 
-// shared is opened by the first test that works with windows and not with their manager. It runs until all tests have.
+// shared is opened by the first test that needs only windows, and runs until all tests have ended.
 var shared *browsermgr.Manager
 
 func TestMain(m *testing.M) {
@@ -97,8 +97,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// sharedManager returns a Manager whose browser tests share. The test's end closes the windows with the keys a, b and
-// c.
+// sharedManager returns a Manager whose browser tests share. When the test ends, the windows with the keys a, b and c
+// are closed.
 func sharedManager(t *testing.T) *browsermgr.Manager {
 	t.Helper()
 	if shared == nil {
@@ -130,7 +130,7 @@ func newManager(t *testing.T, home string) *browsermgr.Manager {
 	}}
 }
 
-// configure changes what m is told of the settings.
+// configure changes the settings that m reads.
 func configure(m *browsermgr.Manager, change func(c *profile.Config)) {
 	now := m.Config
 	m.Config = func() profile.Config {
@@ -140,13 +140,13 @@ func configure(m *browsermgr.Manager, change func(c *profile.Config)) {
 	}
 }
 
-// letOthersIn opens the DevTools ports of m's browsers for those who have the token of [guestAddress].
+// letOthersIn opens the DevTools ports of m's browsers to programs with the token of [guestAddress].
 func letOthersIn(m *browsermgr.Manager) {
 	configure(m, func(c *profile.Config) { c.DevToolsPort = true })
 	m.DevToolsToken = func(token string) bool { return token == "guest" }
 }
 
-// guestAddress returns where others find the browser of a profile whose manager lets them in.
+// guestAddress returns the DevTools address, with a token, of a profile whose manager opens the port.
 func guestAddress(t *testing.T, p *browsermgr.Profile) string {
 	t.Helper()
 	return *status(t, p).CDPURL + "?token=guest"
@@ -190,7 +190,7 @@ func processesOf(t *testing.T, dir string) []string {
 	return found
 }
 
-// kill ends the manager's browser as a crash would.
+// kill kills the manager's browser, like a crash.
 func kill(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	for _, s := range m.Status() {
@@ -202,10 +202,10 @@ func kill(t *testing.T, m *browsermgr.Manager) {
 	t.Fatal("no browser runs")
 }
 
-// eventually waits for what the browser brings about by itself.
+// eventually waits for an effect that the browser has by itself.
 var eventually = browsertest.Eventually
 
-// killPages ends the processes of all pages.
+// killPages kills all renderer processes.
 func killPages(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")

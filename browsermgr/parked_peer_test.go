@@ -12,7 +12,7 @@ import (
 	"clank/internal/test/npm"
 )
 
-// reactPage is a form of React whose fields show the state of their component and nothing else.
+// reactPage is a React form whose fields show only the state of their component.
 const reactPage = `<!doctype html><div id=root></div><script src="/react.js"></script><script src="/react-dom.js"></script><script>
 	const h = React.createElement, empty = {name: "", note: "", news: false, size: "s", country: "Peru"};
 	function Form() {

@@ -14,7 +14,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// heldPage has what people leave behind on a page. Its frame and its shadow tree have a field each.
+// heldPage has state that people leave on a page. Its frame and its shadow tree have a field each.
 const heldPage = `<!doctype html><title>Held</title>
 <label>Name <input name=name></label> <label>Note <textarea></textarea></label> <label>Day <input type=date></label>
 <label><input type=checkbox> News</label> <label><input type=checkbox checked> Cookies</label>
@@ -73,7 +73,7 @@ func heldSite(t *testing.T) string {
 	})
 }
 
-// js checks what a function returns in the window's current tab, which is opened again if it has to.
+// js checks the result of a function in the window's current tab, which is reopened if necessary.
 func js(t *testing.T, w *browsermgr.Window, fn, want string) {
 	t.Helper()
 	check.Must(t, w.WithTab(t.Context(), func(tab *page.Tab) error {
@@ -162,7 +162,7 @@ func TestAllTabsOfAParkedWindowComeBackInTheirOrder(t *testing.T) {
 	js(t, w, `() => document.querySelector("input").value`, `"second"`)
 }
 
-// TestAPageStaysOpenThatCannotComeBackAsItIs tests what keeps a page from being parked, unless it must be.
+// TestAPageStaysOpenThatCannotComeBackAsItIs tests what keeps a page from being parked unless it must be.
 func TestAPageStaysOpenThatCannotComeBackAsItIs(t *testing.T) {
 	const nothing = "nothing"
 	pages := map[string]struct{ page, do string }{

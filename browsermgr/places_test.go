@@ -37,7 +37,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// kinds are what a page can leave behind. leave leaves it, find returns it; each place has another word for mine.
+// kinds are the kinds of state that a page can leave behind. leave leaves it, find returns it; each place has another
+// word for mine.
 var kinds = []struct {
 	name, leave, find string
 	ends              bool // with the browser
@@ -59,12 +60,12 @@ var kinds = []struct {
 	{"visited link", "", "", false},
 }
 
-// byHand leaves or finds the kinds for which a script is not enough.
+// byHand leaves or finds the kinds that need more than a script.
 var byHand = map[string]func(v visit, leave bool) (found string){
 	"HSTS": visit.strictTransport, "download": visit.download, "visited link": visit.visitedLink,
 }
 
-// leavingSite serves a page of one origin to all.
+// leavingSite serves the page, of one origin, to all places.
 func leavingSite(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -105,7 +106,7 @@ func leavingSite(t *testing.T) string {
 	return server.URL
 }
 
-// visit is one look at the site in a place.
+// visit is a visit to the site in one place.
 type visit struct {
 	t    *testing.T
 	name string
@@ -116,7 +117,7 @@ type visit struct {
 	tab  *page.Tab
 }
 
-// strictTransport visits a site with TLS, which then wants no other visits; found is the word if it gets none.
+// strictTransport visits a site over TLS that then requires TLS (HSTS); found is the word if a plain visit is upgraded.
 func (v visit) strictTransport(leave bool) (found string) {
 	v.t.Helper()
 	address := "http://" + v.hsts
@@ -166,8 +167,8 @@ func (v visit) visitedLink(leave bool) (found string) {
 	return ""
 }
 
-// download downloads a file; found are the words of the files that the place has, and of those that its pages can be
-// given. What the operator downloads is read by the operator only.
+// download downloads a file; found are the words of the files of the place and of those that may be uploaded there.
+// Only the operator reads the operator's downloads.
 func (v visit) download(leave bool) (found string) {
 	v.t.Helper()
 	i := slices.IndexFunc(v.use.Observers, func(o page.Observer) bool { _, ok := o.(*files.Transfers); return ok })
@@ -212,7 +213,7 @@ func (v visit) run(script string) string {
 	return strings.Trim(string(res.Value), `"`)
 }
 
-// grant grants the page permissions, which a browser forgets when it ends.
+// grant grants the page permissions, which a browser forgets when it exits.
 func (v visit) grant(names ...string) {
 	v.t.Helper()
 	origin := v.run("return location.origin")
@@ -224,7 +225,7 @@ func (v visit) grant(names ...string) {
 	}
 }
 
-// find returns what there is of each kind.
+// find returns the state of each kind.
 func (v visit) find() (found []string) {
 	v.t.Helper()
 	v.grant("clipboard-read", "clipboard-write")
@@ -238,7 +239,7 @@ func (v visit) find() (found []string) {
 	return found
 }
 
-// leave leaves all kinds.
+// leave leaves state of all kinds.
 func (v visit) leave() {
 	v.t.Helper()
 	for _, k := range kinds {
@@ -256,8 +257,8 @@ var (
 	isolationPlaces = flag.Int("isolation.places", 0, "how many places take part in it, if more than three")
 )
 
-// TestNothingThatAPageLeavesCrossesPlaces has one page leave something in each place. Only some browsers run at once,
-// so the places are suspended and resumed meanwhile. "make other-half" runs it, and "make isolation" with many places.
+// TestNothingThatAPageLeavesCrossesPlaces has a page leave state in each place. Only some browsers run at once, so the
+// places are suspended and resumed meanwhile. "make other-half" runs it, and "make isolation" with many places.
 func TestNothingThatAPageLeavesCrossesPlaces(t *testing.T) {
 	if !*otherHalf && *isolationPlaces == 0 {
 		t.Skip("make other-half runs it")
@@ -349,15 +350,14 @@ func TestNothingThatAPageLeavesCrossesPlaces(t *testing.T) {
 
 type giveKeys = func(context.Context) ([]string, error)
 
-// stateKeys gives out keys that persons' states are encrypted with.
+// stateKeys returns the keys that encrypt the state of people's places.
 func stateKeys(keys ...string) giveKeys {
 	return func(context.Context) ([]string, error) { return keys, nil }
 }
 
 func isPacked(name string) bool { return strings.Contains(name, "@person-") }
 
-// strictSite serves a site that wants to be visited with TLS only. The flags are those with which a browser finds it
-// and takes it for genuine.
+// strictSite serves a site that requires TLS. The flags make a browser find it and accept its certificate.
 func strictSite(t *testing.T) (address string, flags []string) {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -374,8 +374,8 @@ func strictSite(t *testing.T) (address string, flags []string) {
 	}
 }
 
-// searchState looks through all files of a place whose browser has ended, that of its history for one, and returns how
-// many have the word of another place. A person's are packed.
+// searchState searches all files of a place whose browser has ended, the history as a database, and returns how many
+// contain the word of another place. A person's are packed.
 func searchState(t *testing.T, home, name string, keys giveKeys, word string) (leaks int) {
 	t.Helper()
 	dir := filepath.Join(home, "browser", name, "user-data")
@@ -405,7 +405,7 @@ func searchState(t *testing.T, home, name string, keys giveKeys, word string) (l
 	return leaks
 }
 
-// TestTheStateOfAPersonIsEncrypted has a browser, and then clank, end in each way.
+// TestTheStateOfAPersonIsEncrypted ends a browser, and then clank, in each possible way.
 func TestTheStateOfAPersonIsEncrypted(t *testing.T) {
 	const name = "clank@person-1"
 	base := site(t)
@@ -464,7 +464,7 @@ func TestTheStateOfAPersonIsEncrypted(t *testing.T) {
 	stop(t, p)
 }
 
-// TestAPlaceThatIsLeftIsForgotten has clank leave a server while a browser of it runs.
+// TestAPlaceThatIsLeftIsForgotten makes clank leave a server while a browser of it runs.
 func TestAPlaceThatIsLeftIsForgotten(t *testing.T) {
 	m := manager(t, nil)
 	for _, name := range []string{"clank@server-1", "clank@server-12"} {
@@ -489,7 +489,7 @@ func findOrCreate(t *testing.T, m *browsermgr.Manager, name string) *browsermgr.
 	return findProfile(t, m, name)
 }
 
-// placesAreListed checks which places have a state, and that what they take up is told of those that run.
+// placesAreListed checks which places have state, and that the memory of those that run is reported.
 func placesAreListed(t *testing.T, m *browsermgr.Manager, want []string) {
 	t.Helper()
 	list, err := m.Profiles(t.Context())

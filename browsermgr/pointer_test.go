@@ -25,14 +25,14 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// told is a script that keeps what the page is told: of the mouse, the keys and the wheel.
+// told is a script that records mouse, key and wheel events in the page.
 const told = `window.told = []; window.log = [];
 	for (const type of ['mousedown', 'mouseup', 'click', 'dblclick', 'contextmenu', 'auxclick', 'keydown', 'keyup', 'wheel', 'dragstart', 'drop'])
 		addEventListener(type, (e) => told.push(type + ' ' + (e.key ?? e.button + '@' + e.clientX + ',' + e.clientY) + ' ' + e.detail + ' ' +
 			['alt', 'ctrl', 'meta', 'shift'].filter((m) => e[m + 'Key']).join('+')), {capture: true, passive: true});
 	addEventListener('mousemove', (e) => told.push('mousemove ' + e.buttons + '@' + e.clientX + ',' + e.clientY), true);`
 
-// heard takes what the page was told since the last time.
+// heard returns the events recorded since the last call.
 func heard(t *testing.T, w *browsermgr.Window) []string {
 	t.Helper()
 	text := strings.Join(act(t, w, "evaluate", map[string]any{"fn": "told.splice(0).map((s) => s.trim()).join('; ')"}), "")
@@ -43,7 +43,7 @@ func heard(t *testing.T, w *browsermgr.Window) []string {
 	return strings.Split(text, "; ")
 }
 
-// desk returns a window that shows a page which says what it is told.
+// desk returns a window with a page that records its events.
 func desk(t *testing.T) *browsermgr.Window {
 	t.Helper()
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: site(t) + "/two"})
@@ -150,7 +150,7 @@ func TestFramesOfOtherSitesTakeWhatIsDoneInThem(t *testing.T) {
 	})
 }
 
-// quoted returns a text as JavaScript writes it.
+// quoted returns a text as a JavaScript literal.
 func quoted(s string) string { return "`" + strings.ReplaceAll(s, "\n", `\n`) + "`" }
 
 func TestDragsFollowTheirWay(t *testing.T) {
@@ -214,7 +214,7 @@ func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
 	}
 }
 
-// scaled sets the device scale factor of a viewport of 1001×601 (0: leave it) and what the page is pinched by.
+// scaled sets the device scale factor of a viewport of 1001×601 (0: unchanged) and the page's pinch zoom.
 func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
 	t.Helper()
 	err := w.WithTab(t.Context(), func(tab *page.Tab) error {
@@ -265,7 +265,7 @@ func filmed(t *testing.T, w *browsermgr.Window, quality int, scale float64) (ima
 	return img, url
 }
 
-// near reports whether a pixel has about that colour.
+// near reports whether a pixel has approximately that colour.
 func near(img image.Image, x, y int, want color.RGBA) bool {
 	r, g, b, _ := img.At(x, y).RGBA()
 	off := func(got uint32, want uint8) bool { return max(int(got>>8), int(want))-min(int(got>>8), int(want)) > 12 }

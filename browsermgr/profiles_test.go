@@ -50,8 +50,8 @@ func status(t *testing.T, p *browsermgr.Profile) profile.Status {
 	return s
 }
 
-// ready returns the status of a browser that runs. A look at it gives up after a short time, which a busy machine may
-// need.
+// ready returns the status of a running browser. A status check has a short limit, which a busy machine may exceed, so
+// it is repeated.
 func ready(t *testing.T, p *browsermgr.Profile) profile.Status {
 	t.Helper()
 	var s profile.Status

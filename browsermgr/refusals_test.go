@@ -19,7 +19,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// gate refuses addresses with a word in them, and notes who asked for what was refused.
+// gate refuses addresses with a word in them, and records which tabs requested them.
 type gate struct {
 	word   string
 	listen func(profile string) (proxy string, err error)
@@ -30,7 +30,7 @@ type gate struct {
 	told   chan struct{}
 }
 
-// newGate returns a gate that has browsers use a proxy, "" for none.
+// newGate returns a gate with a proxy for browsers, "" for none.
 func newGate(word, proxy string) *gate {
 	listen := func(string) (string, error) { return proxy, nil }
 	return &gate{word: word, listen: listen, told: make(chan struct{}, 100)}
@@ -82,7 +82,7 @@ func (g *gate) Watch(_, _ string) func(context.Context) error {
 	}
 }
 
-// asked reports whether a request for the address was judged.
+// asked reports whether a request for the address was checked.
 func (g *gate) asked(address string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -186,7 +186,7 @@ await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(a
 	}
 }
 
-// elsewhere returns a second Manager that has joined the browser of a first one, as if it ran on another machine.
+// elsewhere returns a second Manager attached to the browser of a first one, as if it ran on another machine.
 func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
 	t.Helper()
 	host := manager(t, letOthersIn)

@@ -16,13 +16,14 @@ import (
 	"clank/videosource"
 )
 
-// film shows a window's screencast: the colours of what is in the middle, as they change. done has why it ended.
+// film watches a window's screencast: colours yields the colour in the middle when it changes, done the reason for the
+// end.
 func film(t *testing.T, w *browsermgr.Window) (colours <-chan string, done <-chan error) {
 	t.Helper()
 	return filmFor(t.Context(), t, w)
 }
 
-// filmFor is film for whoever ctx belongs to.
+// filmFor is film on behalf of ctx's hold.
 func filmFor(ctx context.Context, t *testing.T, w *browsermgr.Window) (colours <-chan string, done <-chan error) {
 	t.Helper()
 	seen, over := make(chan string, 100), make(chan error, 1)
@@ -116,7 +117,8 @@ func TestAScreencastShowsTheCurrentTabOfItsWindow(t *testing.T) {
 	act(t, first, "dialog", map[string]any{"accept": true})
 }
 
-// TestAPageThatSomebodyWorksIsShownToThemAlone tests what others see meanwhile, and that nothing of it comes later.
+// TestAPageThatSomebodyWorksIsShownToThemAlone tests what other viewers see meanwhile, and that they see nothing of it
+// later.
 func TestAPageThatSomebodyWorksIsShownToThemAlone(t *testing.T) {
 	m := sharedManager(t)
 	site := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {

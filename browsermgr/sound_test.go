@@ -15,7 +15,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// tonePage plays a tone of 440 Hz, on the left alone, when its button is clicked.
+// tonePage plays a tone of 440 Hz, on the left channel only, when its button is clicked.
 const tonePage = `<button autofocus onclick="
 	const n = 48000, wav = new DataView(new ArrayBuffer(44 + 4 * n)), text = (at, s) => [...s].forEach((c, i) => wav.setUint8(at + i, c.charCodeAt()));
 	text(0, 'RIFF'); wav.setUint32(4, 36 + 4 * n, true); text(8, 'WAVEfmt '); wav.setUint32(16, 16, true); wav.setUint16(20, 1, true);
@@ -24,8 +24,8 @@ const tonePage = `<button autofocus onclick="
 	for (let i = 0; i < n; i++) wav.setInt16(44 + 4 * i, 16384 * Math.sin(2 * Math.PI * 440 * i / 48000), true);
 	window.player = new Audio(window.URL.createObjectURL(new Blob([wav]))); player.loop = true; player.play()">Play</button>`
 
-// hertz returns the tone of one channel, by the time in the middle of those from one wave to the next: on a busy machine Chromium
-// itself leaves something out. It returns 0 for silence.
+// hertz returns the frequency of one channel by the median length of its waves, since on a busy machine Chromium
+// itself drops samples. It returns 0 for silence.
 func hertz(samples []int16) float64 {
 	var waves []int // how long each is
 	last := 0
@@ -73,7 +73,7 @@ func TestAPageIsHeard(t *testing.T) {
 	wantSilence(t, pieces, "when nothing plays")
 }
 
-// listen returns what a window plays, without the pieces that are silent.
+// listen returns the audio of a window, without silent pieces.
 func listen(t *testing.T, w *browsermgr.Window) <-chan []int16 {
 	t.Helper()
 	heard := make(chan []int16, 1)
@@ -108,7 +108,7 @@ func awaitPiece(t *testing.T, pieces <-chan []int16) []int16 {
 	}
 }
 
-// wantSilence waits until nothing has been heard for half a second.
+// wantSilence waits until there was no sound for half a second.
 func wantSilence(t *testing.T, pieces <-chan []int16, when string) {
 	t.Helper()
 	late := time.After(browsertest.Patience)

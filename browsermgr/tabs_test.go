@@ -31,7 +31,7 @@ func open(t *testing.T, u *browsermgr.Lease, url string) *page.Tab {
 	return tab
 }
 
-// useShared uses the shared browser without tabs of nobody's window, and leaves none.
+// useShared uses the shared browser without unowned tabs, and leaves none.
 func useShared(t *testing.T) *browsermgr.Lease {
 	t.Helper()
 	u := use(t, findProfile(t, sharedManager(t), ""))
@@ -173,8 +173,8 @@ func TestPopupsBelongToWhomTheirOpenerBelongs(t *testing.T) {
 	}
 }
 
-// rounds returns how often a test repeats what it does: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 make the
-// long form.
+// rounds returns how often a test repeats its steps: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 select the long
+// form.
 func rounds(t *testing.T, variable string, short int) int {
 	t.Helper()
 	n, err := strconv.Atoi(os.Getenv(variable))
@@ -184,7 +184,7 @@ func rounds(t *testing.T, variable string, short int) int {
 	return n
 }
 
-// held is what a program may leak.
+// held counts the resources that a program may leak.
 type held struct {
 	descriptors, goroutines, processes, temporary int
 	names                                         []string // of the temporary files

@@ -21,7 +21,7 @@ import (
 	"clank/sessions"
 )
 
-// handsPage tells the site all that happens to it; so does its frame, which is of another process.
+// handsPage reports all its events to the site; so does its frame, which is out of process.
 const handsPage = `<!doctype html><title>Sign in</title><style>
 * {box-sizing: border-box} body {margin: 0} body > * {position: absolute; left: 0; width: 200px; height: 30px}</style>
 <input id=user aria-label=User style="top:0">
@@ -41,7 +41,7 @@ for (const type of ['mousedown', 'mouseup', 'dblclick', 'keydown', 'compositione
 addEventListener('input', (e) => { console.log(e.target.value); tell('value ' + e.target.value); }, true);
 </script>`
 
-// handsSite serves handsPage and yields what it tells.
+// handsSite serves handsPage and yields its reports.
 func handsSite(t *testing.T) (base string, told chan string) {
 	t.Helper()
 	told = make(chan string, 1000)
@@ -237,7 +237,7 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 	}
 }
 
-// endLater ends a person's hold while somebody else is about to use the window.
+// endLater ends a takeover while somebody else is waiting for the window.
 func endLater(h *browsermgr.Takeover, w *browsermgr.Window) *browsermgr.Window {
 	h.Release()
 	return w

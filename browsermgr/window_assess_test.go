@@ -8,7 +8,7 @@ import (
 	"clank/sessions"
 )
 
-// judged returns what a window says of an action, and the mark for it.
+// judged returns the assessment of an action and its mark.
 func judged(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) (classes, text, mark string) {
 	t.Helper()
 	found, err := w.Assess(t.Context(), kind, args)
@@ -18,7 +18,7 @@ func judged(t *testing.T, w *browsermgr.Window, kind string, args map[string]any
 	return strings.Join(found.Classes, " "), found.Text, found.Mark
 }
 
-// write replaces what a page shows.
+// write replaces the page's content.
 func write(t *testing.T, w *browsermgr.Window, html string) {
 	t.Helper()
 	act(t, w, "evaluate", map[string]any{"fn": "void (document.body.innerHTML = `" + html + "`)"})
@@ -143,7 +143,8 @@ func TestUploadsAndDropsAreAskedAbout(t *testing.T) {
 	}
 }
 
-// maze has what can be met in the main document, in a shadow root and in a frame of this process, and one in another.
+// maze has targets in the main document, in a shadow root and in a same-process frame, and one in an out-of-process
+// frame.
 const maze = `<style>body > * {position:fixed; left:0; width:200px; height:40px}</style>
 	<button style="top:0"><b style="font-size:20px">Sign <i>in</i></b></button>
 	<label style="top:50px"><span>E-mail</span><input id=mail></label>

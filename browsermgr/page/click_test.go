@@ -70,7 +70,8 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 	}
 }
 
-// A page that is given no time to draw stands still, and then the click arrives: so this is tried more than once.
+// On a page that gets no time to draw, the target does not move, and the click arrives: so this is tried more than
+// once.
 func TestClickSaysThatTheTargetKeepsMoving(t *testing.T) {
 	tab := show(t, `<style>@keyframes m{to{transform:translateX(600px)}} button{animation:m .6s linear infinite alternate}</style>
 		<button>Buy</button><script>window.hits = 0; document.querySelector('button').onclick = () => hits++</script>`)
@@ -204,7 +205,7 @@ func TestClickThatOpensATabReportsIt(t *testing.T) {
 	}
 }
 
-// greeter has every document of a session say that it was there first.
+// greeter makes every document of a session record that it was set up first.
 type greeter struct{}
 
 func (greeter) Attach(*page.Tab, *frame.Frame) []proto.Request {

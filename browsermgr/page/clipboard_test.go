@@ -13,7 +13,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// editing has the fields that people copy from and paste into, and tells what it is told of it.
+// editing has fields to copy from and paste into, and records their events.
 const editing = `<input id=a value="first words"><input id=b><textarea id=c>one
 two</textarea><input id=secret type=password value=hidden><p id=text>plain <b>text</b></p><div id=rich contenteditable>rich</div>
 <div id=shadow></div><iframe id=f srcdoc="<input id=in value=inner>"></iframe><script>
@@ -27,7 +27,7 @@ func chord(key string) page.Action { return page.Action{Kind: actiontable.KindPr
 
 func evaluate(fn string) page.Action { return page.Action{Kind: actiontable.KindEvaluate, Fn: fn} }
 
-// Keys copy and paste between pages as they do for a person, without the clipboard of the browser.
+// Keys copy and paste between pages as they do for a person, without using the browser's clipboard.
 func TestKeysCopyCutAndPaste(t *testing.T) {
 	const all, box = "Control+a", `() => { b.value = ''; b.focus() }`
 	tab := show(t, "")
@@ -88,7 +88,8 @@ func TestKeysThatAreHeldCopyAndPasteToo(t *testing.T) {
 	browsertest.WantEqual(t, jsString(t, tab, `() => a.value + '|' + b.value`), "first words|"+strings.Repeat("first words", 3))
 }
 
-// Two people's pages in one process: what the one copies, by keys or by its own scripts, the other gets by no way.
+// The pages of two people are in one process: nothing that one of them copies, by keys or by scripts, reaches the
+// other.
 func TestTheClipboardBelongsToOneContext(t *testing.T) {
 	b := browser.Connect(t, page.Options{Started: true})
 	url := site(t, map[string]string{"/": "<!doctype html>" + editing + `<button id=own>Copy</button><button id=old>Copy</button><button id=read>Paste</button><script>
@@ -122,7 +123,7 @@ func TestTheClipboardBelongsToOneContext(t *testing.T) {
 	}
 }
 
-// An input that no key of ours stands for would paste what the browser has.
+// Input that is not one of our keys would paste the browser's clipboard.
 func TestNoKeyReachesTheBrowsersOwnClipboard(t *testing.T) {
 	tab := show(t, editing)
 	act(t, tab, evaluate(`() => { a.select(); document.execCommand('copy'); b.focus() }`))
@@ -146,7 +147,7 @@ func TestKeysOfTheClipboardAreRefusedInAPersonsBrowser(t *testing.T) {
 	act(t, tab, chord("Control+a"))
 }
 
-// Where the browser's clipboard is the desktop's, a page writes there by no way of its own, whatever a click of ours allows.
+// Where the browser's clipboard is the desktop's, a page has no way to write to it, even with a user gesture of ours.
 func TestPagesDoNotWriteTheDesktopsClipboard(t *testing.T) {
 	url := site(t, map[string]string{"/": "<!doctype html>" + editing + `<iframe name=inner src="/in"></iframe><script>
 		addEventListener('copy', (e) => { e.clipboardData.setData('text/plain', 'mark 1'); e.preventDefault(); e.stopImmediatePropagation() }, true);

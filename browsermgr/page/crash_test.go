@@ -143,7 +143,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 	click(t, tab, refOf(t, tab, "Go"))
 }
 
-// crash kills the process of a tab's page over a connection of its own.
+// crash crashes the renderer of a tab over a separate connection.
 func crash(t *testing.T, tab *page.Tab) {
 	t.Helper()
 	ws, resp, err := websocket.Dial(t.Context(), strings.Split(browser.Process(t).WebSocketURL, "/devtools/")[0]+"/devtools/page/"+tab.TargetID(), nil)

@@ -7,7 +7,7 @@ import (
 	"clank/browsermgr/page/frame"
 )
 
-// CountState counts what a tab remembers of its frames, refs and requests: the entries of all its maps and lists.
+// CountState counts what a tab keeps of its frames, refs and requests: the entries of all its maps and lists.
 func CountState(ctx context.Context, t *Tab) (int, error) {
 	if err := t.tree.AwaitDiscovery(ctx); err != nil {
 		return 0, err
@@ -43,7 +43,7 @@ func countEntries(v reflect.Value) int {
 	return n
 }
 
-// AddOpenRequest has a question about a process open that is never answered.
+// AddOpenRequest begins a discovery of a process's frames that is never answered.
 func (t *FrameTree) AddOpenRequest(host *frame.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// foreign returns the same server under a name of another site.
+// foreign returns the same server under the name of another site.
 func foreign(srv *httptest.Server) string {
 	return strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)
 }
@@ -56,7 +56,7 @@ func TestFramesAreInlined(t *testing.T) {
 	check.Contains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
 }
 
-// sameFrames forgets the numbers in frames of other processes: they depend on which process answers first.
+// sameFrames removes the numbers from refs in out-of-process frames: they depend on which process answers first.
 func sameFrames(text string) string {
 	return regexp.MustCompile(`\[ref=f[23]e\d+`).ReplaceAllString(text, "[ref=f")
 }
@@ -97,13 +97,13 @@ func TestRefOfARemovedFrameIsGone(t *testing.T) {
 	}
 }
 
-// withHost returns the server under another name of the loopback interface: names below shop.localhost are of one site.
+// withHost returns the server under another name of the loopback interface: names below shop.localhost are same-site.
 func withHost(srv *httptest.Server, host string) string {
 	return strings.Replace(srv.URL, "127.0.0.1", host, 1)
 }
 
-// crossOriginSite serves a page whose frames are of its site, but not of its origin: Chromium keeps them in the page's process, out of the
-// reach of its scripts. One embeds another site, and that an origin of its own once more.
+// crossOriginSite serves a page whose frames are same-site but cross-origin: Chromium keeps them in the page's process,
+// unreachable by its scripts. One embeds another site, and that one a cross-origin frame again.
 func crossOriginSite(t *testing.T) string {
 	t.Helper()
 	var srv *httptest.Server
@@ -127,7 +127,7 @@ func crossOriginSite(t *testing.T) string {
 	return withHost(srv, "www.shop.localhost") + "/"
 }
 
-// openCrossOriginSite opens the page with all its frames there.
+// openCrossOriginSite opens the page and waits for all its frames.
 func openCrossOriginSite(t *testing.T) *page.Tab {
 	t.Helper()
 	tab := openTab(t, crossOriginSite(t))
@@ -262,8 +262,8 @@ func TestPagesWithoutSuchFramesAreAskedNothingMore(t *testing.T) {
 	browsertest.WantEqual(t, len(asked), before)
 }
 
-// crossOriginPage serves a page with a frame of its site and of another origin, and pages that the frame may go on to. top is added to the page,
-// inner is in the frame.
+// crossOriginPage serves a page with a same-site cross-origin frame, and pages that the frame may navigate to. top is
+// added to the page, inner is in the frame.
 func crossOriginPage(tb testing.TB, top, inner string) string {
 	tb.Helper()
 	var srv *httptest.Server
@@ -284,7 +284,7 @@ func crossOriginPage(tb testing.TB, top, inner string) string {
 	return withHost(srv, "www.shop.localhost") + "/"
 }
 
-// awaitSnapshotText waits until a snapshot shows something.
+// awaitSnapshotText waits until a snapshot contains a text.
 func awaitSnapshotText(tb testing.TB, tab *page.Tab, text string) {
 	tb.Helper()
 	browsertest.Eventually(tb, "the page shows "+text, func() bool {

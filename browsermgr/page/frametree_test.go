@@ -23,14 +23,15 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// patience is far more than anything here takes.
+// patience is much longer than anything here takes.
 const patience = time.Minute
 
-// peer is a browser that knows the frames of processes, whose sessions are named after their roots. Each question for them is a channel that takes the answer: their names, those
-// within another in parentheses behind it, capital letters for those that are apart.
+// peer is a fake browser that knows the frames of processes, whose sessions are named after their roots. Each query for
+// a process is a channel that takes the answer: names of frames, with the frames below each in parentheses behind it,
+// capital letters for cross-origin ones.
 type peer struct{ asked chan chan string }
 
-// connect gives a tree whose browser is the peer, and a frame that may be in it, embedded in the frame c.
+// connect returns a tree whose browser is the peer, and a frame that may be in it, embedded in the frame c.
 func connect(t *testing.T) (tree *page.FrameTree, main, far *frame.Frame, p peer) {
 	t.Helper()
 	p = peer{asked: make(chan chan string, 100)}
@@ -100,7 +101,7 @@ func (p peer) serve(ctx context.Context, ws *websocket.Conn) {
 	}
 }
 
-// described returns the frame tree of a root with frames below it, each of an origin of its own.
+// described returns the frame tree of a root with frames below it, each of a different origin.
 func described(root, frames string) string {
 	var children []string
 	for i := 0; i < len(frames); i++ {
@@ -123,7 +124,7 @@ func described(root, frames string) string {
 	return fmt.Sprintf(`{"frame":{"id":%[1]q,"url":"http://%[1]s/","securityOrigin":"http://%[1]s"},"childFrames":[%[2]s]}`, root, strings.Join(children, ","))
 }
 
-// known waits until the frames are known and tells each with what is around it.
+// known waits until the frames are known and returns each with its parent.
 func known(t *testing.T, tree *page.FrameTree) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

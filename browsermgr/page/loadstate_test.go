@@ -11,7 +11,7 @@ import (
 	"clank/internal/test/browsertest"
 )
 
-// told has a state take events of the frame "main", each given as its method and its parameters.
+// told applies events of the frame "main" to a state, each given as its method and parameters.
 func told(tb testing.TB, s *page.LoadState, events ...string) {
 	tb.Helper()
 	for i := 0; i < len(events); i += 2 {
@@ -140,7 +140,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// run lets a feed run; the channel is closed when it has ended.
+// run delivers a queue; the channel is closed when that has ended.
 func run(f *page.EventQueue[int], gone <-chan struct{}) (out chan int, done chan struct{}) {
 	out, done = make(chan int), make(chan struct{})
 	go func() {
@@ -150,7 +150,7 @@ func run(f *page.EventQueue[int], gone <-chan struct{}) (out chan int, done chan
 	return out, done
 }
 
-// running fails the test if the feed has ended by itself.
+// running fails the test if delivery has ended by itself.
 func running(t *testing.T, done <-chan struct{}) {
 	t.Helper()
 	synctest.Wait()
@@ -161,7 +161,7 @@ func running(t *testing.T, done <-chan struct{}) {
 	}
 }
 
-// over fails the test if the feed goes on.
+// over fails the test if delivery continues.
 func over(t *testing.T, done <-chan struct{}) {
 	t.Helper()
 	synctest.Wait()

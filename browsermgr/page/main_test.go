@@ -17,18 +17,18 @@ import (
 	"clank/internal/test/check"
 )
 
-// browser is the one of the whole test binary.
+// browser is the one for all tests of the package.
 var browser browsertest.Shared
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
-// openTab shows an address in a tab and a connection for this test alone.
+// openTab opens an address in a tab and a connection for this test only.
 func openTab(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	return browser.Page(tb, page.Options{}, url)
 }
 
-// site serves pages by path. Paths that are not given are 404.
+// site serves pages by path. Other paths are 404.
 func site(tb testing.TB, pages map[string]string) *httptest.Server {
 	tb.Helper()
 	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
@@ -47,8 +47,8 @@ func show(tb testing.TB, html string) *page.Tab {
 	return openTab(tb, site(tb, map[string]string{"/": "<!doctype html><meta charset=utf-8><title>Test</title>" + html}).URL)
 }
 
-// rewrite has the document of a tab hold another page, which costs a twentieth of going to one. What listened is gone;
-// variables of its scripts and the numbers of refs go on.
+// rewrite replaces the content of a tab's document, which takes a twentieth of the time of a navigation. Its listeners
+// are gone; its scripts' variables and the numbering of refs continue.
 func rewrite(tb testing.TB, tab *page.Tab, html string) {
 	tb.Helper()
 	text, err := json.Marshal("<!doctype html><meta charset=utf-8><title>Test</title>" + html)
@@ -106,8 +106,8 @@ func jsString(tb testing.TB, tab *page.Tab, expression string) string {
 	return s
 }
 
-// refused acts until it is told why that cannot be: where the machine is too busy to find the reason in a short time,
-// the action gets more.
+// refused repeats an action with longer limits until its error names the reason, since a busy machine may take long to
+// find it.
 func refused(tb testing.TB, tab *page.Tab, a page.Action, want ...string) error {
 	tb.Helper()
 	var err error
@@ -129,5 +129,5 @@ func refused(tb testing.TB, tab *page.Tab, a page.Action, want ...string) error 
 	return err
 }
 
-// atOnce is far more than it takes to end something, and less than the limits that would end it otherwise.
+// atOnce is much longer than it takes to cancel something, and shorter than the limits that would end it otherwise.
 const atOnce = 5 * time.Second

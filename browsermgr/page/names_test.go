@@ -9,8 +9,8 @@ import (
 	"clank/internal/test/check"
 )
 
-// TestNamesRolesAndStatesAreChromiums compares each element with a ref with what Chromium's own tree says of it, on
-// pages that have a case for each rule of accname 1.2, HTML-AAM, SVG-AAM and ARIA 1.3.
+// TestNamesRolesAndStatesAreChromiums compares each element with a ref with Chromium's accessibility tree, on pages
+// with a case for each rule of accname 1.2, HTML-AAM, SVG-AAM and ARIA 1.3.
 func TestNamesRolesAndStatesAreChromiums(t *testing.T) {
 	files, err := filepath.Glob("testdata/names/*.html")
 	if err != nil || len(files) < 8 {

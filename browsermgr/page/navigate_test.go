@@ -84,8 +84,8 @@ func TestPageWithoutTitleHasNone(t *testing.T) {
 	browsertest.WantEqual(t, tab.Title(), "")
 }
 
-// A document tells of itself, so that nobody has to ask a browser that has just begun to draw it. One that runs no
-// scripts is asked.
+// A document reports its title itself, so that a browser that has just begun to draw it need not be queried. One that
+// runs no scripts is queried.
 func TestNewDocumentTellsOfItself(t *testing.T) {
 	var worlds atomic.Int32
 	b := browser.Connect(t, page.Options{OnSent: func(method string) {

@@ -210,8 +210,8 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	check.Must(t, tab.Stop(browsertest.Within(t, browsertest.Patience)))
 }
 
-// closedPage has closed roots in the ways that pages make them: in an empty box, in custom elements, one in another, with
-// slots, and around content that has no place in it.
+// closedPage has closed shadow roots made in the ways that pages do: in an empty box, in custom elements, nested, with
+// slots, and around content without a slot.
 const closedPage = `<div id=box style="width:300px;height:60px"></div><x-outer><b slot=t>Slotted</b> text</x-outer>
 	<section id=lost><p>never shown</p></section><x-late></x-late><div></div><script>
 	const shut = (host, html) => { const root = host.attachShadow({mode: 'closed'}); root.innerHTML = html; return root };
@@ -276,7 +276,7 @@ func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
 	}
 }
 
-// outlineOf returns a snapshot without its refs.
+// outlineOf returns a snapshot without refs.
 func outlineOf(t *testing.T, tab *page.Tab) string {
 	t.Helper()
 	return regexp.MustCompile(` \[ref=\w+\]`).ReplaceAllString(snapshot(t, tab, page.SnapshotOptions{}).Text, "")
@@ -331,7 +331,7 @@ func TestWhatOnlyAListenerMakesClickableHasARef(t *testing.T) {
 	}
 }
 
-// Not at the same time as others: Chromium does not draw the frames of a tab that another one covers.
+// Not in parallel with others: Chromium does not draw the frames of a tab that another one covers.
 func TestListenersAreFoundInFrames(t *testing.T) {
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -355,7 +355,8 @@ func TestListenersAreFoundInFrames(t *testing.T) {
 	}
 }
 
-// The garbage makes V8 scavenge while elements have objects in both worlds: asked the wrong way, Chromium crashes here.
+// The garbage makes V8 scavenge while elements have wrappers in both worlds: queried the wrong way, Chromium crashes
+// here.
 func TestLookingForListenersSurvivesScavenges(t *testing.T) {
 	t.Parallel()
 	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><div id=open></div><div id=shut></div><script>

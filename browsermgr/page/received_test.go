@@ -13,8 +13,8 @@ import (
 	"clank/internal/test/browsertest"
 )
 
-// recorder has a document, or a shadow root, tell the top document of the events that its elements receive, and which
-// of them a script has made.
+// recorder makes a document, or a shadow root, report the events of its elements to the top document, and whether they
+// are synthetic.
 const recorder = `<script>
 record = (root) => {
 	for (const type of ['pointerdown', 'mousedown', 'click', 'dblclick', 'keydown', 'keyup', 'beforeinput', 'input', 'change',
@@ -28,7 +28,7 @@ record = (root) => {
 if (self === top) { received = []; addEventListener('message', (e) => received.push(e.data)); }
 </script>`
 
-// parts returns elements of all kinds, at known places of their container, with names that end in where.
+// parts returns elements of all kinds, at fixed positions in their container, with names that end in where.
 func parts(where string) string {
 	at := func(x, y int, html string) string {
 		return fmt.Sprintf(`<div style="position:absolute;left:%dpx;top:%dpx">%s</div>`, x, y, html)
@@ -45,8 +45,8 @@ func parts(where string) string {
 		at(200, 100, `<div class=box><p class=long></p><button>Deep-W</button></div>`), "-W", "_"+where)
 }
 
-// TestWhatIsDoneArrives does every action that is about an element or a point in documents and shadow roots of all
-// kinds, and looks for it in their own record of events: trusted ones.
+// TestWhatIsDoneArrives performs every action on an element or at a point in documents and shadow roots of all kinds,
+// and checks the trusted events that they record.
 func TestWhatIsDoneArrives(t *testing.T) {
 	places := []string{"main", "same", "cross", "boxed", "open", "closed"}
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -214,7 +214,7 @@ func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
 	}
 }
 
-// busyFrames returns a page with two frames of its own site and one of another, which is busy for a while when told.
+// busyFrames returns a page with two same-site frames and one of another site, which is busy for a while on request.
 func busyFrames(t *testing.T) *page.Tab {
 	t.Helper()
 	srv := scopedSite(t, `<iframe id=one src=/frame></iframe><iframe id=two src=/frame></iframe><iframe id=far src="OTHER/frame"></iframe>`,
@@ -262,7 +262,7 @@ func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
 	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Ready")
 }
 
-// nodeOf finds the first node of a role and name.
+// nodeOf returns the first node with a role and name.
 func nodeOf(t *testing.T, nodes []page.AccessibilityNode, role, name string) page.AccessibilityNode {
 	t.Helper()
 	for _, n := range nodes {
@@ -449,7 +449,7 @@ func TestRefOfOddNames(t *testing.T) {
 	})
 }
 
-// clickAll clicks on each ref and wants each of n buttons to be hit once, in order.
+// clickAll clicks each ref, and expects each of n buttons to be clicked once, in order.
 func clickAll(t *testing.T, tab *page.Tab, refs []page.Ref, n int) {
 	t.Helper()
 	if len(refs) != n {

@@ -179,7 +179,7 @@ func TestWhatMovesIsCoveredOnItsWay(t *testing.T) {
 	}
 }
 
-// secretForm is a form with all that counts as a password.
+// secretForm is a form with all kinds of password fields.
 const secretForm = `<!doctype html><title>Sign in</title>
 	<label>Word<input type=password oninput="document.title='typed'"></label>
 	<label>Code<input autocomplete="one-time-code" value=123456></label>
@@ -224,7 +224,7 @@ func TestPasswordFieldsAreMarkedAndNeverShown(t *testing.T) {
 	}
 }
 
-// agentTab is a tab as the agent loop uses it.
+// agentTab is a tab as used by the agent loop.
 type agentTab struct{ *page.Tab }
 
 func (a agentTab) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
@@ -236,7 +236,7 @@ func (a agentTab) Act(ctx context.Context, kind string, args map[string]any) ([]
 	return nil, err
 }
 
-// Assess implements [sessions.Page]: nothing sets anything off.
+// Assess implements [sessions.Page]: no action has effects.
 func (agentTab) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
 	return sessions.Assessment{}, nil
 }
@@ -261,7 +261,7 @@ func (a agentTab) State(context.Context) (url, title string, tabs []string, err 
 	return a.URL(), a.Title(), nil, nil
 }
 
-// Open and Close make it its own browser.
+// Open and Close implement the agent's browser.
 func (a agentTab) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
 	return a, false, nil
 }
@@ -270,7 +270,7 @@ func (agentTab) Rest(string) {}
 
 func (a agentTab) Close(context.Context, string) error { return nil }
 
-// typist is a model that opens a page, types into the first field it is shown, and is done.
+// typist is a model that opens a page, types into the first field and ends.
 type typist struct {
 	url    string
 	said   *strings.Builder // all that it was told, its own words left out

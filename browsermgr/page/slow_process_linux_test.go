@@ -16,8 +16,8 @@ import (
 	"clank/internal/test/check"
 )
 
-// TestATabWhoseProcessIsLateLoadsItsPage holds the processes of all pages back, and with them the new tab's, for longer than
-// a tab that does not answer is waited for: as a machine does that is busy.
+// TestATabWhoseProcessIsLateLoadsItsPage stops all renderers, including the new tab's, for longer than a tab that does
+// not answer is waited for, like a busy machine.
 func TestATabWhoseProcessIsLateLoadsItsPage(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	url := site(t, map[string]string{"/": "<p>Here"}).URL
@@ -37,8 +37,8 @@ func TestATabWhoseProcessIsLateLoadsItsPage(t *testing.T) {
 	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
 }
 
-// TestATabWhoseProcessIsKilledIsOpenedInAnother kills the processes of all pages, the spare one included, while a tab
-// is opened. A tab that is taken for alive does not load its page.
+// TestATabWhoseProcessIsKilledIsOpenedInAnother kills all renderers, including the spare one, while a tab is being
+// opened. A tab wrongly considered alive does not load its page.
 func TestATabWhoseProcessIsKilledIsOpenedInAnother(t *testing.T) {
 	own := browsertest.Launch(t)
 	url := site(t, map[string]string{"/": "<p>Here"}).URL
@@ -60,14 +60,14 @@ func TestATabWhoseProcessIsKilledIsOpenedInAnother(t *testing.T) {
 	}
 }
 
-// signalAll passes over processes that have ended.
+// signalAll skips processes that have ended.
 func signalAll(pids []int, sig syscall.Signal) {
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, sig)
 	}
 }
 
-// pageProcesses returns the processes below root of some kinds: renderers, which show pages, or zygotes, which start
+// pageProcesses returns the processes of some kinds below root: renderers, which show pages, or zygotes, which start
 // them.
 func pageProcesses(tb testing.TB, root int, kinds ...string) (pids []int) {
 	tb.Helper()

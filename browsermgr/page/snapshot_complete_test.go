@@ -9,7 +9,7 @@ import (
 	"clank/internal/test/browsertest"
 )
 
-// listen has scripts listen, which no markup shows.
+// listen adds event listeners, which no markup shows.
 const listen = `<script>for (const e of document.querySelectorAll('.l')) e.addEventListener('click', () => document.title = 'hit ' + e.id);
 for (const e of document.querySelectorAll('.drop')) e.addEventListener('drop', () => {});</script>`
 
@@ -145,10 +145,10 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 	}
 }
 
-// ownRef is a ref at the end of a line's name; those in page text are quoted.
+// ownRef matches a ref at the end of a line's name; those in page text are quoted.
 var ownRef = regexp.MustCompile(`( )\[ref=e\d+\]( \[|:|\n|$)`)
 
-// wantLines checks that lines are in a snapshot, each further in than it is given or as far, with any refs.
+// wantLines checks that a snapshot has the lines, indented at least as far as given, with any refs.
 func wantLines(t *testing.T, got string, want []string) {
 	t.Helper()
 	got = ownRef.ReplaceAllString(got, "$1[ref]$2")
@@ -192,5 +192,5 @@ func TestALongTextHidesNothingBehindIt(t *testing.T) {
 	}
 }
 
-// efficient is the form of a page that the control API calls efficient.
+// efficient has the options of the control API's mode "efficient".
 var efficient = page.SnapshotOptions{Refs: page.RefsRole, Interactive: true, Compact: true, MaxChars: 8000}

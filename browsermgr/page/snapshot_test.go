@@ -180,14 +180,15 @@ func TestTextReadsTheMainPart(t *testing.T) {
 	}
 }
 
-// btn returns a button that tells the top page its id when it is clicked.
+// btn returns a button that reports its id to the top page when clicked.
 func btn(id, name string) string {
 	return fmt.Sprintf(`<button id=%s onclick="top.postMessage('%s','*')">%s</button>`, id, id, name)
 }
 
 const hitLog = `<script>window.hits = []; addEventListener('message', e => hits.push(e.data))</script>`
 
-// scopedSite serves a page and, at /frame, what it embeds. ORIGIN in the page stands for its own site, OTHER for another one.
+// scopedSite serves a page and, at /frame, the page it embeds. ORIGIN in the page stands for its own site, OTHER for
+// another one.
 func scopedSite(t *testing.T, html, inner string) *httptest.Server {
 	t.Helper()
 	var srv *httptest.Server
@@ -203,7 +204,7 @@ func scopedSite(t *testing.T, html, inner string) *httptest.Server {
 	return srv
 }
 
-// scoped is a snapshot limited somehow, something that happens to the page after it, and what a click on a ref then does.
+// scoped is a limited snapshot, a later change of the page, and the effect of clicking a ref after that.
 type scoped struct {
 	name  string
 	html  string
@@ -321,7 +322,8 @@ func refList(snap page.Snapshot) string {
 	return strings.Join(list, ", ")
 }
 
-// fresh takes a compared snapshot and checks how many elements it calls new; -1 for one that has nothing to compare with.
+// fresh takes a compared snapshot and checks the number of new elements; -1 means that there is nothing to compare
+// with.
 func fresh(t *testing.T, tab *page.Tab, opts page.SnapshotOptions, want int) page.Snapshot {
 	t.Helper()
 	opts.Delta = true

@@ -34,7 +34,7 @@ func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
 	browsertest.WantJS(t, tab, "[about.value, age.value, day.value]", `["two\nlines","36","2026-11-21"]`)
 }
 
-// TestFieldsTakeWhatTheyTakeFromAPerson types, fills in or selects in a field #i and looks at what it holds and which events it got;
+// TestFieldsTakeWhatTheyTakeFromAPerson types into, fills or selects in a field #i and checks its value and events;
 // those that were not trusted end in "!".
 func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 	const list = `<select id=i aria-label=In><option>One<option disabled>Off<optgroup label=G disabled><option>Far</optgroup>
@@ -200,7 +200,7 @@ func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 	browsertest.WantJS(t, tab, "window.runs", "3")
 }
 
-// What a key led to is read from the title as it was when press returned: nothing in between gives the page time.
+// The effect of a key is read from the title when press returned: nothing in between gives the page time.
 func TestPressReturnsWhenWhatItSetOffHasRun(t *testing.T) {
 	tests := map[string]string{
 		"a handler of the key that goes up": `onkeyup = () => document.title = 'done'`,
@@ -258,7 +258,7 @@ func TestPressThatOpensADialogLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// browserChords are presses that a browser's own window would act on.
+// browserChords are chords that a browser's own window would handle.
 const browserChords = `Control+w Control+F4 Alt+F4 Control+Shift+q Meta+q Control+t Control+n Control+Shift+n F12 Control+Shift+i Control+Shift+j
 	Control+u Control+s Control+o Control+p Control+l F6 F1 F5 F11 Control+r Control+f Control+- Control++ Control+Tab Control+1 Alt+ArrowLeft Alt+Home
 	Shift+Escape Control+Shift+Delete`

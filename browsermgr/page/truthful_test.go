@@ -36,7 +36,8 @@ func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
 	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner text", ": Ada", `checkbox "Tick" [checked]`, `combobox "S"`, ": Two")
 }
 
-// combobox returns a list as component libraries make them: an input in a frame that hears clicks, with more in it.
+// combobox returns a list as component libraries build it: an input in a container that handles clicks and contains
+// more.
 func combobox(style, more string) string {
 	return `<div style="position:relative;width:200px;height:40px" onclick="document.title='hit'">
 		<input id=t role=combobox aria-label=Land style="position:absolute;inset:0;` + style + `">` + more + `</div>`

@@ -28,7 +28,7 @@ begin = (address, options) => new Promise((done) => {
 })
 </script>`
 
-// workers serves pages that start workers. A script says its name when it has fetched the address of that name.
+// workers serves pages that start workers. Each script reports its name once it has fetched the address of that name.
 func workers(t *testing.T) (origin string, asked chan string) {
 	t.Helper()
 	asked = make(chan string, 100)
@@ -149,7 +149,7 @@ func TestWorkletsRun(t *testing.T) {
 	}
 }
 
-// network notes what the sessions of a tab's frames and workers tell of requests.
+// network records the requests reported in the sessions of a tab's frames and workers.
 type network struct {
 	mu   sync.Mutex
 	ids  map[string]string // addresses by the protocol's id of the request
