@@ -135,7 +135,7 @@ func (m *Manager) RenameProfile(ctx context.Context, name, to string) (err error
 func (m *Manager) moveData(name, to string) error {
 	from, target := filepath.Dir(m.userDataDir(name)), filepath.Dir(m.userDataDir(to))
 	if _, err := os.Stat(target); err == nil {
-		return fmt.Errorf("the folder %s is there already", target)
+		return fmt.Errorf("the folder %s already exists", target)
 	}
 	if err := os.Rename(from, target); !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -15,7 +15,7 @@ const soundRetry = time.Second
 func (w *Window) Sound(ctx context.Context) iter.Seq[[]int16] {
 	return func(yield func([]int16) bool) {
 		for ctx.Err() == nil {
-			if !w.hear(ctx, yield) {
+			if !w.yieldSound(ctx, yield) {
 				return
 			}
 			select {
@@ -26,8 +26,8 @@ func (w *Window) Sound(ctx context.Context) iter.Seq[[]int16] {
 	}
 }
 
-// hear yields the audio of the present browser until it has ended, and reports whether the consumer wants more.
-func (w *Window) hear(ctx context.Context, yield func([]int16) bool) bool {
+// yieldSound yields the audio of the present browser until it has ended, and reports whether the consumer wants more.
+func (w *Window) yieldSound(ctx context.Context, yield func([]int16) bool) bool {
 	w.mu.Lock()
 	b := w.browser
 	w.mu.Unlock()
@@ -42,7 +42,7 @@ func (w *Window) hear(ctx context.Context, yield func([]int16) bool) bool {
 			if !more {
 				return true
 			}
-			if w.isHeard(b) && !yield(p) {
+			if w.isAudible(b) && !yield(p) {
 				return false
 			}
 		case <-ctx.Done():
@@ -51,8 +51,8 @@ func (w *Window) hear(ctx context.Context, yield func([]int16) bool) bool {
 	}
 }
 
-// isHeard reports whether b is the window's browser and nobody controls the window.
-func (w *Window) isHeard(b *browser) bool {
+// isAudible reports whether b is the window's browser and nobody controls the window.
+func (w *Window) isAudible(b *browser) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.browser == b && w.takeover == nil

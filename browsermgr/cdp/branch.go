@@ -46,12 +46,12 @@ func (c *Conn) Branch(ctx context.Context, target string, deliver func(message [
 		return b, nil
 	}
 	// The client does not see the messages that open the page's session.
-	way := &Branch{conn: c, browser: b.browser, root: b.browser, deliver: func([]byte) {}}
-	c.adoptBranch(way)
+	opener := &Branch{conn: c, browser: b.browser, root: b.browser, deliver: func([]byte) {}}
+	c.adoptBranch(opener)
 	req := proto.TargetAttachToTarget{TargetID: proto.TargetTargetID(target), Flatten: true}
 	page, err := Ask[proto.TargetAttachToTargetResult](ctx, c.Session(b.browser, ErrGone), req)
 	if err != nil {
-		way.Close()
+		opener.Close()
 		return nil, fmt.Errorf("open another session to a page: %w", err)
 	}
 	b.root = string(page.SessionID)

@@ -43,9 +43,9 @@ type Options struct {
 	// Redact, if set, removes secrets from each message of the browser before it is handled. It is called on the
 	// reading goroutine, and must keep the message's structure.
 	Redact func(message []byte) []byte
-	// Works, if set, reports whether the browser's processes have done any work since the last call. A silent browser
+	// UsedCPU, if set, reports whether the browser's processes have done any work since the last call. A silent browser
 	// that is idle is given up sooner than one that may only be slow.
-	Works func() bool
+	UsedCPU func() bool
 }
 
 // StatusError says that the server answered the opening handshake without switching protocols, in contrast to an
@@ -73,11 +73,11 @@ const maxMessage = 256 << 20
 // that a caller that has a result also sees the state that preceded it; handlers must never block. It is safe for
 // concurrent use.
 type Conn struct {
-	way     Transport
-	timeout time.Duration
-	sent    func(method string) // may be nil
-	clean   func([]byte) []byte // may be nil
-	works   func() bool         // may be nil
+	transport Transport
+	timeout   time.Duration
+	onSent    func(method string) // may be nil
+	redact    func([]byte) []byte // may be nil
+	usedCPU   func() bool         // may be nil
 
 	mu      sync.Mutex
 	next    int
@@ -119,9 +119,9 @@ func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 }
 
 // New returns a connection over a transport, which it then owns. Nothing is sent or read before [Conn.Start].
-func New(way Transport, opts Options) *Conn {
+func New(transport Transport, opts Options) *Conn {
 	return &Conn{
-		way: way, timeout: opts.CallTimeout, sent: opts.OnSent, clean: opts.Redact, works: opts.Works,
+		transport: transport, timeout: opts.CallTimeout, onSent: opts.OnSent, redact: opts.Redact, usedCPU: opts.UsedCPU,
 		pending: map[int]chan []byte{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 		branches: map[string]*Branch{}, branchCalls: map[int]branchCall{},
 	}
@@ -166,7 +166,7 @@ func (c *Conn) watch(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		parts := c.way.Parts()
+		parts := c.transport.Parts()
 		c.mu.Lock()
 		waits := len(c.pending) > 0
 		c.mu.Unlock()
@@ -175,7 +175,7 @@ func (c *Conn) watch(ctx context.Context) error {
 			continue
 		}
 		silent++
-		if idle++; c.works == nil || c.works() {
+		if idle++; c.usedCPU == nil || c.usedCPU() {
 			idle = 0
 		}
 		if silent == silenceChecks || idle == idleChecks {
@@ -189,12 +189,12 @@ func (c *Conn) watch(ctx context.Context) error {
 
 func (c *Conn) read(ctx context.Context, onEvent func(Event)) error {
 	for {
-		data, err := c.way.Read(ctx)
+		data, err := c.transport.Read(ctx)
 		if err != nil {
 			return err
 		}
-		if c.clean != nil {
-			data = c.clean(data)
+		if c.redact != nil {
+			data = c.redact(data)
 		}
 		id, ok := answerID(data)
 		if !ok {
@@ -252,7 +252,7 @@ func (c *Conn) write(ctx context.Context) error {
 		c.queue = nil
 		c.mu.Unlock()
 		for _, data := range batch {
-			if err := c.way.Write(ctx, data); err != nil {
+			if err := c.transport.Write(ctx, data); err != nil {
 				return err
 			}
 		}
@@ -264,7 +264,7 @@ func (c *Conn) fail(err error) {
 		c.err = err
 		close(c.done)
 		c.cancel()
-		_ = c.way.Close()
+		_ = c.transport.Close()
 	})
 }
 
@@ -323,8 +323,8 @@ func (c *Conn) send(sessionID string, req proto.Request, answer bool) (int, chan
 		c.pending[id] = ch
 	}
 	c.enqueue(data)
-	if c.sent != nil {
-		c.sent(req.ProtoReq())
+	if c.onSent != nil {
+		c.onSent(req.ProtoReq())
 	}
 	return id, ch, nil
 }

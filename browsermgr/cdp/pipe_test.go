@@ -17,7 +17,7 @@ import (
 )
 
 // pipes returns our way to a browser and the browser's ends of it.
-func pipes(t *testing.T) (way *cdp.Pipe, requests, answers *os.File) {
+func pipes(t *testing.T) (transport *cdp.Pipe, requests, answers *os.File) {
 	t.Helper()
 	requests, to, err := os.Pipe()
 	if err != nil {
@@ -37,8 +37,8 @@ func pipes(t *testing.T) (way *cdp.Pipe, requests, answers *os.File) {
 // opened starts a connection over a pipe.
 func opened(t *testing.T, onEvent func(cdp.Event)) (c *cdp.Conn, requests, answers *os.File) {
 	t.Helper()
-	way, requests, answers := pipes(t)
-	c = cdp.New(way, cdp.Options{CallTimeout: time.Minute})
+	transport, requests, answers := pipes(t)
+	c = cdp.New(transport, cdp.Options{CallTimeout: time.Minute})
 	c.Start(onEvent)
 	t.Cleanup(c.Close)
 	return c, requests, answers

@@ -80,12 +80,12 @@ func TestASilentBrowserIsGivenUpAndABusyPageIsNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				way := newLine(tc.answers...)
-				c := cdp.New(way, cdp.Options{CallTimeout: time.Minute, Works: tc.works})
+				transport := newLine(tc.answers...)
+				c := cdp.New(transport, cdp.Options{CallTimeout: time.Minute, UsedCPU: tc.works})
 				c.Start(quiet)
 				defer c.Close()
 				<-time.After(time.Hour) // nobody asks anything: silence is no fault
-				if asked := way.asked.Load(); asked != 0 || c.Err() != nil {
+				if asked := transport.asked.Load(); asked != 0 || c.Err() != nil {
 					t.Fatalf("asked %d times, %v", asked, c.Err())
 				}
 				begun := time.Now()

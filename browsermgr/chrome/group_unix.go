@@ -22,8 +22,8 @@ func inheritPipe(cmd *exec.Cmd, requests, answers *os.File) error {
 	return nil
 }
 
-// askGroupToEnd sends SIGTERM to each process of a group.
-func askGroupToEnd(pgid int) error { return signalGroup(pgid, syscall.SIGTERM) }
+// terminateGroup sends SIGTERM to each process of a group.
+func terminateGroup(pgid int) error { return signalGroup(pgid, syscall.SIGTERM) }
 
 // killGroup sends SIGKILL to each process of a group.
 func killGroup(pgid int) error { return signalGroup(pgid, syscall.SIGKILL) }
@@ -36,8 +36,8 @@ func signalGroup(pgid int, sig syscall.Signal) error {
 	return nil
 }
 
-// collectGroup reaps processes of a group that were reparented to us, because we are the init process of a container.
-func collectGroup(pgid int) {
+// reapGroup reaps processes of a group that were reparented to us, because we are the init process of a container.
+func reapGroup(pgid int) {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-pgid, &status, syscall.WNOHANG, nil)

@@ -71,8 +71,8 @@ func withProcess(pid int, access uint32, do func(windows.Handle) error) error {
 	return do(process)
 }
 
-// askGroupToEnd does nothing: a process without a window can only be asked through DevTools.
-func askGroupToEnd(int) error { return nil }
+// terminateGroup does nothing: a process without a window can only be asked through DevTools.
+func terminateGroup(int) error { return nil }
 
 // killGroup kills all processes of a browser. One that has ended is no error.
 func killGroup(pid int) error {
@@ -91,8 +91,8 @@ func killGroup(pid int) error {
 // killedExitCode is the exit code of processes killed here; Windows has no signals.
 const killedExitCode = 137
 
-// collectGroup does nothing: Windows has no zombies to reap.
-func collectGroup(int) {}
+// reapGroup does nothing: Windows has no zombies to reap.
+func reapGroup(int) {}
 
 // describeExit returns how a process ended, such as "exited with status 1".
 func describeExit(state *os.ProcessState) string {
@@ -163,8 +163,8 @@ func processArgs(process windows.Handle) []string {
 	return args
 }
 
-// Works returns true: CPU times are not read on Windows.
-func (*Process) Works() bool { return true }
+// UsedCPU returns true: CPU times are not read on Windows.
+func (*Process) UsedCPU() bool { return true }
 
 // MemoryMB returns 0: it is not implemented on Windows.
 func MemoryMB(int) int { return 0 }

@@ -205,7 +205,7 @@ func (p *Process) awaitReadyOrIdle(ctx context.Context, o LaunchOptions) error {
 				return
 			case <-tick.C:
 			}
-			if p.Works() {
+			if p.UsedCPU() {
 				idle = 0
 			}
 		}

@@ -73,7 +73,7 @@ func (o LaunchOptions) validate() error {
 	}
 	for _, port := range o.Ports {
 		if port < 1 || port > 65535 {
-			return fmt.Errorf("launch browser: %d is no port", port)
+			return fmt.Errorf("launch browser: %d is not a port", port)
 		}
 	}
 	if flag := ProxyBypassFlag(o.Args); o.Proxy != "" && flag != "" {

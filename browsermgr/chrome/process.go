@@ -61,7 +61,7 @@ type Process struct {
 	done     chan struct{}
 	err      error // set before done is closed
 
-	used atomic.Value // string: CPU times at the last call of Works
+	used atomic.Value // string: CPU times at the last call of UsedCPU
 }
 
 // Done returns a channel that is closed when the browser has ended and nothing of it is left: no process, lock or
@@ -212,7 +212,7 @@ func (p *Process) awaitGroupExit(ctx context.Context, stderr *os.File) {
 	if !pollUntil(ctx, func() bool { return len(groupMembers(p.PID)) == 0 }) {
 		p.logger.Warn("processes of the browser do not exit", "pids", groupMembers(p.PID))
 	}
-	collectGroup(p.PID)
+	reapGroup(p.PID)
 	// The crash handler runs in another session and exits a moment later; it may hold stderr open until then.
 	select {
 	case <-followed:
@@ -261,7 +261,7 @@ func (p *Process) askToClose(ctx context.Context) {
 }
 
 func (p *Process) terminate(context.Context) {
-	if err := askGroupToEnd(p.PID); err != nil {
+	if err := terminateGroup(p.PID); err != nil {
 		p.logger.Debug("terminate browser", "error", err)
 	}
 }

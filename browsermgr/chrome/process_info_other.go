@@ -48,8 +48,8 @@ func groupMembers(pgid int) []int {
 	return pids
 }
 
-// Works returns true: CPU times are not read on this system.
-func (*Process) Works() bool { return true }
+// UsedCPU returns true: CPU times are not read on this system.
+func (*Process) UsedCPU() bool { return true }
 
 // MemoryMB returns 0: private memory is not known on this system.
 func MemoryMB(int) int { return 0 }

@@ -90,7 +90,7 @@ func endOrphan(ctx context.Context, dir string, last LockHolder) error {
 	if last.Browser <= 1 || !ours() {
 		return nil
 	}
-	if err := askGroupToEnd(last.Browser); err != nil {
+	if err := terminateGroup(last.Browser); err != nil {
 		return err
 	}
 	if pollUntil(ctx, func() bool { return len(groupMembers(last.Browser)) == 0 }) {
@@ -100,7 +100,7 @@ func endOrphan(ctx context.Context, dir string, last LockHolder) error {
 		return err
 	}
 	if !pollUntil(context.WithoutCancel(ctx), func() bool { return len(groupMembers(last.Browser)) == 0 }) {
-		return fmt.Errorf("the browser left by a former run (pid %d) does not end, even when killed", last.Browser)
+		return fmt.Errorf("the browser left by a previous run (pid %d) does not exit, even when killed", last.Browser)
 	}
 	return nil
 }

@@ -317,7 +317,7 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 		},
 		"tells its exit status": {program(t, "exit 3"), "exited with status 3; it said nothing"},
 		"never answers":         {program(t, "echo starting >&2; while :; do :; done"), "not ready within 301ms; it said:\nstarting"},
-		"hangs":                 {program(t, "echo starting >&2; exec sleep 600"), "did nothing for 600ms; it said:\nstarting"},
+		"hangs":                 {program(t, "echo starting >&2; exec sleep 600"), "was idle for 600ms; it said:\nstarting"},
 		"shuts its pipe":        {program(t, "exec 3<&- 4>&-; exec sleep 600"), "its DevTools pipe broke"},
 		"answers nonsense":      {program(t, `printf 'no JSON\0' >&4; exec sleep 600`), "decode answer to Browser.getVersion"},
 		"opens no DevTools": {
@@ -338,7 +338,7 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 			switch {
 			case strings.Contains(tt.want, "not ready"), strings.Contains(tt.want, "pipe broke"):
 				timeout = 300 * time.Millisecond
-			case strings.Contains(tt.want, "did nothing"):
+			case strings.Contains(tt.want, "was idle"):
 				timeout = 3 * time.Second
 			}
 			_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{

@@ -103,7 +103,7 @@ func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer
 		if a.Kind == actiontable.KindBatch {
 			did, err = p.batch(ctx, a)
 		} else {
-			did, err = p.one(ctx, a)
+			did, err = p.runSingle(ctx, a)
 		}
 		return err
 	})

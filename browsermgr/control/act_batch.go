@@ -55,8 +55,8 @@ type abortedAnswer struct {
 	Skipped     int    `json:"skipped"`
 }
 
-// one runs an action that is not a batch.
-func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error) {
+// runSingle runs an action that is not a batch.
+func (p actPerformer) runSingle(ctx context.Context, a actRequest) (actOutcome, error) {
 	switch {
 	case a.noWait:
 		return actOutcome{}, nil
@@ -122,7 +122,7 @@ func isFragmentNavigation(before string, res page.Result) bool {
 func (p actPerformer) batch(ctx context.Context, a actRequest) (actOutcome, error) {
 	out := actOutcome{results: []entryAnswer{}}
 	for i, entry := range a.actions {
-		answer, did := p.entry(ctx, entry)
+		answer, did := p.runEntry(ctx, entry)
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
@@ -154,8 +154,8 @@ func (p actPerformer) abort(did actOutcome, after, left int) *abortedAnswer {
 	return nil
 }
 
-// entry runs one action of a batch.
-func (p actPerformer) entry(ctx context.Context, a actRequest) (entryAnswer, actOutcome) {
+// runEntry runs one action of a batch.
+func (p actPerformer) runEntry(ctx context.Context, a actRequest) (entryAnswer, actOutcome) {
 	var did actOutcome
 	var err error
 	switch {
@@ -164,7 +164,7 @@ func (p actPerformer) entry(ctx context.Context, a actRequest) (entryAnswer, act
 	case a.Kind == actiontable.KindBatch:
 		did, err = p.batch(ctx, a)
 	default:
-		did, err = p.one(ctx, a)
+		did, err = p.runSingle(ctx, a)
 	}
 	if isPendingDialog(err) {
 		did.dialog = true

@@ -136,10 +136,10 @@ var errTabBusy = errors.New("other requests have kept the tab busy for three min
 // terminated before the next request runs; the tab stays open.
 func (h *heldTab) Exclusively(ctx context.Context, do func() error) error {
 	h.Profile.mu.Lock()
-	seat := h.Profile.turnOf(h.Tab.TargetID())
+	turn := h.Profile.turnOf(h.Tab.TargetID())
 	h.Profile.mu.Unlock()
 	select {
-	case seat <- struct{}{}:
+	case turn <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-h.Tab.Done():
@@ -147,7 +147,7 @@ func (h *heldTab) Exclusively(ctx context.Context, do func() error) error {
 	case <-time.After(turnTimeout):
 		return fmt.Errorf("wait for tab %s: %w", h.Names.Name(), errTabBusy)
 	}
-	defer func() { <-seat }()
+	defer func() { <-turn }()
 	err := do()
 	if ctx.Err() != nil {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopScriptsTimeout)

@@ -66,11 +66,11 @@ func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
 			defer cancel()
 			var err error
 			res, got, err = navigateTab(bounded, h, url, limit)
-			reached = arrived(res, err)
+			reached = loadedDocument(res, err)
 			return err
 		})
 	})
-	lacks, err := part(ctx, h, err, reached)
+	refused, err := refusedPart(ctx, h, err, reached)
 	if IsNavigationBlocked(err) {
 		// We opened the tab for this request, so nothing is lost.
 		return navigateAnswer{}, errors.Join(err, h.Close(context.WithoutCancel(ctx)))
@@ -79,7 +79,7 @@ func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
 		return navigateAnswer{}, fmt.Errorf("tab %s: %w", h.Names.Name(), err)
 	}
 	h.ClearQuarantine()
-	answer := navigateAnswer{TargetAnswer: h.TargetAnswer(), URL: h.URL(), Refused: lacks}
+	answer := navigateAnswer{TargetAnswer: h.TargetAnswer(), URL: h.URL(), Refused: refused}
 	if len(got) > 0 {
 		answer.Download = &got[0]
 	}
@@ -90,15 +90,15 @@ func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
 	return answer, nil
 }
 
-// arrived reports whether a load led to a document of the server. If the proxy refused it, the status is 403.
-func arrived(res page.Result, err error) bool {
+// loadedDocument reports whether a load led to a document of the server. If the proxy refused it, the status is 403.
+func loadedDocument(res page.Result, err error) bool {
 	return err == nil && res.Status != http.StatusForbidden
 }
 
-// part distinguishes a refused part of a page, such as a frame, from a refused page. It returns the refusal as refused
+// refusedPart distinguishes a refused part of a page, such as a frame, from a refused page. It returns the refusal as refused
 // if the load arrived and the tab's address is allowed, and otherwise err.
-func part(ctx context.Context, h *heldTab, err error, arrived bool) (refused string, _ error) {
-	if !arrived || !IsNavigationBlocked(err) || h.CheckPolicy(context.WithoutCancel(ctx)) != nil {
+func refusedPart(ctx context.Context, h *heldTab, err error, loaded bool) (refused string, _ error) {
+	if !loaded || !IsNavigationBlocked(err) || h.CheckPolicy(context.WithoutCancel(ctx)) != nil {
 		return "", err
 	}
 	return RedactCredentials(err.Error()), nil

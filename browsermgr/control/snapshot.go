@@ -92,7 +92,7 @@ func readSnapshotParams(q *RequestFields, mode string) (snapshotParams, error) {
 	case refs == formatARIA && v.Selector == "" && v.Frame == "":
 		v.Refs = page.RefsAria
 	case refs == formatARIA:
-		return v, fault.Invalidf("refs=aria cannot be had with selector or frame")
+		return v, fault.Invalidf("refs=aria cannot be combined with selector or frame")
 	default:
 		return v, fault.Invalidf("refs must be role or aria")
 	}

@@ -118,17 +118,17 @@ func openTab(ctx context.Context, c *Call) (OpenedTab, error) {
 			return OpenedTab{}, err
 		}
 	}
-	h, lacks, err := openNewTab(ctx, c, url, label)
+	h, refused, err := openNewTab(ctx, c, url, label)
 	if err != nil {
 		return OpenedTab{}, err
 	}
 	defer h.Release()
-	return OpenedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name, lacks}, nil
+	return OpenedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name, refused}, nil
 }
 
-// openNewTab opens a tab, on which the caller calls Release. If the page does not load, the tab is closed. lacks names
+// openNewTab opens a tab, on which the caller calls Release. If the page does not load, the tab is closed. refused names
 // a part of the loaded page that was refused, such as a frame.
-func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, lacks string, _ error) {
+func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, refused string, _ error) {
 	profile, err := c.Tabs.Manager.FindProfile(c.Profile())
 	if err != nil {
 		return nil, "", err
@@ -144,7 +144,7 @@ func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, la
 		return nil, "", err
 	}
 	h := &heldTab{Profile: d, Lease: use}
-	if lacks, err = openAndLoad(ctx, h, url); err != nil {
+	if refused, err = openAndLoad(ctx, h, url); err != nil {
 		if h.Tab != nil {
 			err = errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 		}
@@ -160,22 +160,22 @@ func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, la
 		return nil, "", err
 	}
 	h.MarkUsed()
-	return h, lacks, nil
+	return h, refused, nil
 }
 
-// openAndLoad opens a blank tab and navigates it. lacks names a part of the loaded page that was refused, such as a
+// openAndLoad opens a blank tab and navigates it. refused names a part of the loaded page that was refused, such as a
 // frame.
-func openAndLoad(ctx context.Context, h *heldTab, url string) (lacks string, _ error) {
+func openAndLoad(ctx context.Context, h *heldTab, url string) (refused string, _ error) {
 	if err := h.Open(ctx); err != nil || url == "about:blank" {
 		return "", err
 	}
 	reached := false
 	err := h.WithPolicy(ctx, func() error {
 		res, _, err := navigateTab(ctx, h, url, navigateTimeout)
-		reached = arrived(res, err)
+		reached = loadedDocument(res, err)
 		return err
 	})
-	return part(ctx, h, err, reached)
+	return refusedPart(ctx, h, err, reached)
 }
 
 func focusTab(ctx context.Context, c *Call) (TargetAnswer, error) {

@@ -17,7 +17,7 @@ import (
 
 // ErrResponseStarted is wrapped by errors after the response to the client has begun, so that no error response can be
 // sent.
-var ErrResponseStarted = errors.New("the answer broke off")
+var ErrResponseStarted = errors.New("the response ended early")
 
 // errProxyAuth replaces status 407, which would make the browser ask for credentials for its proxy on behalf of any
 // server.

@@ -27,7 +27,7 @@ func withPeerCheck(ctx context.Context, c net.Conn) context.Context {
 		peer, ok := c.RemoteAddr().(*net.TCPAddr)
 		own, ownOK := c.LocalAddr().(*net.TCPAddr)
 		if !ok || !ownOK {
-			return fmt.Errorf("%v is no TCP connection", c.RemoteAddr())
+			return fmt.Errorf("%v is not a TCP connection", c.RemoteAddr())
 		}
 		uid, err := peerUser(peer.AddrPort(), own.AddrPort())
 		switch {

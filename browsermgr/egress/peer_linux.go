@@ -21,7 +21,7 @@ func peerUser(peer, own netip.AddrPort) (int, error) {
 		uid, inode, err = findSocket(peer, own)
 	}
 	if err == nil && inode == 0 {
-		err = errors.New("its program has gone")
+		err = errors.New("its process has ended")
 	}
 	return int(uid), err
 }
@@ -54,7 +54,7 @@ func askSocket(local, remote netip.AddrPort) (uid, inode uint32, err error) {
 	n, _, err := unix.Recvfrom(fd, answer, unix.MSG_DONTWAIT) // the kernel answers synchronously
 	const uidAt, inodeAt, end = header + 64, header + 68, header + 72
 	if err != nil || n < end || native.Uint16(answer[4:]) != byFamily {
-		return 0, 0, errors.Join(errors.New("the kernel does not tell of the socket"), err)
+		return 0, 0, errors.Join(errors.New("the kernel does not report the socket"), err)
 	}
 	return native.Uint32(answer[uidAt:]), native.Uint32(answer[inodeAt:]), nil
 }

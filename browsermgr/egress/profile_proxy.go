@@ -19,7 +19,7 @@ import (
 	"clank/browsermgr/egress/policy"
 )
 
-var errRulesChanged = errors.New("the settings of what pages may reach have changed meanwhile")
+var errRulesChanged = errors.New("the rules for what pages may reach have changed meanwhile")
 
 type profileProxy struct {
 	proxy     *Proxy

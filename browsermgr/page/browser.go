@@ -37,8 +37,8 @@ type Options struct {
 	HandshakeTimeout time.Duration
 	// Redact, if set, removes secrets from each message of the browser; see [cdp.Options].
 	Redact func(message []byte) []byte
-	// Works, if set, reports whether the browser has used CPU time since the last call; see [cdp.Options].
-	Works func() bool
+	// UsedCPU, if set, reports whether the browser has used CPU time since the last call; see [cdp.Options].
+	UsedCPU func() bool
 	// HiddenAreas, if set, returns the areas to cover in pictures of a tab; nil means that there are no secrets
 	// anywhere. If it fails no picture is returned.
 	HiddenAreas func(ctx context.Context, t *Tab) ([]Area, error)
@@ -131,7 +131,7 @@ func (opts Options) withDefaults() Options {
 func (opts Options) connOptions() cdp.Options {
 	return cdp.Options{
 		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader, HandshakeClient: opts.HandshakeClient,
-		HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact, Works: opts.Works,
+		HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact, UsedCPU: opts.UsedCPU,
 	}
 }
 

@@ -26,9 +26,9 @@ var (
 	// moving. The text around it names the reason.
 	ErrNotInteractable = fault.ErrNotInteractable
 	// ErrSecret is returned if nothing may be copied out of the page; see [Options.Holds].
-	ErrSecret = errors.New("nothing is copied while the page holds a kept login: send it or empty its field first")
+	ErrSecret = errors.New("nothing is copied while the page contains a kept login: submit it or clear its field first")
 	// ErrForeignClipboard is returned for keys that copy or paste; see [Options.Joined].
-	ErrForeignClipboard = errors.New("nothing is copied or pasted by keys in a browser that a person uses: its clipboard is theirs; type the text instead")
+	ErrForeignClipboard = errors.New("keys cannot copy or paste in a person's own browser, since the clipboard is theirs: type the text instead")
 )
 
 // DialogError says that a JavaScript dialog blocks the page until it is answered with [Tab.AnswerDialog].

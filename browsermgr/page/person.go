@@ -128,7 +128,7 @@ func (p *Person) Post(ev PersonInput) error {
 	case "touch":
 		return p.postTouch(ev)
 	default:
-		return fault.Invalidf("there is no input of kind %q", ev.Kind)
+		return fault.Invalidf("unknown kind of input %q", ev.Kind)
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (p *Person) postTouch(ev PersonInput) error {
 		Type: kinds[ev.Phase], TouchPoints: []*proto.InputTouchPoint{}, Modifiers: ev.Mods,
 	}
 	if e.Type == "" {
-		return fault.Invalidf("there is no phase %q of a touch", ev.Phase)
+		return fault.Invalidf("unknown touch phase %q", ev.Phase)
 	}
 	if ev.Phase == "start" || ev.Phase == "move" {
 		for _, at := range ev.Points {

@@ -144,11 +144,11 @@ const viewportScript = `() => {
 
 // errDocumentChanged withholds a picture because the page navigated: it may show either document, or neither, so that
 // it is unknown what to cover.
-var errDocumentChanged = errors.New("the page became another one while its picture was taken; try again")
+var errDocumentChanged = errors.New("the page navigated while its picture was taken: try again")
 
 // errMaskChanged withholds a picture because areas to cover appeared or vanished while it was drawn, so that their
 // position in it is unknown.
-var errMaskChanged = errors.New("what must be covered came or went while the picture was drawn; try again")
+var errMaskChanged = errors.New("areas to cover appeared or vanished while the picture was drawn: try again")
 
 // findMask returns what pictures must not show now; nil if there are no secrets anywhere.
 func (t *Tab) findMask(ctx context.Context) (*PrivacyMask, error) {

@@ -104,7 +104,7 @@ func ReadGraphics(ctx context.Context, root *cdp.Session) (*Graphics, error) {
 		return nil, fmt.Errorf("read graphics: %w", err)
 	}
 	if info.Gpu == nil {
-		return nil, errors.New("read graphics: the browser does not tell")
+		return nil, errors.New("read graphics: the browser reports none")
 	}
 	gpu := info.Gpu
 	text := func(key string) string {

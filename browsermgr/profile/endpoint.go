@@ -24,7 +24,7 @@ type Endpoint struct{ url *url.URL }
 func ParseEndpoint(text string) (Endpoint, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return Endpoint{}, fault.Invalidf("cdpUrl is no address: write it like http://127.0.0.1:9222 or wss://host/path")
+		return Endpoint{}, fault.Invalidf("cdpUrl is not an address: write it like http://127.0.0.1:9222 or wss://host/path")
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	switch u.Scheme {

@@ -41,7 +41,7 @@ func Launch(ctx context.Context, executable chrome.Executable, opts chrome.Launc
 	if err != nil {
 		return RunningBrowser{}, err
 	}
-	conn.Works = process.Works
+	conn.UsedCPU = process.UsedCPU
 	c, err := page.ConnectPipe(ctx, process.Pipe, conn)
 	if err != nil {
 		return RunningBrowser{}, errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
@@ -132,11 +132,11 @@ func CloseObservers(observers []page.Observer) error {
 func ReapOrphans(ctx context.Context, pattern string, logger *slog.Logger) {
 	dirs, err := filepath.Glob(pattern)
 	if err != nil {
-		logger.Warn("look for browsers of a former run", "error", err)
+		logger.Warn("find browsers of a previous run", "error", err)
 	}
 	for _, dir := range dirs {
 		if err := chrome.Reap(ctx, dir); err != nil {
-			logger.Warn("reap browser of a former run", "dir", dir, "error", err)
+			logger.Warn("reap browser of a previous run", "dir", dir, "error", err)
 		}
 	}
 	removed, err := chrome.ReapTemp(ctx, "")
@@ -144,6 +144,6 @@ func ReapOrphans(ctx context.Context, pattern string, logger *slog.Logger) {
 		logger.Warn("reap temporary browser directories", "error", err)
 	}
 	if len(removed) > 0 {
-		logger.Info("removed temporary browser directories of a former run", "dirs", removed)
+		logger.Info("removed temporary browser directories of a previous run", "dirs", removed)
 	}
 }

@@ -32,23 +32,23 @@ const (
 	unpackedSuffix = ".unpacked" // of a directory being unpacked
 )
 
-// rebuilt are files and folders that Chromium recreates when they are missing from a user data directory or the profile
+// recreated are files and folders that Chromium recreates when they are missing from a user data directory or the profile
 // in it: caches, downloaded components, metrics. They are not packed.
-var rebuilt = []string{
+var recreated = []string{
 	"BrowserMetrics", "BrowserMetrics-spare.pma", "Cache", "Code Cache", "Crashpad", "Crash Reports",
 	"DawnGraphiteCache", "DawnWebGPUCache", "GPUCache", "GPUPersistentCache", "GrShaderCache", "GraphiteDawnCache",
 	"Safe Browsing", "ShaderCache", "Shared Dictionary", "component_crx_cache", "extensions_crx_cache",
 	"optimization_guide_model_store", "segmentation_platform",
 }
 
-// IsRebuilt reports whether Chromium recreates a file or folder, given by its path in a user data directory.
-func IsRebuilt(name string) bool {
+// IsRecreated reports whether Chromium recreates a file or folder, given by its path in a user data directory.
+func IsRecreated(name string) bool {
 	parent, base := path.Split(name)
-	return (parent == "" || parent == "Default/") && slices.Contains(rebuilt, base)
+	return (parent == "" || parent == "Default/") && slices.Contains(recreated, base)
 }
 
-// packWork is age's minimum work factor for key derivation: the input is not a guessable password but a 256-bit key.
-const packWork = 1
+// packWorkFactor is age's minimum work factor for key derivation: the input is not a guessable password but a 256-bit key.
+const packWorkFactor = 1
 
 // PackState encrypts a user data directory that no browser uses into the pack next to it, with the first of keys, and
 // removes the directory. It also cleans up after an interrupted packing. Without a directory it does nothing. If it
@@ -115,7 +115,7 @@ func packError(file string, err error) error {
 	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
 		why = "it is encrypted with another key: put that key back"
 	}
-	return fmt.Errorf("the state of this browser in %s cannot be read, and stays as it is (%w); %s, or begin afresh "+
+	return fmt.Errorf("the state of this browser in %s cannot be read and was kept (%w); %s, or begin afresh "+
 		"with “clank browser --browser-profile %s reset-profile”", file, err, why, filepath.Base(filepath.Dir(file)))
 }
 
@@ -138,7 +138,7 @@ func writePack(ctx context.Context, dir, key string) error {
 	if err != nil {
 		return err
 	}
-	to.SetWorkFactor(packWork)
+	to.SetWorkFactor(packWorkFactor)
 	file, err := atomicfile.Create(packOf(dir))
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func addTree(ctx context.Context, archive *tar.Writer, dir string) error {
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil || name == "." {
 			return err
 		}
-		if IsRebuilt(name) {
+		if IsRecreated(name) {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
@@ -272,7 +272,7 @@ func readEnd(r io.Reader) error {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return cmp.Or(err, errors.New("it goes on after its end"))
+	return cmp.Or(err, errors.New("unexpected data after its end"))
 }
 
 // extract writes one entry of an archive. Sparse files are refused: their size is not bounded by that of the archive.

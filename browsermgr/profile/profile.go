@@ -126,7 +126,7 @@ func (p *Profile) normalize() error {
 	}
 	p.Driver = driver
 	if p.CDPPort < 0 || p.CDPPort > 65535 {
-		return fault.Invalidf("profile %q: cdpPort %d is no port", p.Name, p.CDPPort)
+		return fault.Invalidf("profile %q: cdpPort %d is not a port", p.Name, p.CDPPort)
 	}
 	if p.CDPURL != "" {
 		if _, err := ParseEndpoint(p.CDPURL); err != nil {

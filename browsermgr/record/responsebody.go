@@ -126,13 +126,13 @@ func (r *Recorder) awaitBody(ctx context.Context, w *bodyWaiter, maxChars int) (
 	call, failure := w.body, w.failure
 	r.mu.Unlock()
 	if call == nil {
-		return Response{}, fmt.Errorf("the response %s broke off: %s", w.url, failure)
+		return Response{}, fmt.Errorf("the response %s ended early: %s", w.url, failure)
 	}
 	var got proto.NetworkGetResponseBodyResult
 	err := call.Wait(ctx, &got)
 	if err != nil && !w.bodiless(err) {
 		if cdp.IsDocumentGone(err) || strings.Contains(err.Error(), "No resource with given identifier") {
-			return Response{}, fmt.Errorf("the page moved on before the body of %s could be read; try again: %w", w.url, err)
+			return Response{}, fmt.Errorf("the page navigated before the body of %s could be read; try again: %w", w.url, err)
 		}
 		return Response{}, fmt.Errorf("read the body of %s: %w", w.url, err)
 	}

@@ -211,7 +211,7 @@ func (b *backup) isExcluded(name string) bool {
 		return !b.manifest.Recordings
 	}
 	_, _, inside, ok := splitProfileFile(name)
-	return ok && profile.IsRebuilt(inside)
+	return ok && profile.IsRecreated(inside)
 }
 
 // splitProfileFile splits the path of a file in the home into the profile that it belongs to, the user data directory

@@ -116,7 +116,7 @@ func defaultAddress(getenv func(string) string) (string, error) {
 	if text := strings.TrimSpace(getenv("OPENCLAW_GATEWAY_PORT")); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 65535-controlPortOffset {
-			return "", fmt.Errorf("OPENCLAW_GATEWAY_PORT is %q, which is no port", text)
+			return "", fmt.Errorf("OPENCLAW_GATEWAY_PORT is %q, which is not a port", text)
 		}
 		port = n + controlPortOffset
 	}
@@ -136,7 +136,7 @@ func parseURL(address string) (*url.URL, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("the server's address is no URL; it looks like http://127.0.0.1:18791")
+		return nil, errors.New("the server's address is not a URL; it looks like http://127.0.0.1:18791")
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 		return nil, fmt.Errorf("the server's address %q is not an http address; it looks like http://127.0.0.1:18791", u.Redacted())

@@ -228,7 +228,7 @@ func (s *Emulator) awaitOthers(ctx context.Context, what string, calls map[*page
 	defer cancel()
 	for t, list := range calls {
 		if err := s.awaitTab(ctx, t, what, list); err != nil {
-			s.log.Debug("tab told without an answer", "tab", t.ID(), "what", what, "error", err)
+			s.log.Debug("tab did not confirm a setting", "tab", t.ID(), "what", what, "error", err)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func (s *Emulator) SetCredentials(ctx context.Context, t *page.Tab, c *Credentia
 		if given.Origin, err = ParseOrigin(cmp.Or(c.Origin, t.URL())); err != nil && c.Origin != "" {
 			return err
 		} else if err != nil {
-			return fault.Invalidf("origin is required, since the tab shows no site: say who is told the credentials, such as https://example.com")
+			return fault.Invalidf("origin is required, since the tab shows no site: name the site that gets the credentials, such as https://example.com")
 		}
 		c = &given
 	}

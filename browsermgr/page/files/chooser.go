@@ -245,7 +245,7 @@ func (d *Transfers) handleChooserOpened(t *page.Tab, f *frame.Frame, ev cdp.Even
 		return
 	}
 	if p.BackendNodeID == 0 {
-		c.disarmChooser(errors.New("the page opened a file picker that is no file input: it cannot be filled"))
+		c.disarmChooser(errors.New("the page opened a file picker without a file input, which cannot be filled"))
 		return
 	}
 	call := f.Begin(proto.DOMSetFileInputFiles{Files: slices.Clone(a.files), BackendNodeID: p.BackendNodeID})

@@ -21,11 +21,11 @@ import (
 
 // downloadWaiter waits for the next download of a tab. Transfers.mu guards its fields.
 type downloadWaiter struct {
-	target  string
-	it      *downloadItem
-	err     error
-	clicked bool   // a click is to start the download
-	led     string // address of the document that the click led to
+	target    string
+	it        *downloadItem
+	err       error
+	clicked   bool   // a click is to start the download
+	landedURL string // address of the document that the click led to
 }
 
 // WaitDownload waits for the next download that begins in the tab and saves it. path is the target in the downloads
@@ -153,11 +153,11 @@ func (d *Transfers) handleNavigated(t *page.Tab, ev cdp.Event) {
 		return
 	}
 	w := c.waiter
-	w.led = cmp.Or(p.Frame.UnreachableURL, p.Frame.URL)
-	led := w.led
+	w.landedURL = cmp.Or(p.Frame.UnreachableURL, p.Frame.URL)
+	landed := w.landedURL
 	giveUp := func() {
-		if c.waiter == w && w.led == led {
-			url := untrusted.Shorten(led, maxToldURL)
+		if c.waiter == w && w.landedURL == landed {
+			url := untrusted.Shorten(landed, maxToldURL)
 			c.waiter, w.err = nil, fmt.Errorf("%w: %s (%s) in %s", ErrOpenedInline, url, p.Frame.MIMEType, where)
 			c.signalChange()
 		}
@@ -264,7 +264,7 @@ func (d *Transfers) CollectDownloads(ctx context.Context, tab *page.Tab, do func
 // abandonedWindow is how long after an action was abandoned its download may still begin.
 const abandonedWindow = 2 * time.Second
 
-var errAbandoned = errors.New("nobody waits for the download any more")
+var errAbandoned = errors.New("the download was abandoned")
 
 // abandonAction records that an action was abandoned: if it starts a download late, that is cancelled.
 func (d *Transfers) abandonAction(c *tabTransfers) {

@@ -106,7 +106,7 @@ func (d *Transfers) keepGiven(c *tabTransfers, given []PersonFile) (paths []stri
 		case left < 0:
 			err = errUploadTooLarge
 		case dots || !utf8.ValidString(name) || len(name) > 255:
-			err = fault.Invalidf("%q is no name for a file", f.Name)
+			err = fault.Invalidf("%q is not a valid file name", f.Name)
 		default:
 			paths = append(paths, filepath.Join(dir, strconv.Itoa(i), name))
 			err = errors.Join(os.Mkdir(filepath.Dir(paths[i]), 0o700), os.WriteFile(paths[i], f.Data, 0o600))

@@ -44,7 +44,7 @@ var (
 	// ErrTooLarge is returned if a download was cancelled because it is too large.
 	ErrTooLarge = errors.New("the download is larger than allowed")
 	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("the browser is no longer served")
+	ErrClosed = errors.New("downloads and uploads of this browser have ended")
 )
 
 // Host decides about downloads and is notified of them. It must be safe for concurrent use.

@@ -256,15 +256,15 @@ func (l *ListenerQuery) sendToScripts(ctx context.Context, elements, known []lis
 	return res.Result.Value.Value, err
 }
 
-// HearsHover reports whether scripts of the page listen for hover events on an element or its parent.
-func (f *Frame) HearsHover(ctx context.Context, of Locator) (bool, error) {
+// HasHoverListener reports whether scripts of the page listen for hover events on an element or its parent.
+func (f *Frame) HasHoverListener(ctx context.Context, of Locator) (bool, error) {
 	id, err := ScriptObject(ctx, f, Script{Fn: "element", Arg: of})
 	if err != nil {
 		return false, err
 	}
 	defer f.Post(proto.RuntimeReleaseObject{ObjectID: id})
 	for range 2 {
-		heard, err := f.hearsHover(ctx, id)
+		heard, err := f.hasHoverListener(ctx, id)
 		if heard || err != nil {
 			return heard, explainLost(err)
 		}
@@ -280,8 +280,8 @@ func (f *Frame) HearsHover(ctx context.Context, of Locator) (bool, error) {
 	return false, nil
 }
 
-// hearsHover checks one element, given as an object of the page's own world; see [Frame.findDocument].
-func (f *Frame) hearsHover(ctx context.Context, id proto.RuntimeRemoteObjectID) (bool, error) {
+// hasHoverListener checks one element, given as an object of the page's own world; see [Frame.findDocument].
+func (f *Frame) hasHoverListener(ctx context.Context, id proto.RuntimeRemoteObjectID) (bool, error) {
 	node, err := cdp.Ask[proto.DOMDescribeNodeResult](ctx, f.Session, proto.DOMDescribeNode{ObjectID: id})
 	if err != nil {
 		return false, err

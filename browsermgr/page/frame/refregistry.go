@@ -156,7 +156,7 @@ func findBound(bounds []BoundElement, key outline.RefKey) (Element, error) {
 	b := bounds[key.Number-1]
 	switch {
 	case b.LocalRef == "":
-		return Element{}, fmt.Errorf("%w %s: it is no element of the page", fault.ErrUnknownRef, key)
+		return Element{}, fmt.Errorf("%w %s: it is not an element of the page", fault.ErrUnknownRef, key)
 	case b.Frame.DocumentToken() != b.DocumentToken:
 		return Element{}, wrongDocumentError(key)
 	}

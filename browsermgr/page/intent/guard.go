@@ -51,7 +51,7 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 	if g == nil || g.frame.DocumentToken() != g.token {
 		return false, nil // another document is shown, so the input arrived
 	}
-	err = tab.RunUntilDialog(ctx, lookLimit, func(ctx context.Context) error {
+	err = tab.RunUntilDialog(ctx, inspectLimit, func(ctx context.Context) error {
 		v, err := frame.CallFunction[scriptVerdict](ctx, g.frame, intentScript, nil, scriptQuery{Mode: "end"})
 		refused = v.Swallowed
 		return err
@@ -70,7 +70,7 @@ func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err e
 	after, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() {
-		_ = action.Pause(after, stoppedLookLimit)
+		_ = action.Pause(after, stoppedInspectLimit)
 		cancel(context.Cause(ctx))
 	})()
 	refused, err = g.End(after, tab)

@@ -36,11 +36,11 @@ const (
 //go:embed intent.js
 var intentScript string
 
-// lookLimit bounds one inspection of the page.
-const lookLimit = 5 * time.Second
+// inspectLimit bounds one inspection of the page.
+const inspectLimit = 5 * time.Second
 
-// stoppedLookLimit bounds the last inspection after a stop: people are notified after 50 ms, whatever the page does.
-const stoppedLookLimit = 20 * time.Millisecond
+// stoppedInspectLimit bounds the last inspection after a stop: people are notified after 50 ms, whatever the page does.
+const stoppedInspectLimit = 20 * time.Millisecond
 
 // scriptQuery is the argument of the script.
 type scriptQuery struct {
@@ -163,12 +163,12 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 		targets = []frame.Locator{{Ref: e.LocalRef, Selector: a.Selector}}
 	}
 	at = e.Frame
-	err = tab.RunExclusive(ctx, lookLimit, func(ctx context.Context) (err error) {
+	err = tab.RunExclusive(ctx, inspectLimit, func(ctx context.Context) (err error) {
 		if shift, _ := frame.ModifierBits([]string{"Shift"}); q.How == "key" && tab.HeldModifiers()&^shift != 0 {
 			q.How = "chord"
 		}
 		if q.How == "hover" && len(targets) > 0 {
-			q.Listens, _ = e.Frame.HearsHover(ctx, targets[0]) // on error, the script judges without it
+			q.Listens, _ = e.Frame.HasHoverListener(ctx, targets[0]) // on error, the script judges without it
 		}
 		if v, err = callScript(ctx, e.Frame, targets, q); err == nil && v.Remote {
 			v, at, err = runInFrames(ctx, tab, q, v)
@@ -217,8 +217,8 @@ func actionPoint(a page.Action) frame.Point {
 	return action.DragEnd(a)
 }
 
-// classWeight lists the classes from most to least serious.
-var classWeight = []string{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassSubmit, ClassUnclear, ClassLeave}
+// classOrder lists the classes from most to least serious.
+var classOrder = []string{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassSubmit, ClassUnclear, ClassLeave}
 
 func (v scriptVerdict) toJudgement() sessions.Assessment {
 	j := sessions.Assessment{Question: sessions.Question{Classes: v.Classes}, Mark: v.Fingerprint}
@@ -230,7 +230,7 @@ func (v scriptVerdict) toJudgement() sessions.Assessment {
 		j.TargetHost = there
 		j.Classes = append(slices.Clip(j.Classes), ClassLeave)
 	}
-	slices.SortFunc(j.Classes, func(a, b string) int { return slices.Index(classWeight, a) - slices.Index(classWeight, b) })
+	slices.SortFunc(j.Classes, func(a, b string) int { return slices.Index(classOrder, a) - slices.Index(classOrder, b) })
 	j.Detail = untrusted.Shorten(strings.Join(v.Names, " / "), 200)
 	if len(v.Terms) > 0 {
 		j.Detail += " (" + untrusted.Shorten(strings.Join(v.Terms, ", "), 200) + ")"

@@ -160,19 +160,19 @@ var wordPatterns = sync.OnceValue(func() map[string]string {
 	const edge = `[^\p{L}\p{N}]`
 	m := map[string]string{"languages": "^(?:" + strings.Join(slices.Compact(slices.Sorted(slices.Values(known))), "|") + ")$"}
 	for class, words := range whole {
-		join(m, class, `(?:^|`+edge+`)(?:`, words, `)(?:$|`+edge+`)`)
+		addWords(m, class, `(?:^|`+edge+`)(?:`, words, `)(?:$|`+edge+`)`)
 	}
 	for class, words := range within {
-		join(m, class, "", words, "")
+		addWords(m, class, "", words, "")
 	}
 	for class, words := range first {
-		join(m, class, `^`+edge+`*(?:`, words, `)(?:$|`+edge+`)`)
+		addWords(m, class, `^`+edge+`*(?:`, words, `)(?:$|`+edge+`)`)
 	}
 	return m
 })
 
-// join adds alternatives to the expression of a class.
-func join(m map[string]string, class, before string, words []string, after string) {
+// addWords adds alternatives to the expression of a class.
+func addWords(m map[string]string, class, before string, words []string, after string) {
 	if len(words) == 0 {
 		return
 	}

@@ -134,7 +134,7 @@ func PixelScale(ctx context.Context, tab *page.Tab) (scale float64, err error) {
 		return err
 	})
 	if err == nil && scale <= 0 {
-		err = errors.New("the browser does not tell it")
+		err = errors.New("the browser does not report it")
 	}
 	if err != nil {
 		return 1, fmt.Errorf("scale of the page: %w", err)
