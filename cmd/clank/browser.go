@@ -52,12 +52,9 @@ func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 	fs.StringVar(&g.token, "token", "", "the `secret` that opens the control server")
 	fs.Var(&g.timeout, "timeout", "how long to wait for the answer (as long as the command may take, at least 30000)")
 	fs.Bool("expect-final", false, "accepted and ignored: there is one answer")
-	sections := browserSections()
-	called := func(b browserCommand) bool {
-		first, _, _ := strings.Cut(b.name, " ")
-		return len(args) == 0 || slices.Contains(args, first)
-	}
-	oneCalled := slices.ContainsFunc(sections, func(s browserSection) bool { return slices.ContainsFunc(s.commands, called) })
+	sections, names := neededSections(args)
+	called := func(b browserCommand) bool { return len(args) == 0 || slices.Contains(names, b.firstWord()) }
+	oneCalled := slices.ContainsFunc(sections, func(s builtSection) bool { return slices.ContainsFunc(s.commands, called) })
 	for _, section := range sections {
 		top.AddGroup(&cobra.Group{ID: section.title, Title: section.title + ":"})
 		for _, b := range section.commands {
@@ -66,6 +63,8 @@ func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 					continue
 				}
 				b.options = nil
+			} else if b.addFields != nil {
+				b.addFields(&b)
 			}
 			words := strings.Fields(b.name)
 			parent := top
@@ -81,6 +80,31 @@ func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 		}
 	}
 	return top
+}
+
+// builtSection is a section with its commands.
+type builtSection struct {
+	title    string
+	commands []browserCommand
+}
+
+// neededSections returns the sections that a command line needs, and the words of it that may begin the name of a command.
+// If the word after "browser" does, it is that one alone with its section, and the sections after it are not built.
+func neededSections(args []string) (sections []builtSection, names []string) {
+	for _, section := range browserSections() {
+		built := builtSection{section.title, section.commands()}
+		if len(args) > 1 && slices.ContainsFunc(built.commands, func(b browserCommand) bool { return b.firstWord() == args[1] }) {
+			return []builtSection{built}, args[1:2]
+		}
+		sections = append(sections, built)
+	}
+	return sections, args
+}
+
+// firstWord returns what the name of the command begins with.
+func (b browserCommand) firstWord() string {
+	first, _, _ := strings.Cut(b.name, " ")
+	return first
 }
 
 // addInSection adds a subcommand. The help groups those of the first level in sections.

@@ -42,8 +42,12 @@ func actCommands() []browserCommand {
 // evaluateCommand returns the command evaluate, whose function is an argument or a flag.
 func evaluateCommand() browserCommand {
 	c := actionCommand(actiontable.KindEvaluate, "", `evaluate --fn "() => document.title"`, `evaluate --fn "(el) => el.value" --ref e5`)
-	c.args = "[fn]"
-	c.options = append(c.options, browserOption{name: "fn", kind: kindText, value: "js", help: "the function, in place of the argument", field: "fn"})
+	addFields := c.addFields
+	c.addFields = func(c *browserCommand) {
+		addFields(c)
+		c.args = "[fn]"
+		c.options = append(c.options, browserOption{name: "fn", kind: kindText, value: "js", help: "the function, in place of the argument", field: "fn"})
+	}
 	c.checkAnswer = func(in *commandInput, answer []byte) error {
 		if err := checkNoDialog(in, answer); err != nil {
 			return fmt.Errorf("there is no result: %w", err)
@@ -58,8 +62,12 @@ func evaluateCommand() browserCommand {
 func batchCommand() browserCommand {
 	c := actionCommand(actiontable.KindBatch, "",
 		`batch --actions '[{"kind":"type","ref":"e5","text":"Ada"},{"kind":"click","ref":"e6"}]'`, "batch --actions-file - < actions.json")
-	c.options = slices.DeleteFunc(c.options, func(o browserOption) bool { return o.field == "stopOnError" })
-	c.options = append(c.options, browserOption{name: "continue", help: "go on after an action that failed"})
+	addFields := c.addFields
+	c.addFields = func(c *browserCommand) {
+		addFields(c)
+		c.options = slices.DeleteFunc(c.options, func(o browserOption) bool { return o.field == "stopOnError" })
+		c.options = append(c.options, browserOption{name: "continue", help: "go on after an action that failed"})
+	}
 	build := c.buildRequest
 	c.buildRequest = func(in *commandInput) (controlRequest, error) {
 		r, err := build(in)
@@ -75,7 +83,16 @@ func batchCommand() browserCommand {
 // actionCommand returns the command of an action. done is printed on success, with the first arguments inserted.
 func actionCommand(kind actiontable.Kind, done string, examples ...string) browserCommand {
 	spec, _ := actiontable.Lookup(actiontable.API, kind)
-	c := browserCommand{name: spec.Command, short: spec.About, examples: examples, printAnswer: printActed(done)}
+	return browserCommand{
+		name: spec.Command, short: spec.About, examples: examples,
+		buildRequest: func(in *commandInput) (controlRequest, error) { return in.specRequest(spec) },
+		printAnswer:  printActed(done),
+		addFields:    func(c *browserCommand) { c.addFieldsOf(spec) },
+	}
+}
+
+// addFieldsOf adds the arguments and options that an action takes.
+func (c *browserCommand) addFieldsOf(spec *actiontable.Spec) {
 	for _, p := range spec.ParamsIn(actiontable.API) {
 		switch {
 		case slices.Contains(spec.Args, p.Name), p.Type == actiontable.Selector: // elements are given by ref
@@ -92,8 +109,6 @@ func actionCommand(kind actiontable.Kind, done string, examples ...string) brows
 		shape = append(shape, shapeOfArg(spec, name))
 	}
 	c.args = strings.Join(shape, " ")
-	c.buildRequest = func(in *commandInput) (controlRequest, error) { return in.specRequest(spec) }
-	return c
 }
 
 // optionOf returns the flag for a parameter.

@@ -409,7 +409,7 @@ func TestEveryCommand(t *testing.T) {
 		}
 	}
 	for _, section := range browserSections() {
-		for _, c := range section.commands {
+		for _, c := range section.commands() {
 			if !tried["browser "+c.name] {
 				t.Errorf("no conversation tries %q", c.name)
 			}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/page/action/actiontable"
@@ -65,9 +66,11 @@ type foundElement struct {
 }
 
 // snapshotLinePattern splits a line of a snapshot: indentation, role, quoted name, states and text.
-var snapshotLinePattern = regexp.MustCompile(`^( *)- (\S+?)(?: ("(?:[^"\\]|\\.)*"))?((?: \[[^]]*\])*)(?::(?: (.*))?)?$`)
+var snapshotLinePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^( *)- (\S+?)(?: ("(?:[^"\\]|\\.)*"))?((?: \[[^]]*\])*)(?::(?: (.*))?)?$`)
+})
 
-var refStatePattern = regexp.MustCompile(`\[ref=([^]]+)\]`)
+var refStatePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref=([^]]+)\]`) })
 
 // findElements returns the elements of a snapshot that match the flags, in page order. Text without a ref belongs to
 // the closest enclosing element that has one.
@@ -79,7 +82,7 @@ func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 	var list []foundElement
 	var around []int // for each level the index of the enclosing element, or -1
 	for line := range strings.Lines(snap.Text) {
-		part := snapshotLinePattern.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		part := snapshotLinePattern().FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if part == nil {
 			continue
 		}
@@ -90,7 +93,7 @@ func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 		}
 		var name string
 		_ = json.Unmarshal([]byte(part[3]), &name) // a line may have no name
-		if ref := refStatePattern.FindStringSubmatch(part[4]); ref != nil {
+		if ref := refStatePattern().FindStringSubmatch(part[4]); ref != nil {
 			owner = len(list)
 			list = append(list, foundElement{Ref: ref[1], Role: part[2], Name: name})
 		}

@@ -57,7 +57,7 @@ func TestClankBrowserBinaryBehavesLikeTheSubcommand(t *testing.T) {
 		compare(address, splitWords(c.line), asked)
 	}
 	for _, section := range browserSections() {
-		for _, b := range section.commands {
+		for _, b := range section.commands() {
 			compare("http://127.0.0.1:1", append(splitWords(b.name), "--help"), nothing)
 		}
 	}
@@ -65,4 +65,18 @@ func TestClankBrowserBinaryBehavesLikeTheSubcommand(t *testing.T) {
 		compare("http://127.0.0.1:1", splitWords(line), nothing)
 	}
 	check.Must(t, t.Context().Err())
+}
+
+// newBrowserCommand builds one section alone when the word after "browser" begins a name in it.
+func TestNoTwoSectionsHaveCommandsThatBeginWithTheSameWord(t *testing.T) {
+	t.Parallel()
+	in := map[string]string{}
+	for _, section := range browserSections() {
+		for _, b := range section.commands() {
+			if other, taken := in[b.firstWord()]; taken && other != section.title {
+				t.Errorf("%q begins names in %q and %q", b.firstWord(), other, section.title)
+			}
+			in[b.firstWord()] = section.title
+		}
+	}
 }

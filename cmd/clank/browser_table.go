@@ -48,26 +48,28 @@ type browserCommand struct {
 	saveContent      func(answer []byte) (content []byte, big []string, err error)  // content for --out, and the fields it is taken from
 	printUnreachable func(p *outputPrinter, asJSON bool, address string, err error) // replaces the error message; may be nil
 
+	addFields func(c *browserCommand) // adds arguments and options when the command is called; may be nil
+
 	printsFailures bool // print the response even if it reports a failure
 	isCapture      bool // creates an image or text of a page: --json reports whether it succeeded
 }
 
-// browserSection is a section of the overview.
+// browserSection is a section of the overview. No two sections have commands that begin with the same word.
 type browserSection struct {
 	title    string
-	commands []browserCommand
+	commands func() []browserCommand
 }
 
 // browserSections returns all commands by section.
 func browserSections() []browserSection {
 	return []browserSection{
-		{"Browser and profiles", slices.Concat(browserLifecycleCommands(), profileCommands())},
-		{"Tabs", tabCommands()},
-		{"Reading pages", readCommands()},
-		{"Acting", actCommands()},
-		{"Files and dialogs", fileCommands()},
-		{"Watching", recordCommands()},
-		{"State", slices.Concat(storageStateCommands(), emulationCommands())},
+		{"Browser and profiles", func() []browserCommand { return slices.Concat(browserLifecycleCommands(), profileCommands()) }},
+		{"Tabs", tabCommands},
+		{"Reading pages", readCommands},
+		{"Acting", actCommands},
+		{"Files and dialogs", fileCommands},
+		{"Watching", recordCommands},
+		{"State", func() []browserCommand { return slices.Concat(storageStateCommands(), emulationCommands()) }},
 	}
 }
 

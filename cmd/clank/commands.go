@@ -3,11 +3,16 @@
 package main
 
 import (
+	"clank/cancel"
+
 	"github.com/spf13/cobra"
 )
 
 // commandLineArgs returns the command line of the program.
 func commandLineArgs(args []string) []string { return args }
+
+// errInterrupted is the cause with which a command ends that a person interrupted.
+var errInterrupted error = &cancel.Cause{Reason: cancel.ShuttingDown}
 
 // commandBuilders returns the builders of all commands. args are those of newRootCommand.
 func commandBuilders(args []string) []commandBuilder {

@@ -23,7 +23,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"clank/cancel"
 	"clank/internal/hardening"
 
 	"github.com/spf13/cobra"
@@ -48,12 +47,11 @@ func notifySignals() (ctx, hurry context.Context) {
 	var seen atomic.Int32
 	go func() {
 		for range ch {
-			cause := &cancel.Cause{Reason: cancel.ShuttingDown}
 			switch seen.Add(1) {
 			case 1:
-				stop(cause)
+				stop(errInterrupted)
 			case 2:
-				now(cause)
+				now(errInterrupted)
 			default:
 				os.Exit(exitStopped)
 			}

@@ -1,6 +1,7 @@
 package untrusted
 
 import (
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ func appendLike(to []rune, r rune) []rune {
 }
 
 func appendSeen(to []rune, r rune) []rune {
-	if c, ok := lookAlikes[r]; ok {
+	if c, ok := lookAlikes()[r]; ok {
 		return append(to, c)
 	}
 	var buf [utf8.UTFMax]byte
@@ -71,7 +72,7 @@ func plainLetter(r rune) bool {
 
 // asciiLetter returns what c looks like, or 0 if c is invisible or a combining mark.
 func asciiLetter(c rune) rune {
-	if d, ok := lookAlikes[c]; ok {
+	if d, ok := lookAlikes()[c]; ok {
 		return d
 	}
 	switch {
@@ -89,7 +90,7 @@ func asciiLetter(c rune) rune {
 	if c = unicode.ToLower(c); c < utf8.RuneSelf {
 		return c
 	}
-	if d, ok := lookAlikes[c]; ok {
+	if d, ok := lookAlikes()[c]; ok {
 		return d
 	}
 	return c
@@ -97,31 +98,29 @@ func asciiLetter(c rune) rune {
 
 // lookAlikes are characters without a compatibility decomposition that people or models read as the ASCII character.
 // Only the letters of the marker's name matter. Zero-width and blank characters are mapped to a space.
-var lookAlikes = singleRunes(map[rune]string{
-	'<': "‹«〈〈⟨《⟪❮❬❰˂ᐸ᚜⧼≺⋖≪⋘⦑⦓⪡＜﹤⟪⫷",
-	'>': "›»〉〉⟩》⟫❯❭❱˃ᐳ᚛⧽≻⋗≫⋙⦒⦔⪢＞﹥⟫⫸",
-	' ': "\u115f\u1160\u3164\uffa0\u2800\u180e\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u17b4\u17b5",
-	'a': "аАαΑɑᴀⱭꓮᎪꭺ∀ᗅⲁⲀ",
-	'c': "сСϲϹᴄꓚᏟꮯⅽⅭ¢ⲥⲤᑕ𐐕",
-	'd': "ԁԀᴅꓓᎠꭰⅾⅮðđĐɖᗞᗪ",
-	'e': "еЕεΕєЄɛᴇꓰᎬꭼℯəƐҽⴹ∃Ɛⲉ",
-	'l': "ӏӀʟꓡᏞꮮⅼⅬłŁɭ⎸∣ǀⵏⅠ׀וןا|ıІіιΙⲓⲒ",
-	'n': "пΝηոռᴎɴꓠղƞŋŊИⲚⲛ",
-	'o': "оОοΟσσօՕᴏꓳθΘⲟⲞ०০๐໐〇◯○øØѳⵔ",
-	'r': "гГᴦʀꓣᎡꭱᏒꮢɼɾяЯ®ꮁⲅ",
-	's': "ѕЅꜱꓢᏚꮪʂƨſՏჽ§",
-	't': "тТτΤᴛꓔᎢꭲ⊤⟙✝†ŧŦⲧⲦ𐊗",
-	'u': "υսՍᴜꓴμʊцЦՄ∪⋃ᑌԱບ",
-	'x': "хХχΧᴕꓫ×✕✖⨯ⅹⅩᕁ᙮ⲭⲬ╳",
-	'_': "‗ˍ",
-})
-
-func singleRunes(m map[rune]string) map[rune]rune {
-	out := make(map[rune]rune, 256)
-	for ascii, others := range m {
+var lookAlikes = sync.OnceValue(func() map[rune]rune {
+	all := make(map[rune]rune, 256)
+	for ascii, others := range map[rune]string{
+		'<': "‹«〈〈⟨《⟪❮❬❰˂ᐸ᚜⧼≺⋖≪⋘⦑⦓⪡＜﹤⟪⫷",
+		'>': "›»〉〉⟩》⟫❯❭❱˃ᐳ᚛⧽≻⋗≫⋙⦒⦔⪢＞﹥⟫⫸",
+		' ': "\u115f\u1160\u3164\uffa0\u2800\u180e\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u17b4\u17b5",
+		'a': "аАαΑɑᴀⱭꓮᎪꭺ∀ᗅⲁⲀ",
+		'c': "сСϲϹᴄꓚᏟꮯⅽⅭ¢ⲥⲤᑕ𐐕",
+		'd': "ԁԀᴅꓓᎠꭰⅾⅮðđĐɖᗞᗪ",
+		'e': "еЕεΕєЄɛᴇꓰᎬꭼℯəƐҽⴹ∃Ɛⲉ",
+		'l': "ӏӀʟꓡᏞꮮⅼⅬłŁɭ⎸∣ǀⵏⅠ׀וןا|ıІіιΙⲓⲒ",
+		'n': "пΝηոռᴎɴꓠղƞŋŊИⲚⲛ",
+		'o': "оОοΟσσօՕᴏꓳθΘⲟⲞ०০๐໐〇◯○øØѳⵔ",
+		'r': "гГᴦʀꓣᎡꭱᏒꮢɼɾяЯ®ꮁⲅ",
+		's': "ѕЅꜱꓢᏚꮪʂƨſՏჽ§",
+		't': "тТτΤᴛꓔᎢꭲ⊤⟙✝†ŧŦⲧⲦ𐊗",
+		'u': "υսՍᴜꓴμʊцЦՄ∪⋃ᑌԱບ",
+		'x': "хХχΧᴕꓫ×✕✖⨯ⅹⅩᕁ᙮ⲭⲬ╳",
+		'_': "‗ˍ",
+	} {
 		for _, r := range others {
-			out[r] = ascii
+			all[r] = ascii
 		}
 	}
-	return out
-}
+	return all
+})

@@ -54,22 +54,32 @@ func New(cfg Config) (*Client, error) {
 		}
 		base.User = nil
 	}
-	transport := &http.Transport{
-		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
-		MaxResponseHeaderBytes: 1 << 20,
-		IdleConnTimeout:        time.Minute,
-		DisableCompression:     true,
-	}
-	if !pageorigin.IsLoopback(base.Hostname()) {
-		transport.Proxy = http.ProxyFromEnvironment
-	}
 	return &Client{
 		base: base, secret: secret, profile: cfg.Profile, timeout: cfg.Timeout,
 		http: &http.Client{
-			Transport:     transport,
+			Transport:     transportTo(base),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
+}
+
+// transportTo returns the transport for a server.
+func transportTo(base *url.URL) http.RoundTripper {
+	dial := (&net.Dialer{Timeout: dialTimeout}).DialContext
+	local := pageorigin.IsLoopback(base.Hostname())
+	if local && base.Scheme == "http" {
+		return &exchange{dial}
+	}
+	transport := &http.Transport{
+		DialContext:            dial,
+		MaxResponseHeaderBytes: maxResponseHeader,
+		IdleConnTimeout:        time.Minute,
+		DisableCompression:     true,
+	}
+	if !local {
+		transport.Proxy = http.ProxyFromEnvironment
+	}
+	return transport
 }
 
 // URL returns the address of the server, without credentials.

@@ -8,9 +8,13 @@ import (
 
 // DialTo lets every connection end at addr, whatever the client's URL names.
 func (c *Client) DialTo(addr string) {
-	transport := c.http.Transport.(*http.Transport) //nolint:forcetypeassert // New made it
-	transport.Proxy = nil
-	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}
+	switch transport := c.http.Transport.(type) {
+	case *http.Transport:
+		transport.Proxy, transport.DialContext = nil, dial
+	case *exchange:
+		transport.dial = dial
 	}
 }
