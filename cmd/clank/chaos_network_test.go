@@ -65,9 +65,6 @@ func (l *chaosLine) mend() {
 
 // devToolsRows break the line to a browser elsewhere at each stage of a task.
 func (c *chaos) devToolsRows() {
-	if !isChosen("DevTools") {
-		return
-	}
 	line := newChaosLine(c.t, net.JoinHostPort("127.0.0.1", strconv.Itoa(browsertest.Launch(c.t).Port)))
 	c.command("browser", "create-profile", "--name", "far", "--cdp-url", "http://"+line.proxy.Listen)
 	c.flags = []string{"--profile", "far"}

@@ -370,6 +370,9 @@ func TestChaos(t *testing.T) {
 	}
 	c.lost += c.unended()
 	left := c.leftOver()
+	if len(c.recovered) == 0 {
+		t.Fatalf("no fault has a name that matches %q", *chaosOnly)
+	}
 	slices.Sort(c.recovered)
 	t.Logf("chaos: faults=%d told=%d lost=%d left_over=%d recover_p95_ms=%d",
 		c.rows, c.told, c.lost, left, c.recovered[(len(c.recovered)*95+99)/100-1].Milliseconds())

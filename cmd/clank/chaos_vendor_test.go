@@ -157,5 +157,5 @@ func (c *chaos) memoryHog() {
 		pids = append(pids, p.pid)
 	}
 	check.Must(c.t, g.set("1G", pids...))
-	c.try("page takes all memory", "crashed", func() { g.end(c) }, "open "+c.site.URL+"/hog, click \"Fill\", read")
+	c.try("page takes all memory", "crashed|script is busy", func() { g.end(c) }, "open "+c.site.URL+"/hog, click \"Fill\", read")
 }
