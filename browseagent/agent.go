@@ -53,6 +53,7 @@ type Agent struct {
 	Approver sessions.Approver   // asks for approval; nil approves everything but logins
 	TakeOver agent.TakeOverAsker // nil: models cannot ask people to take control
 	AskWords agent.PersonAsker   // nil: models cannot ask questions
+	Steps    agent.StepGate      // waits for a slot before each step on a page; nil does not wait
 	Logger   *slog.Logger        // nil means none
 	Now      func() time.Time    // nil means time.Now
 

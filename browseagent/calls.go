@@ -122,7 +122,11 @@ func (r *run) performTool(ctx context.Context, t *tool, a toolArgs) (callOutcome
 	var page sessions.Page
 	var notes []string
 	if !t.noPage {
-		var err error
+		end, err := r.agent.Steps.Begin(ctx)
+		if err != nil {
+			return callOutcome{}, err
+		}
+		defer end()
 		if page, notes, err = r.openSessionPage(ctx); err != nil {
 			return callOutcome{}, err
 		}

@@ -34,6 +34,38 @@ func TestATaskIsAskedActedAndAnswered(t *testing.T) {
 	checkAnswered(t, b.model.asked(t, -1).Messages)
 }
 
+func TestAnActionAndItsPictureShareASlot(t *testing.T) {
+	var log []string
+	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`), say("done"))
+	b.browser.make = func() *page {
+		noted := func(context.Context, map[string]any) ([]string, error) {
+			log = append(log, "act")
+			return nil, nil
+		}
+		return &page{
+			state: home, on: map[string]func(context.Context, map[string]any) ([]string, error){"navigate": noted, "click": noted},
+			shot: func(int) ([]byte, error) {
+				log = append(log, "picture")
+				return nil, nil
+			},
+		}
+	}
+	b.agent.Steps = func(context.Context) (end func(), err error) {
+		log = append(log, "begin")
+		return func() { log = append(log, "end") }, nil
+	}
+	b.answer(t)
+	if got, want := strings.Join(log, " "), "begin act picture end begin act picture end"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	stopped := errors.New("stopped by Ada")
+	b = newBench(call("open", `{"url":"shop.test"}`))
+	b.agent.Steps = func(context.Context) (end func(), err error) { return nil, stopped }
+	if _, err := b.run(t.Context()); !errors.Is(err, stopped) || b.browser.acts() > 0 {
+		t.Errorf("got %v and %d acts, want the task to end with %v", err, b.browser.acts(), stopped)
+	}
+}
+
 func TestTheModelIsToldWhatItNeeds(t *testing.T) {
 	b := newBench(say("ok"))
 	b.settings.Instructions = "Never buy."

@@ -77,6 +77,7 @@ type Manager struct {
 	profiles         map[string]*profileState
 	windows          map[string]*Window
 	encoders         webcodecs.Host
+	steps            stepSlots
 	roomTurn         chan struct{}  // holds a token while a running browser is being stopped to make room
 	packingAbandoned chan struct{}  // closed to abandon packing; see [Manager.packState]
 	abandonPacking   func()         // closes packingAbandoned

@@ -21,6 +21,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func TestATurnTakesOneSlot(t *testing.T) {
+	var begun, ended int
+	b := newBench(t, do(click(10, 10), click(20, 20)), say("done"))
+	b.agent.Steps = func(context.Context) (end func(), err error) {
+		begun++
+		return func() { ended++ }, nil
+	}
+	b.answer(t)
+	if begun != 1 || ended != 1 || b.browser.Acts() != 2 {
+		t.Errorf("%d slots were taken and %d given back for %d acts, want one of each for both acts", begun, ended, b.browser.Acts())
+	}
+	stopped := errors.New("stopped by Ada")
+	b = newBench(t, do(click(10, 10)))
+	b.agent.Steps = func(context.Context) (end func(), err error) { return nil, stopped }
+	if _, err := b.run(t.Context(), nil); !errors.Is(err, stopped) || b.browser.Acts() > 0 {
+		t.Errorf("got %v and %d acts, want the task to end with %v", err, b.browser.Acts(), stopped)
+	}
+}
+
 func TestAgentKeepsTheContractOfABackend(t *testing.T) {
 	one := func(id string, a computeruse.Action) computeruse.Call {
 		return computeruse.Call{ID: id, Actions: []computeruse.Action{a}}

@@ -59,6 +59,7 @@ type Agent struct {
 	Approver sessions.Approver   // asked before what people want to decide; nil asks nobody, and what a person must look at is not done
 	TakeOver agent.TakeOverAsker // nil: models cannot ask for a person's hands
 	AskWords agent.PersonAsker   // nil: models cannot ask a person anything
+	Steps    agent.StepGate      // waits for a slot before each step on a page; nil does not wait
 	Logger   *slog.Logger        // nil means none
 	Now      func() time.Time    // nil means time.Now
 

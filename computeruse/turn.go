@@ -38,6 +38,11 @@ func (r *run) runTurn(ctx context.Context, t Turn) (refused *agent.Outcome, err 
 		next.addUserText("You said nothing. Act, or answer the person.")
 		return nil, nil
 	}
+	end, err := r.agent.Steps.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	done := sha256.New()
 	left := len(t.Calls) + len(t.Tools)
 	failed := false

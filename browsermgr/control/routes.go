@@ -125,7 +125,7 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 		if c.Approver = newRequestApprover(req, s.Approver); c.Approver != nil && !allowedForModels(r) {
 			err = checkModelRoute(r)
 		} else if err = c.resolveProfile(); err == nil { // first, so that no other profile is touched
-			value, err = r.Handle(ctx, c)
+			value, err = s.handle(ctx, r, c)
 		}
 		switch {
 		case err != nil && isAbandoned(ctx):
@@ -136,6 +136,21 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 			WriteJSON(answerWriter{w, c}, http.StatusOK, value)
 		}
 	})
+}
+
+// stepRoutes are the routes that read or change a page. Their requests wait for a slot; see [browsermgr.Manager.BeginStep].
+var stepRoutes = []string{"POST /tabs/open", "POST /navigate", "POST /act", "GET /snapshot", "GET /text", "POST /screenshot", "POST /pdf"}
+
+// handle calls the route's handler, in a slot if it is one of stepRoutes.
+func (s *Server) handle(ctx context.Context, r *Route, c *Call) (any, error) {
+	if slices.Contains(stepRoutes, r.Method+" "+r.Path) {
+		end, err := s.Manager.BeginStep(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
+	return r.Handle(ctx, c)
 }
 
 // isAbandoned reports whether the client has disconnected.

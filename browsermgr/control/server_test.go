@@ -66,6 +66,25 @@ func TestACloseEndsWhatRequestsAreDoing(t *testing.T) {
 	}
 }
 
+func TestARequestForAPageWaitsForASlot(t *testing.T) {
+	c := serve(t, nil)
+	target := c.open("/")
+	taken := time.Now()
+	over, cancel := context.WithCancel(t.Context())
+	cancel() // so that BeginStep does not wait
+	for {
+		end, err := c.server.Manager.BeginStep(over)
+		if err != nil {
+			break
+		}
+		defer end()
+	}
+	c.ok("GET", "/snapshot?targetId="+target, nil)
+	if took := time.Since(taken); took < 900*time.Millisecond {
+		t.Errorf("the page was read after %v, though all slots were taken for a second", took)
+	}
+}
+
 func TestATabCanBeWatchedLive(t *testing.T) {
 	c := serve(t, nil)
 	c.open("/")

@@ -20,7 +20,7 @@ func (a *Server) backends() map[string]sessions.Backend {
 	agent := &browseagent.Agent{
 		Browser: a.recorder.Browser(w), Model: a.agentModel, Settings: a.agentSettings, Places: a.NamedPages(),
 		Approver: a.downloads, TakeOver: a.askToTakeOver, AskWords: a.askPerson,
-		Logger: a.logger,
+		Steps: a.Browsers.BeginStep, Logger: a.logger,
 	}
 	if a.Vault != nil {
 		agent.Logins = VaultLogins{Vault: a.Vault, Filler: &a.LoginFiller, Windows: a.Browsers}
@@ -42,7 +42,7 @@ func (a *Server) backends() map[string]sessions.Backend {
 			},
 			Settings: func() computeruse.Settings { return a.computerUseSettings(runtime) },
 			Places:   a.NamedPages(), Approver: a.downloads, TakeOver: a.askToTakeOver, AskWords: a.askPerson,
-			Logger: a.logger,
+			Steps: a.Browsers.BeginStep, Logger: a.logger,
 		}
 	}
 	for runtime, b := range all {

@@ -30,6 +30,18 @@ func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context
 	return err
 }
 
+// StepGate waits for a slot among the steps that run at once. The caller calls end after the step. The error is the cause
+// of ctx. A nil StepGate does not wait.
+type StepGate func(ctx context.Context) (end func(), err error)
+
+// Begin calls the gate, if there is one.
+func (g StepGate) Begin(ctx context.Context) (end func(), err error) {
+	if g == nil {
+		return func() {}, nil
+	}
+	return g(ctx)
+}
+
 // EndUserID returns a hashed id of the person served, for vendors that ask for one; "" if there is none.
 func EndUserID(o sessions.Origin) string {
 	if o.User == "" {
