@@ -3,15 +3,20 @@ package bot_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"clank/bot"
+	"clank/cancel"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/sessions"
 )
 
 // absence is a bot that has gone for a while, and the one that comes after.
@@ -117,4 +122,46 @@ func TestABotStartsAnewIfDiscordHasForgottenItsSession(t *testing.T) {
 		t.Errorf("asked was %+v", got)
 	}
 	a.message(a.room, "Hello, Bob.")
+}
+
+func TestWhatArrivesWhileClankEndsIsBegunByTheNext(t *testing.T) {
+	for name, x := range map[string]struct {
+		err  error
+		told string // "" if it is kept
+	}{
+		"refused":                 {err: fmt.Errorf("run the task: %w", sessions.ErrShuttingDown)},
+		"stopped before it began": {err: &cancel.Cause{Reason: cancel.ShuttingDown}},
+		"wrong":                   {err: sessions.ErrNotOwner, told: "It belongs to somebody else."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			kept := newOpenMessages(map[string][]byte{})
+			s.bot.Messages = kept
+			s.open()
+			it, k := s.lamps()
+			k.end <- ending{err: x.err}
+			if x.told != "" {
+				s.answer(it, x.told)
+				kept.wait(s, "nothing", func(all map[string][]byte) bool { return len(all) == 0 })
+				return
+			}
+			s.answer(it, "clank is being restarted")
+			left := newOpenMessages(kept.wait(s, "the task", func(all map[string][]byte) bool {
+				return slices.ContainsFunc(slices.Collect(maps.Values(all)), func(data []byte) bool { return strings.Contains(string(data), k.Prompt) })
+			}))
+			s.close()
+			next := s.newBot()
+			next.Messages = left
+			check.Must(t, next.Open(s.ctx()))
+			defer func() { check.Must(t, next.Close(context.Background())) }()
+			again := s.next()
+			if again.Prompt != k.Prompt || again.Origin.User != s.ada.ID || again.SessionID != k.SessionID {
+				t.Errorf("the next one begins %q of %s in session %q, want %q of %s in %q",
+					again.Prompt, again.Origin.User, again.SessionID, k.Prompt, s.ada.ID, k.SessionID)
+			}
+			again.done("brass")
+			s.answer(it, "brass")
+			left.wait(s, "nothing any more", func(all map[string][]byte) bool { return len(all) == 0 })
+		})
+	}
 }
