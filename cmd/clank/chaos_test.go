@@ -188,8 +188,10 @@ func (c *chaos) begin(row string, s chaosStage) (busy, ahead *runningProgram) {
 	if s.model != "" {
 		args = append(args, "--model", s.model)
 	}
+	var old []int // browsers that may end later
 	if s.starts {
 		c.command("browser", "stop")
+		old = c.victims("")
 	}
 	if s.queued {
 		var first browseOutcome
@@ -204,7 +206,9 @@ func (c *chaos) begin(row string, s chaosStage) (busy, ahead *runningProgram) {
 	case s.queued:
 		awaitOutput(c.t, busy.stderr, "number 1 in line")
 	case s.starts:
-		browsertest.Eventually(c.t, "a browser", func() bool { return len(c.victims("")) > 0 })
+		browsertest.Eventually(c.t, "a browser", func() bool {
+			return slices.ContainsFunc(c.victims(""), func(pid int) bool { return !slices.Contains(old, pid) })
+		})
 	default:
 		c.awaitStage(row, busy)
 	}
