@@ -11,7 +11,7 @@ import (
 const (
 	// stepsPerProcessor limits how many steps run at once for each processor. That many keep it busy while some of
 	// them wait for the network or the next frame.
-	stepsPerProcessor = 4
+	stepsPerProcessor = 6
 	// stepSlotLimit is how long a step keeps its slot. A longer one mostly waits for a server or a person, and must
 	// not hold up others.
 	stepSlotLimit = time.Second
