@@ -14,27 +14,27 @@ import (
 // EntryPoint is the type of the command with which people open an Activity.
 const EntryPoint = 4
 
-// ErrEntryPointRemoved refuses a list of commands without the entry point that was there.
+// ErrEntryPointRemoved rejects a list of commands without the existing entry point command.
 var ErrEntryPointRemoved = Refuse(http.StatusBadRequest, 50240,
 	"You cannot remove this app's Entry Point command in a bulk update operation. Please include the Entry Point "+
 		"command in your update request or delete it separately.")
 
-// oauth is who has agreed to what, and which Activities are open.
+// oauth is the state of authorizations and open Activities.
 type oauth struct {
 	grants    map[string]*grant // by code
 	bearers   map[string]User   // by token
 	instances map[string]*ActivityInstance
-	visitor   User // who is signed in to the site, for getAuthorize
+	visitor   User // the user signed in on the site, for getAuthorize
 }
 
-// grant is what somebody has agreed to, until it is exchanged.
+// grant is an authorization until its code is exchanged.
 type grant struct {
 	app                 *Account
 	user                User
 	challenge, redirect string
 }
 
-// ActivityInstance is an Activity that is open.
+// ActivityInstance is an open Activity.
 type ActivityInstance struct {
 	ApplicationID string           `json:"application_id"`
 	InstanceID    string           `json:"instance_id"`
@@ -43,7 +43,7 @@ type ActivityInstance struct {
 	Users         []string         `json:"users"`
 }
 
-// ActivityLocation is where it is open: kind "gc" in a guild, "pc" in a private conversation.
+// ActivityLocation is where an Activity is open: kind "gc" in a guild, "pc" in a private conversation.
 type ActivityLocation struct {
 	ID        string  `json:"id"`
 	Kind      string  `json:"kind"`
@@ -51,7 +51,7 @@ type ActivityLocation struct {
 	GuildID   *string `json:"guild_id,omitempty"`
 }
 
-// SetUpOAuth gives an application a client secret, and the address to which people are sent back who have signed in.
+// SetUpOAuth gives an application a client secret and a redirect URI.
 func (s *Server) SetUpOAuth(bot Bot, secret, redirect string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -59,7 +59,7 @@ func (s *Server) SetUpOAuth(bot Bot, secret, redirect string) {
 	a.Secret, a.Redirect = secret, redirect
 }
 
-// EnableActivity enables Activities in the portal, which gives the application its entry point command.
+// EnableActivity enables Activities in the portal, which creates the application's entry point command.
 func (s *Server) EnableActivity(bot Bot) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -70,14 +70,14 @@ func (s *Server) EnableActivity(bot Bot) {
 	a.Commands = append(a.Commands, launch)
 }
 
-// OpenActivity opens an Activity of a bot in a channel with people in it, and returns its instance.
+// OpenActivity opens an Activity of a bot in a channel with people in it, and returns its instance id.
 func (s *Server) OpenActivity(bot Bot, in Channel, users ...User) (instance string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	return s.hub.openInstance(s.hub.Accounts[bot.ID], s.hub.Channels[in.ID], users...)
 }
 
-// JoinActivity and LeaveActivity change who is in an instance.
+// JoinActivity adds a person to an instance.
 func (s *Server) JoinActivity(instance string, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -85,7 +85,7 @@ func (s *Server) JoinActivity(instance string, user User) {
 	i.Users = append(i.Users, user.ID)
 }
 
-// LeaveActivity takes somebody out of an instance.
+// LeaveActivity removes a person from an instance.
 func (s *Server) LeaveActivity(instance string, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -93,14 +93,15 @@ func (s *Server) LeaveActivity(instance string, user User) {
 	i.Users = slices.DeleteFunc(i.Users, func(id string) bool { return id == user.ID })
 }
 
-// Authorize is a person who agrees that the application learns who they are, in an Activity. It returns the code.
+// Authorize authorizes the application in an Activity on behalf of a person. It returns the code.
 func (s *Server) Authorize(bot Bot, user User, challenge string) (code string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	return s.hub.grant(&grant{app: s.hub.Accounts[bot.ID], user: user, challenge: challenge})
 }
 
-// VisitAs says who is signed in to Discord's site in browsers: they agree to every sign-in. The zero User is nobody.
+// VisitAs sets the user who is signed in on Discord's site in browsers, and who authorizes every sign-in. The zero
+// User is nobody.
 func (s *Server) VisitAs(user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -133,7 +134,7 @@ func (s *hub) openInstance(app *Account, in *Channel, users ...User) string {
 	return i.InstanceID
 }
 
-// launch opens an Activity for who has used an interaction: in their call, or where they are.
+// launch opens an Activity for the user of an interaction: in their call, or where they are.
 func (s *hub) launch(it *InteractionExchange) error {
 	if !it.App.Activity {
 		return FormError("type", "INTERACTION_CALLBACK_INVALID", "This application has no Activity.")
@@ -159,7 +160,7 @@ func (s *hub) getInstance(c *RESTCall) (any, error) {
 	return i, nil
 }
 
-// checkEntryPoint holds a list of commands against those that it replaces.
+// checkEntryPoint checks a list of commands against the one it replaces.
 func checkEntryPoint(had, list []Command) error {
 	entry := func(c Command) bool { return c.Type == EntryPoint }
 	if slices.ContainsFunc(had, entry) && !slices.ContainsFunc(list, entry) {
@@ -168,7 +169,7 @@ func checkEntryPoint(had, list []Command) error {
 	return nil
 }
 
-// postToken exchanges a code, once (RFC 6749 section 4.1.3, RFC 7636 section 4.6).
+// postToken exchanges a code, once (RFC 6749, section 4.1.3; RFC 7636, section 4.6).
 func (s *hub) postToken(w http.ResponseWriter, r *http.Request) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -217,7 +218,7 @@ func (s *hub) getMe(w http.ResponseWriter, r *http.Request) {
 	write(w, newReply(u, nil))
 }
 
-// getAuthorize is the page on which people agree. Whoever is signed in does so at once.
+// getAuthorize serves the authorization page. A signed-in user authorizes at once.
 func (s *hub) getAuthorize(w http.ResponseWriter, r *http.Request) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -17,9 +17,9 @@ import (
 var clientPage string
 
 // A Client is Discord's own client with one Activity, as far as the Activity can tell: a page at https://discord.com
-// that frames it and speaks the messages of the Embedded App SDK (opcodes, HANDSHAKE, READY, AUTHORIZE, AUTHENTICATE),
-// and the proxy at https://<application>.discordsays.com, with its prefix and a Content-Security-Policy that lets the
-// Activity reach nothing else. A browser needs the flags of Args to get there.
+// that frames the Activity and speaks the protocol of the Embedded App SDK (opcodes, HANDSHAKE, READY, AUTHORIZE,
+// AUTHENTICATE), and the proxy at https://<application>.discordsays.com, with its prefix and a
+// Content-Security-Policy that restricts the Activity to it. A browser needs the flags of Args to reach it.
 type Client struct {
 	server *Server
 	bot    Bot
@@ -27,7 +27,8 @@ type Client struct {
 	proxy  *httputil.ReverseProxy
 }
 
-// NewClient starts a client, which ends with the test. target is what the URL mapping of the portal says for "/".
+// NewClient starts a client, which is closed when the test ends. target is the target of "/" in the portal's URL
+// mapping.
 func NewClient(tb testing.TB, s *Server, bot Bot, target string) *Client {
 	tb.Helper()
 	to, err := url.Parse(target)
@@ -59,7 +60,7 @@ func NewClient(tb testing.TB, s *Server, bot Bot, target string) *Client {
 	return c
 }
 
-// Args are the flags with which Chromium finds the client.
+// Args returns the Chromium flags for reaching the client.
 func (c *Client) Args() []string {
 	return []string{
 		"--host-resolver-rules=MAP discord.com " + c.site.Listener.Addr().String() + ", MAP *.discordsays.com " +
@@ -69,10 +70,10 @@ func (c *Client) Args() []string {
 
 func (c *Client) host() string { return c.bot.ID + ".discordsays.com" }
 
-// Origin is that of the Activity's frame.
+// Origin returns the origin of the Activity's frame.
 func (c *Client) Origin() string { return "https://" + c.host() }
 
-// PageURL returns the address of the client with somebody in an instance. The platform is "desktop" or "mobile".
+// PageURL returns the address of the client page for a user in an instance. The platform is "desktop" or "mobile".
 func (c *Client) PageURL(user User, instance, platform string) string {
 	q := url.Values{"app": {c.bot.ID}, "user": {user.ID}, "instance_id": {instance}, "platform": {platform}}
 	c.server.hub.Mu.Lock()
@@ -86,7 +87,7 @@ func (c *Client) PageURL(user User, instance, platform string) string {
 	return "https://discord.com/activity?" + q.Encode()
 }
 
-// forward is the proxy. It passes on the Activity's page and what is below its prefix.
+// forward is the proxy. It forwards the Activity's page and everything below its prefix.
 func (c *Client) forward(w http.ResponseWriter, r *http.Request) {
 	if r.Host != c.host() || r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, "/.proxy/") {
 		http.NotFound(w, r)
@@ -95,7 +96,7 @@ func (c *Client) forward(w http.ResponseWriter, r *http.Request) {
 	c.proxy.ServeHTTP(w, r)
 }
 
-// authorize is a person who agrees.
+// authorize authorizes the application on behalf of the user.
 func (c *Client) authorize(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		User string
@@ -125,7 +126,7 @@ func (s *Server) userName(id string) string {
 	return s.hub.Users[id].Username
 }
 
-// authenticate looks whether a token is that of the person.
+// authenticate checks that a token belongs to the user.
 func (c *Client) authenticate(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		User string

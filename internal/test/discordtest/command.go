@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkCommand holds a command against the limits and fills in its type.
+// checkCommand checks a command against the limits and sets its type.
 func checkCommand(f *FormErrors, path string, c *Command) {
 	if c.Type == 0 {
 		c.Type = 1
@@ -32,7 +32,7 @@ func checkCommand(f *FormErrors, path string, c *Command) {
 	}
 }
 
-// checkMenuCommand looks at a command of the menu of messages or people.
+// checkMenuCommand checks a context menu command.
 func checkMenuCommand(f *FormErrors, path string, c *Command) {
 	f.Length(path+".name", c.Name, 1, 32)
 	for locale, name := range c.Names {
@@ -81,7 +81,7 @@ func checkLocale(f *FormErrors, path, locale string) {
 	}
 }
 
-// longest returns how many characters text has, or the longest of its translations.
+// longest returns the length of text or of its longest translation, in characters.
 func longest(text string, by map[string]string) int {
 	n := len([]rune(text))
 	for _, other := range by {
@@ -90,7 +90,7 @@ func longest(text string, by map[string]string) int {
 	return n
 }
 
-// checkOptions looks at the options at one depth: 0 of the command, 1 of a subcommand.
+// checkOptions checks the options at one depth: 0 for the command, 1 for a subcommand.
 func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
 	f.Count(path, len(list), 0, 25)
 	names, optional, nested := map[string]bool{}, false, 0
@@ -171,7 +171,7 @@ func commandText(o CommandOption) int {
 	return n
 }
 
-// A Command that an application has registered.
+// A Command is a registered command of an application.
 type Command struct {
 	ID            string          `json:"id"`
 	ApplicationID string          `json:"application_id"`
@@ -184,7 +184,7 @@ type Command struct {
 	Contexts      []int           `json:"contexts,omitempty"`
 	// IntegrationTypes say where it is offered: 0 in servers that have the bot, 1 to people who have installed it.
 	IntegrationTypes []int   `json:"integration_types,omitempty"`
-	MemberNeeds      *string `json:"default_member_permissions,omitempty"` // permissions, as a number
+	MemberNeeds      *string `json:"default_member_permissions,omitempty"` // default permissions, as a number
 	Handler          int     `json:"handler,omitempty"`                    // of an entry point: 1 the application, 2 Discord
 	Localizations
 }
@@ -201,19 +201,19 @@ type CommandOption struct {
 	MaxValue    *float64        `json:"max_value,omitempty"`
 	MinLength   *int            `json:"min_length,omitempty"`
 	MaxLength   *int            `json:"max_length,omitempty"`
-	// Autocomplete has Discord ask the bot for choices while somebody types.
+	// Autocomplete makes Discord request choices from the bot while a person types.
 	Autocomplete bool `json:"autocomplete,omitempty"`
 	Localizations
 }
 
-// An OptionChoice is a value that a person may pick.
+// An OptionChoice is a predefined value of an option.
 type OptionChoice struct {
 	Name  string            `json:"name"`
 	Names map[string]string `json:"name_localizations,omitempty"`
 	Value any               `json:"value"`
 }
 
-// contextOf returns what a channel is to a bot.
+// contextOf returns the interaction context of a channel for a bot.
 func contextOf(ch *Channel, bot string) int {
 	switch {
 	case ch.GuildID != "":
@@ -224,7 +224,7 @@ func contextOf(ch *Channel, bot string) int {
 	return InPrivate
 }
 
-// UsableIn tells whether the command is offered in such a channel.
+// UsableIn reports whether the command is available in a channel.
 func (c Command) UsableIn(ch *Channel) bool {
 	direct := ch.GuildID == ""
 	if c.Contexts != nil {

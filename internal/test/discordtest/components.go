@@ -29,7 +29,7 @@ const (
 const (
 	PrimaryButton = 1
 	DangerButton  = 4
-	LinkButton    = 5 // opens its URL; nobody is told that it was pressed
+	LinkButton    = 5 // opens its URL; the bot is not notified
 )
 
 // A Component is a part of a message or a modal. Only the fields of its type are set.
@@ -57,7 +57,7 @@ type Component struct {
 	MaxLength   int            `json:"max_length,omitempty"`
 }
 
-// A DefaultValue is what is chosen in a menu of channels or roles.
+// A DefaultValue is a preselected value of a channel or role menu.
 type DefaultValue struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
@@ -71,7 +71,7 @@ type SelectOption struct {
 	Default     bool   `json:"default,omitempty"`
 }
 
-// A Modal is a form that a bot has opened for a person.
+// A Modal is a form that a bot shows to a person.
 type Modal struct {
 	CustomID   string      `json:"custom_id"`
 	Title      string      `json:"title"`
@@ -91,7 +91,7 @@ const (
 	maxOptionLength = 100
 )
 
-// allComponents goes through components and what is in them, in order.
+// allComponents yields components and nested components in order.
 func allComponents(list []Component) iter.Seq[Component] {
 	return func(yield func(Component) bool) {
 		for _, c := range list {
@@ -123,7 +123,7 @@ func findComponent(list []Component, customID string) (Component, bool) {
 	return Component{}, false
 }
 
-// checkComponents holds the components of a message against the limits: rows of buttons or of one menu.
+// checkComponents checks the components of a message: rows of buttons or of one menu.
 func checkComponents(f *FormErrors, rows []Component) {
 	f.Count("components", len(rows), 0, maxRows)
 	seen := map[string]bool{}
@@ -202,7 +202,7 @@ func checkCustomID(f *FormErrors, path string, c Component, seen map[string]bool
 	seen[c.CustomID] = true
 }
 
-// checkLayout holds the components of a message of the second kind against the limits.
+// checkLayout checks the components of a message with the components v2 flag.
 func checkLayout(f *FormErrors, list []Component) {
 	n := 0
 	var text strings.Builder
@@ -243,7 +243,7 @@ func checkLayoutParts(f *FormErrors, path string, list []Component, seen map[str
 	}
 }
 
-// check holds a form against the limits.
+// check checks a modal against the limits.
 func (m Modal) check() error {
 	var f FormErrors
 	f.Length("custom_id", m.CustomID, 1, maxCustomID)

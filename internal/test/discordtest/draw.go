@@ -22,7 +22,7 @@ var drawTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{"size": size}).Parse(drawing))
 })
 
-// Draw returns a page that shows a message as Discord's apps do.
+// Draw returns a page that shows a message like Discord's apps.
 func (s *Server) Draw(m Message) string {
 	type file struct {
 		Attachment
@@ -43,12 +43,12 @@ func (s *Server) Draw(m Message) string {
 	})
 }
 
-// DrawForm does so with a form.
+// DrawForm is like Draw for a modal.
 func (s *Server) DrawForm(m Modal) string {
 	return draw(map[string]any{"Form": m.Title, "Rows": s.drawnParts(m.Components)})
 }
 
-// drawnPart is a component, with what is in it and its text as apps show them.
+// drawnPart is a component with its children and its formatted text.
 type drawnPart struct {
 	Component
 	Text  template.HTML
@@ -71,7 +71,7 @@ func (s *Server) drawnParts(list []Component) (parts []drawnPart) {
 func draw(data map[string]any) string {
 	var b strings.Builder
 	if err := drawTemplate().Execute(&b, data); err != nil {
-		panic(err) // the template is part of the tests
+		panic(err) // the template is embedded
 	}
 	return b.String()
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// CreateUser makes a person.
+// CreateUser creates a person.
 func (s *Server) CreateUser(name string) User {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -16,8 +16,8 @@ func (s *Server) CreateUser(name string) User {
 	return u
 }
 
-// CreateBot makes an application with a bot that signs in with the token. All
-// privileged intents are on; see ForbidIntents.
+// CreateBot creates an application with a bot that authenticates with the token. All privileged intents are on; see
+// ForbidIntents.
 func (s *Server) CreateBot(name, token string) Bot {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -27,16 +27,15 @@ func (s *Server) CreateBot(name, token string) Bot {
 	return Bot{User: u, Token: token}
 }
 
-// ForbidIntents switches privileged intents off in the bot's settings. Asking
-// for them closes the connection with 4014.
+// ForbidIntents turns privileged intents off in the bot's settings. Requesting them closes the connection with 4014.
 func (s *Server) ForbidIntents(bot Bot, intents Intents) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	s.hub.Accounts[bot.ID].Forbidden = intents & Privileged
 }
 
-// SetShards makes Discord recommend so many shards for the bot, of which atOnce may begin a session at the same time,
-// and refuse fewer than least.
+// SetShards sets the recommended number of shards of the bot, how many of them may identify at the same time, and the
+// least number that is accepted.
 func (s *Server) SetShards(bot Bot, shards, atOnce, least int) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -67,8 +66,8 @@ func (s *Server) CloseShard(bot Bot, shard, code int) error {
 	})
 }
 
-// RevokeToken makes the bot's token worthless, as a reset in the developer
-// portal does, and closes its connections with 4004.
+// RevokeToken invalidates the bot's token, like a reset in the developer portal, and closes its connections with
+// 4004.
 func (s *Server) RevokeToken(bot Bot) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -80,7 +79,7 @@ func (s *Server) RevokeToken(bot Bot) {
 	}
 }
 
-// CreateGuild makes a guild with its owner in it.
+// CreateGuild creates a guild with its owner as a member.
 func (s *Server) CreateGuild(name string, owner User) Guild {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -95,7 +94,7 @@ func (s *Server) CreateGuild(name string, owner User) Guild {
 	return g.Guild
 }
 
-// SetLocale changes the language that a guild prefers.
+// SetLocale changes the preferred locale of a guild.
 func (s *Server) SetLocale(in Guild, locale string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -105,8 +104,7 @@ func (s *Server) SetLocale(in Guild, locale string) {
 	s.hub.Notify()
 }
 
-// AddMember lets a user into the guild. A connected bot is told of the guild,
-// others of the member.
+// AddMember adds a user to the guild. A connected bot receives the guild, others the member.
 func (s *Server) AddMember(in Guild, user User, roles ...Role) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -135,7 +133,7 @@ type memberObject struct {
 	GuildID string `json:"guild_id"`
 }
 
-// RemoveMember takes a user out of the guild.
+// RemoveMember removes a user from the guild.
 func (s *Server) RemoveMember(from Guild, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -153,7 +151,7 @@ func (s *Server) RemoveMember(from Guild, user User) {
 	s.hub.Notify()
 }
 
-// RemoveRoles takes all roles from a member.
+// RemoveRoles removes all roles from a member.
 func (s *Server) RemoveRoles(in Guild, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -163,7 +161,7 @@ func (s *Server) RemoveRoles(in Guild, user User) {
 	s.hub.DispatchGuild(g, "GUILD_MEMBER_UPDATE", memberObject{m, g.ID})
 }
 
-// CreateRole makes a role in the guild.
+// CreateRole creates a role in the guild.
 func (s *Server) CreateRole(in Guild, name string, has Permissions) Role {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -174,17 +172,17 @@ func (s *Server) CreateRole(in Guild, name string, has Permissions) Role {
 	return *r
 }
 
-// CreateChannel makes a text channel.
+// CreateChannel creates a text channel.
 func (s *Server) CreateChannel(in Guild, name string) Channel {
 	return s.create(in, name, TextChannel)
 }
 
-// CreateVoiceChannel makes a voice channel.
+// CreateVoiceChannel creates a voice channel.
 func (s *Server) CreateVoiceChannel(in Guild, name string) Channel {
 	return s.create(in, name, VoiceChannel)
 }
 
-// CreateThread makes a public thread of a channel.
+// CreateThread creates a public thread in a channel.
 func (s *Server) CreateThread(of Channel, name string) Channel {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -201,7 +199,7 @@ func (s *Server) create(in Guild, name string, kind ChannelType) Channel {
 	return *ch
 }
 
-// DeleteChannel takes a channel of a guild away.
+// DeleteChannel deletes a channel of a guild.
 func (s *Server) DeleteChannel(which Channel) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -218,8 +216,8 @@ func (s *Server) DeleteChannel(which Channel) {
 	s.hub.Notify()
 }
 
-// Overwrite changes permissions in one channel for a member or a role; exactly
-// one of the two is given, the other zero. Both zero stands for everyone.
+// Overwrite changes the permissions of a member or a role in one channel; exactly one of the two is given, the other
+// is zero. If both are zero it applies to everyone.
 func (s *Server) Overwrite(in Channel, user User, role Role, allow, deny Permissions) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -233,7 +231,7 @@ func (s *Server) Overwrite(in Channel, user User, role Role, allow, deny Permiss
 	s.hub.Notify()
 }
 
-// OpenDM gives the conversation of a person with a bot.
+// OpenDM returns the direct message channel of a person and a bot.
 func (s *Server) OpenDM(user User, bot Bot) Channel {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -247,7 +245,7 @@ func (s *Server) CloseDMs(user User) {
 	s.hub.ClosedDMs[user.ID] = true
 }
 
-// SetBoostTier gives a guild the tier of its boosts, 0 to 3, and tells its members.
+// SetBoostTier sets the boost tier of a guild, 0 to 3, and notifies its members.
 func (s *Server) SetBoostTier(of Guild, tier int) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -257,8 +255,7 @@ func (s *Server) SetBoostTier(of Guild, tier int) {
 	s.hub.Notify()
 }
 
-// ForgetInteraction makes Discord know the interaction no longer: each answer to
-// it fails with 10062 or 10015.
+// ForgetInteraction makes an interaction unknown: each response to it fails with 10062 or 10015.
 func (s *Server) ForgetInteraction(id string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -267,7 +264,7 @@ func (s *Server) ForgetInteraction(id string) {
 	}
 }
 
-// Interaction returns how an interaction stands now.
+// Interaction returns the current state of an interaction.
 func (s *Server) Interaction(id string) (Interaction, bool) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -278,7 +275,7 @@ func (s *Server) Interaction(id string) (Interaction, bool) {
 	return s.hub.InteractionState(it), true
 }
 
-// checkArgument holds an argument against its option.
+// checkArgument checks an argument against its option.
 func checkArgument(o CommandOption, v any) error {
 	chosen := func(c OptionChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(v) }
 	fits := len(o.Choices) == 0 || slices.ContainsFunc(o.Choices, chosen)
@@ -308,28 +305,26 @@ func within[N int | float64](n N, least, most *N) bool {
 	return (least == nil || n >= *least) && (most == nil || n <= *most)
 }
 
-// A Post is what a person writes. Mentions come from the text, as User.Mention
-// writes them.
+// A Post is a message by a person. Mentions are in the text, as written by User.Mention.
 type Post struct {
 	Text  string
-	Reply *Message // the message it answers
+	Reply *Message // the message it replies to
 	Files []File
 }
 
-// A File that a person attaches.
+// A File is a file that a person attaches.
 type File struct {
 	Name        string
 	ContentType string
 	Data        []byte
 }
 
-// SendMessage writes a message in the name of a user, person or bot. It fails
-// where Discord would refuse it.
+// SendMessage sends a message as a user, person or bot. It fails where Discord would refuse it.
 func (s *Server) SendMessage(in Channel, author User, text string, files ...File) (Message, error) {
 	return s.Send(in, author, Post{Text: text, Files: files})
 }
 
-// Send sends a message as SendMessage does, with everything a post can have.
+// Send is like SendMessage, with all the parts of a post.
 func (s *Server) Send(in Channel, author User, p Post) (Message, error) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -357,7 +352,7 @@ func (s *Server) Send(in Channel, author User, p Post) (Message, error) {
 	return CopyMessage(r.Message), nil
 }
 
-// DeleteMessage takes a message away, as its author or a moderator does.
+// DeleteMessage deletes a message, as its author or a moderator.
 func (s *Server) DeleteMessage(m Message) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -366,11 +361,10 @@ func (s *Server) DeleteMessage(m Message) {
 	}
 }
 
-// Messages lists what everyone in the channel sees, oldest first.
+// Messages returns the messages that everyone in the channel sees, oldest first.
 func (s *Server) Messages(in Channel) []Message { return s.MessagesFor(in, User{}) }
 
-// MessagesFor lists what one person sees: also the ephemeral messages that only
-// this person does.
+// MessagesFor returns the messages that one person sees, including ephemeral messages to that person.
 func (s *Server) MessagesFor(in Channel, viewer User) []Message {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -384,8 +378,7 @@ func (s *Server) MessagesFor(in Channel, viewer User) []Message {
 	return list
 }
 
-// Message returns a message as it is now. It is false when there is none, or no
-// longer.
+// Message returns the current version of a message, and false if there is none (any more).
 func (s *Server) Message(id string) (Message, bool) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -396,8 +389,8 @@ func (s *Server) Message(id string) (Message, bool) {
 	return CopyMessage(r.Message), true
 }
 
-// History lists all that a message has been, oldest first; the first version is
-// how it was sent. It also knows deleted messages.
+// History returns all versions of a message, oldest first; the first is the one that was sent. It includes deleted
+// messages.
 func (s *Server) History(id string) []Message {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -407,7 +400,7 @@ func (s *Server) History(id string) []Message {
 	return nil
 }
 
-// Typing lists each "… is typing" in the channel, oldest first.
+// Typing returns the typing indicators in the channel, oldest first.
 func (s *Server) Typing(in Channel) []Typing {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()

@@ -12,27 +12,26 @@ import (
 // Args are the values of a slash command by name: strings, numbers and booleans.
 type Args map[string]any
 
-// Reasons why a person could not do what the test asked for.
+// Errors if a person cannot do what the test requests.
 var (
 	ErrNoCommand   = errors.New("no bot here has registered that command")
 	ErrBadArgument = errors.New("discord would not send that argument")
 	ErrNoComponent = errors.New("the person sees no such component that could be used")
 )
 
-// SlashCommand uses a command in a channel. The path is its name, then the
-// subcommand and so on, parted by spaces: "clank browse". It fails as Discord's
-// own input line would: for unknown commands, missing or wrong arguments.
+// SlashCommand uses a command in a channel. The path is its name followed by the subcommands, separated by spaces:
+// "clank browse". Like Discord's input line, it fails for unknown commands and for missing or wrong arguments.
 func (s *Server) SlashCommand(in Channel, user User, path string, args Args) (Interaction, error) {
 	return s.typeCommand(in, user, path, args, "")
 }
 
-// Complete types into an option of a slash command, for which the bot completes what is typed. The other arguments are
-// what was filled in so far.
+// Complete types into an option of a slash command for which the bot provides autocompletion. The other arguments are
+// those entered before.
 func (s *Server) Complete(in Channel, user User, path, option string, args Args) (Interaction, error) {
 	return s.typeCommand(in, user, path, args, option)
 }
 
-// typeCommand uses a command, or asks to complete the option called typing.
+// typeCommand uses a command, or requests completion of the option called typing.
 func (s *Server) typeCommand(in Channel, user User, path string, args Args, typing string) (Interaction, error) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -62,10 +61,10 @@ func (s *Server) typeCommand(in Channel, user User, path string, args Args, typi
 	return s.hub.Interact(it, data), nil
 }
 
-// givenFile is the id of a file that was given as an argument.
+// givenFile is the id of a file given as an argument.
 type givenFile string
 
-// giveFiles stores the files among args, and returns args with their ids in place of them.
+// giveFiles stores the files among args, and returns args with their ids instead.
 func (s *Server) giveFiles(in Channel, args Args) (Args, map[string]Attachment) {
 	args, given := maps.Clone(args), map[string]Attachment{}
 	for name, v := range args {
@@ -78,7 +77,7 @@ func (s *Server) giveFiles(in Channel, args Args) (Args, map[string]Attachment) 
 	return args, given
 }
 
-// beginCommand makes the interaction of a command that the person may use in the channel.
+// beginCommand creates the interaction of a command that the person may use in the channel.
 func (s *Server) beginCommand(in Channel, user User, kind int, name string) (*InteractionExchange, *Command, error) {
 	ch := s.hub.Channels[in.ID]
 	if ch == nil {
@@ -101,7 +100,7 @@ func (s *Server) beginCommand(in Channel, user User, kind int, name string) (*In
 	return &InteractionExchange{Interaction: Interaction{Type: CommandInteraction, User: user}, App: app, Channel: ch}, command, nil
 }
 
-// findCommand looks for the command among the bots of the channel, and those that the person has installed.
+// findCommand finds a command of the bots in the channel and of those that the person has installed.
 func (s *Server) findCommand(ch *Channel, user User, kind int, name string) (*Account, *Command) {
 	for _, a := range s.hub.Accounts {
 		here := s.hub.Permissions(ch, a.User.ID) != 0 || ch.BotID == a.User.ID
@@ -118,7 +117,7 @@ func (s *Server) findCommand(ch *Channel, user User, kind int, name string) (*Ac
 	return nil, nil
 }
 
-// Install lets a person have the bot's commands wherever they are.
+// Install lets a person use the bot's commands everywhere.
 func (s *Server) Install(bot Bot, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -129,7 +128,7 @@ func (s *Server) Install(bot Bot, user User) {
 	a.Installed[user.ID] = true
 }
 
-// CreateGroup makes a conversation of people without any bot.
+// CreateGroup creates a group conversation without a bot.
 func (s *Server) CreateGroup(people ...User) Channel {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -138,7 +137,7 @@ func (s *Server) CreateGroup(people ...User) Channel {
 	return *ch
 }
 
-// UseOnMessage uses a command of the menu of a message.
+// UseOnMessage uses a command from the context menu of a message.
 func (s *Server) UseOnMessage(on Message, user User, name string) (Interaction, error) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -156,12 +155,12 @@ func (s *Server) UseOnMessage(on Message, user User, name string) (Interaction, 
 	}), nil
 }
 
-// PressButton presses a button below a message that the person sees.
+// PressButton presses a button of a message that the person sees.
 func (s *Server) PressButton(on Message, user User, customID string) (Interaction, error) {
 	return s.useComponent(on, user, customID, ButtonComponent, nil)
 }
 
-// Choose picks options of a menu below a message that the person sees.
+// Choose selects options of a menu of a message that the person sees.
 func (s *Server) Choose(on Message, user User, customID string, values ...string) (Interaction, error) {
 	return s.useComponent(on, user, customID, SelectMenu, values)
 }
@@ -198,7 +197,7 @@ func (s *Server) useComponent(on Message, user User, customID string, kind int, 
 	return s.hub.Interact(it, data), nil
 }
 
-// SubmitModal fills in and sends the form that answers an interaction.
+// SubmitModal fills in and submits the modal that answers an interaction.
 func (s *Server) SubmitModal(of Interaction, values map[string]string) (Interaction, error) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -229,7 +228,7 @@ func (s *Server) SubmitModal(of Interaction, values map[string]string) (Interact
 	return s.hub.Interact(it, data), nil
 }
 
-// React puts an emoji below a message.
+// React adds a reaction to a message.
 func (s *Server) React(on Message, user User, emoji string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -245,7 +244,7 @@ func (s *Server) React(on Message, user User, emoji string) {
 	s.hub.Notify()
 }
 
-// EditMessage changes what a person has written.
+// EditMessage edits a message of a person.
 func (s *Server) EditMessage(m Message, text string) error {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -260,7 +259,7 @@ func (s *Server) EditMessage(m Message, text string) error {
 	return nil
 }
 
-// nestOptions writes arguments as Discord sends them: down the subcommands, with the arguments at the end.
+// nestOptions converts arguments to Discord's form, nested in the subcommands.
 func nestOptions(options []CommandOption, words []string, args Args, typing string) ([]map[string]any, error) {
 	if len(words) == 0 {
 		return listOptions(options, args, typing)
@@ -280,7 +279,7 @@ func nestOptions(options []CommandOption, words []string, args Args, typing stri
 	return []map[string]any{sub}, nil
 }
 
-// listOptions lists arguments. Nothing is checked of those that somebody is still typing.
+// listOptions converts arguments to a list. During autocompletion nothing is checked.
 func listOptions(options []CommandOption, args Args, typing string) ([]map[string]any, error) {
 	var out []map[string]any
 	found := typing == ""

@@ -11,23 +11,22 @@ import (
 	"clank/internal/test/discordtest/voicetest"
 )
 
-// SetBotStreams decides about bots that want to go live. People may.
+// SetBotStreams sets what happens when a bot tries to go live. People may.
 func (s *Server) SetBotStreams(fate BotStreams) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	s.hub.BotFate = fate
 }
 
-// RefuseStream answers the next wish to go live with STREAM_DELETE for that
-// reason. Each call counts for one.
+// RefuseStream answers the next attempt to go live with STREAM_DELETE and the reason. Calls accumulate.
 func (s *Server) RefuseStream(reason string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	s.hub.Refusals = append(s.hub.Refusals, reason)
 }
 
-// CreateAccount makes a person whose account a program signs in with, by a token
-// without the word "Bot". Discord forbids that, and it can go live.
+// CreateAccount creates a person whose account a program uses with a token without "Bot". Discord forbids that; such
+// an account can go live.
 func (s *Server) CreateAccount(name, token string) Bot {
 	u := s.CreateUser(name)
 	s.hub.Mu.Lock()
@@ -36,7 +35,7 @@ func (s *Server) CreateAccount(name, token string) Bot {
 	return Bot{User: u, Token: token}
 }
 
-// Streams lists what is shown, by key.
+// Streams returns all streams by key.
 func (s *Server) Streams() map[string]Stream {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -49,9 +48,8 @@ func (s *Server) Streams() map[string]Stream {
 	return list
 }
 
-// WatchStream has a person who is in the channel watch a stream, and connects
-// them to its server. What they want to see they say by [voicetest.Member.RequestQuality]. The
-// caller closes the member.
+// WatchStream makes a person in the channel watch a stream, and connects them to its server. They request video with
+// [voicetest.Member.RequestQuality]. The caller closes the member.
 func (s *Server) WatchStream(ctx context.Context, key string, user User, o voicetest.MemberOptions) (*voicetest.Member, error) {
 	s.hub.Mu.Lock()
 	st := s.hub.Shown[key]
@@ -65,9 +63,8 @@ func (s *Server) WatchStream(ctx context.Context, key string, user User, o voice
 	return voicetest.JoinCall(ctx, o)
 }
 
-// LoseStreamServer takes a stream's server away: those who are part of it get an
-// endpoint of null, and the owner's connection is closed with the code unless it
-// is 0. FindStreamServer gives it another.
+// LoseStreamServer removes a stream's server: participants receive a null endpoint, and the owner's connection is
+// closed with the code unless it is 0. FindStreamServer assigns a new one.
 func (s *Server) LoseStreamServer(key string, code int) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -82,7 +79,7 @@ func (s *Server) LoseStreamServer(key string, code int) {
 	s.hub.Notify()
 }
 
-// FindStreamServer gives a stream a new place and tells those who are part of it.
+// FindStreamServer assigns a new server to a stream and notifies its participants.
 func (s *Server) FindStreamServer(key string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -94,7 +91,7 @@ func (s *Server) FindStreamServer(key string) {
 	s.hub.Notify()
 }
 
-// EndStream ends a stream for a reason.
+// EndStream ends a stream with a reason.
 func (s *Server) EndStream(key, reason string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -118,24 +115,23 @@ const (
 	StreamInvalidChannel = "invalid_channel"
 )
 
-// Streams is all that is shown. The server's lock guards it.
+// Streams is the state of all streams, guarded by the server's lock.
 type Streams struct {
 	Shown    map[string]*StreamState // by key
 	BotFate  BotStreams
-	Refusals []string // for the next to begin, reasons of STREAM_DELETE
+	Refusals []string // reasons of STREAM_DELETE for the next attempts
 }
 
-// StreamState is one Go Live. It is a call of its own on the voice server, whose
-// server id is server.
+// StreamState is a Go Live stream. It is a call of its own on the voice server, whose server id is server.
 type StreamState struct {
 	Stream
 	Guild    *GuildState
 	server   uint64
 	Endpoint string
-	Sessions map[string]string // session on the main gateway by user, the owner's too
+	Sessions map[string]string // session id on the main gateway by user, including the owner
 }
 
-// A Stream is what somebody shows in a call.
+// A Stream is what a person streams in a call.
 type Stream struct {
 	Key     string
 	Owner   string // user id
@@ -182,7 +178,7 @@ func (s *hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
 	return true
 }
 
-// keyOf returns the key that a stream would have.
+// keyOf returns the key of the stream that the data describes.
 func (s *hub) keyOf(ses *session, data json.RawMessage) string {
 	var d struct {
 		Type      string `json:"type"`
@@ -237,7 +233,7 @@ func (s *hub) createStream(ses *session, data json.RawMessage) bool {
 	return true
 }
 
-// object returns the stream as STREAM_CREATE and STREAM_UPDATE have it.
+// object returns the stream in the form of STREAM_CREATE and STREAM_UPDATE.
 func (st *StreamState) object() map[string]any {
 	return map[string]any{
 		"stream_key": st.Key, "rtc_server_id": st.Server, "rtc_channel_id": st.Channel, "region": "test",
@@ -245,15 +241,14 @@ func (st *StreamState) object() map[string]any {
 	}
 }
 
-// FindStreamServer opens a port for the stream. While the server is being closed
-// there is none.
+// FindStreamServer opens a port for the stream. While the server is closing there is none.
 func (s *hub) FindStreamServer(st *StreamState) {
 	if endpoint, err := s.Voice.Endpoint(); err == nil {
 		st.Endpoint = endpoint
 	}
 }
 
-// StreamCredentials lets a user connect to a stream.
+// StreamCredentials returns the credentials with which a user connects to a stream.
 func (s *hub) StreamCredentials(st *StreamState, user string) voicetest.Credentials {
 	t := voicetest.Credentials{
 		ClientID: voicetest.ClientID{Server: st.Server, User: user}, Room: st.Channel, Session: st.Sessions[user],
@@ -263,8 +258,7 @@ func (s *hub) StreamCredentials(st *StreamState, user string) voicetest.Credenti
 	return t
 }
 
-// SendStreamServer tells one user, if they are a client of the gateway, where the
-// stream is.
+// SendStreamServer sends the stream's address to one user, if they are connected to the gateway.
 func (s *hub) SendStreamServer(st *StreamState, user string) {
 	ses := s.Sessions[st.Sessions[user]]
 	if ses == nil {
@@ -279,7 +273,7 @@ func (s *hub) SendStreamServer(st *StreamState, user string) {
 	})
 }
 
-// sendStream tells all who are part of the stream how it stands.
+// sendStream sends the state of the stream to its participants.
 func (s *hub) sendStream(st *StreamState) {
 	for _, id := range st.Sessions {
 		if ses := s.Sessions[id]; ses != nil {
@@ -289,7 +283,7 @@ func (s *hub) sendStream(st *StreamState) {
 	s.Notify()
 }
 
-// AddStreamViewer lets a user, who is in the channel, see the stream.
+// AddStreamViewer adds a viewer, who must be in the channel.
 func (s *hub) AddStreamViewer(st *StreamState, user string) {
 	st.Sessions[user] = st.Guild.Voice[user].SessionID
 	if user != st.Owner && !slices.Contains(st.Viewers, user) {
@@ -298,7 +292,7 @@ func (s *hub) AddStreamViewer(st *StreamState, user string) {
 	s.sendStream(st)
 }
 
-// removeStreamViewer ends the stream for one viewer.
+// removeStreamViewer removes a viewer.
 func (s *hub) removeStreamViewer(st *StreamState, user string) {
 	delete(st.Sessions, user)
 	st.Viewers = slices.DeleteFunc(st.Viewers, func(id string) bool { return id == user })
@@ -306,8 +300,7 @@ func (s *hub) removeStreamViewer(st *StreamState, user string) {
 	s.sendStream(st)
 }
 
-// EndStream ends the stream for all. Viewers read that it has ended, the owner
-// why.
+// EndStream ends the stream for everyone. Viewers learn that it has ended, the owner why.
 func (s *hub) EndStream(st *StreamState, reason string) {
 	if s.Shown[st.Key] != st {
 		return
@@ -330,7 +323,7 @@ func (s *hub) EndStream(st *StreamState, reason string) {
 	s.Notify()
 }
 
-// leaveStreams ends what a user who leaves a channel shows or watches there.
+// leaveStreams ends the streams that a user owns or watches in a channel that they leave.
 func (s *hub) leaveStreams(g *GuildState, user string) {
 	for _, st := range s.Shown {
 		switch {
@@ -343,13 +336,12 @@ func (s *hub) leaveStreams(g *GuildState, user string) {
 	}
 }
 
-// BotStreams says what comes of a bot's wish to go live.
+// BotStreams is the outcome of a bot's attempt to go live.
 type BotStreams int
 
-// What comes of it. What the real service does is not known; it is one of the
-// first three.
+// Outcomes. The behavior of the real service is not known; it is one of the first three.
 const (
-	IgnoreBots BotStreams = iota // nothing is said
+	IgnoreBots BotStreams = iota // no response
 	DeleteBots                   // STREAM_DELETE
 	CloseBots                    // the gateway closes with 4001
 	AllowBots                    // as for people

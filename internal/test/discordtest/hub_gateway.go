@@ -47,7 +47,7 @@ const (
 	framesAMinute = 120
 )
 
-// Gateway is all connections and sessions. The server's lock guards it.
+// Gateway is the state of all connections and sessions, guarded by the server's lock.
 type Gateway struct {
 	Conns    map[*Conn]bool
 	Sessions map[string]*session
@@ -57,17 +57,17 @@ func newGateway() Gateway {
 	return Gateway{Conns: map[*Conn]bool{}, Sessions: map[string]*session{}}
 }
 
-// Conn is one connection of a client. The server's lock guards its fields.
+// Conn is a client's connection. Its fields are guarded by the server's lock.
 type Conn struct {
 	*voicetest.Socket
 	Session *session // nil before identify
 	Bot     string
-	sent    []time.Time // when the client sent, within the last minute
-	silence *time.Timer // fires when no heartbeat comes
-	Closing int         // the code the server closes with, 0 when it does not
+	sent    []time.Time // times of the client's messages within the last minute
+	silence *time.Timer // fires if no heartbeat arrives
+	Closing int         // the code with which the server closes, 0 if it does not
 }
 
-// AcceptGateway serves a connection of the main gateway, from its first byte to its last.
+// AcceptGateway serves a connection of the main gateway.
 func (s *hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 	c := &Conn{Socket: voicetest.Accept(w, r)}
 	if c.Socket == nil || !s.addConn(c) {
@@ -90,7 +90,7 @@ func (s *hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 	}, func(code int) { s.removeConn(c, code) })
 }
 
-// addConn registers the connection and says hello.
+// addConn registers the connection and sends hello.
 func (s *hub) addConn(c *Conn) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -105,8 +105,8 @@ func (s *hub) addConn(c *Conn) bool {
 	return true
 }
 
-// removeConn forgets the connection. A client that says goodbye with 1000 or 1001
-// gives up its session; any other end leaves it to be resumed.
+// removeConn removes the connection. A client that closes with 1000 or 1001 gives up its session; otherwise the
+// session can be resumed.
 func (s *hub) removeConn(c *Conn, code int) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -128,7 +128,7 @@ func (s *hub) removeConn(c *Conn, code int) {
 	s.Notify()
 }
 
-// closeConn closes one connection with a code. The session stays.
+// closeConn closes a connection with a code. The session remains.
 func (s *hub) closeConn(c *Conn, code int, reason string) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -172,7 +172,7 @@ func (s *hub) sendPayload(c *Conn, p gatewayPayload) {
 	c.Send(websocket.MessageText, text)
 }
 
-// receive deals with one message of a client. The lock is held.
+// receive handles a message of a client. The caller holds the lock.
 func (s *hub) receive(c *Conn, data []byte) {
 	var p gatewayPayload
 	if err := json.Unmarshal(data, &p); err != nil || len(data) > maxFrame {
@@ -208,7 +208,7 @@ func (s *hub) receive(c *Conn, data []byte) {
 	}
 }
 
-// command deals with what only a signed-in client may send.
+// command handles the messages that require an identified client.
 func (s *hub) command(c *Conn, p gatewayPayload) {
 	if c.Session == nil {
 		s.CloseConn(c, CloseNotAuthenticated, "Not authenticated.")
@@ -233,7 +233,7 @@ func (s *hub) rateLimited(c *Conn) bool {
 	return len(c.sent) > framesAMinute
 }
 
-// identifyData is op 2. Pointers tell what is missing.
+// identifyData is the data of op 2. Nil pointers are missing fields.
 type identifyData struct {
 	Token      string          `json:"token"`
 	Properties json.RawMessage `json:"properties"`
@@ -253,7 +253,7 @@ func (s *hub) identify(c *Conn, data json.RawMessage) {
 	bot := s.accountForToken(d.Token)
 	if d.Intents == nil && bot != nil && !bot.User.Bot {
 		everything := Defined
-		d.Intents = &everything // people hear of all
+		d.Intents = &everything // accounts that are not bots receive all events
 	}
 	switch {
 	case d.Intents == nil:
@@ -275,7 +275,7 @@ func (s *hub) identify(c *Conn, data json.RawMessage) {
 	}
 }
 
-// tooSoon reports whether the bucket of the shard has begun a session just now, and otherwise notes that it does.
+// tooSoon reports whether the shard's bucket has just started a session; otherwise it records that it does now.
 func (s *hub) tooSoon(bot *Account, shard int) bool {
 	bucket := shard % max(1, bot.atOnce)
 	if s.Now().Sub(bot.begun[bucket]) < s.Config.IdentifyInterval {
@@ -288,8 +288,7 @@ func (s *hub) tooSoon(bot *Account, shard int) bool {
 	return false
 }
 
-// accountForToken finds the account for a token as the gateway is given it: a bot's may
-// come without the word "Bot".
+// accountForToken returns the account for a gateway token: a bot's may omit "Bot".
 func (s *hub) accountForToken(token string) *Account {
 	if a := s.AccountWith(token); a != nil {
 		return a

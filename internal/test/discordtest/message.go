@@ -23,8 +23,8 @@ const (
 	FlagComponentsV2   = 1 << 15
 )
 
-// A Message as it is now. ViewerID is set on ephemeral messages: the only
-// person who sees it. The JSON form is Discord's.
+// A Message is a message in its current version. ViewerID is set for ephemeral messages: only that person sees it.
+// The JSON form is Discord's.
 type Message struct {
 	ID              string       `json:"id"`
 	ChannelID       string       `json:"channel_id"`
@@ -85,15 +85,15 @@ type Attachment struct {
 	Data []byte `json:"-"`
 }
 
-// MessageRecord is a message with its past.
+// MessageRecord is a message with its history.
 type MessageRecord struct {
 	Message
 	GuildID  string
-	Versions []Message // from one edit to the next
+	Versions []Message // one per edit
 	Deleted  bool
 }
 
-// CopyMessage gives a message that shares nothing the server still changes.
+// CopyMessage returns a deep copy of a message.
 func CopyMessage(m Message) Message {
 	m.Mentions = slices.Clone(m.Mentions)
 	m.Attachments = slices.Clone(m.Attachments)
@@ -101,10 +101,10 @@ func CopyMessage(m Message) Message {
 	return m
 }
 
-// SaveVersion stores the present state as the newest version.
+// SaveVersion stores the current state as the newest version.
 func (r *MessageRecord) SaveVersion() { r.Versions = append(r.Versions, CopyMessage(r.Message)) }
 
-// sentMessage is a message as the gateway sends it.
+// sentMessage is a message as sent over the gateway.
 type sentMessage struct {
 	Message
 	GuildID string        `json:"guild_id,omitempty"`
@@ -117,7 +117,7 @@ type authorMember struct {
 	User *struct{} `json:"user,omitempty"`
 }
 
-// AsSent adds what only gateway events have.
+// AsSent adds the fields that only gateway events have.
 func (w *World) AsSent(r *MessageRecord) sentMessage {
 	out := sentMessage{Message: r.Message, GuildID: r.GuildID}
 	if g := w.Guilds[r.GuildID]; g != nil {
@@ -128,9 +128,8 @@ func (w *World) AsSent(r *MessageRecord) sentMessage {
 	return out
 }
 
-// ReadableBy applies the message content rule: without the intent a bot sees
-// text, files and components only in direct messages, in its own
-// messages and in those that mention it.
+// ReadableBy applies the message content rule: without the intent a bot sees text, files and components only in
+// direct messages, in its own messages and in those that mention it.
 func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
 	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == bot })
 	if granted || guild == "" || m.Author.ID == bot || mentioned {
@@ -144,13 +143,12 @@ func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
 	return m
 }
 
-// Typing is one "… is typing", which lasts ten seconds.
+// Typing is a typing indicator, which lasts ten seconds.
 type Typing struct {
 	ChannelID string
 }
 
-// MessageBody is what clients send to make or change a message. A nil field of
-// an edit leaves what is there.
+// MessageBody is the body of requests that create or edit a message. In an edit, a nil field is not changed.
 type MessageBody struct {
 	Content         *string           `json:"content"`
 	Components      *[]Component      `json:"components"`
@@ -175,7 +173,7 @@ func (a attachmentBody) id() string {
 	return fmt.Sprint(a.ID)
 }
 
-// allowedMentions says which mentions in the text count.
+// allowedMentions selects the mentions in the text that are effective.
 type allowedMentions struct {
 	Parse       []string `json:"parse"`
 	Users       []string `json:"users"`
@@ -212,14 +210,13 @@ func (a *allowedMentions) allows(kind, id string) bool {
 	return slices.Contains(a.Parse, kind) || slices.Contains(list, id)
 }
 
-// Fill puts the body and the files into a message and holds it against the
-// limits. Nothing is changed on an error.
+// Fill applies the body and the files to a message and checks the limits. On an error nothing is changed.
 func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error {
 	m := CopyMessage(r.Message)
 	if b.Content != nil {
 		m.Content = strings.TrimSpace(*b.Content)
 	}
-	if b.Flags != nil { // the others are settled when the message is made
+	if b.Flags != nil { // other flags can only be set when the message is created
 		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&(FlagSuppressEmbeds|FlagComponentsV2)
 	}
 	if b.Components != nil {
@@ -249,7 +246,7 @@ func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error 
 	return nil
 }
 
-// numberComponents gives each component the id that Discord gives by counting.
+// numberComponents assigns ids to components by counting, like Discord.
 func numberComponents(list []Component, last *int) {
 	for i := range list {
 		if list[i].ID == 0 {
@@ -260,8 +257,7 @@ func numberComponents(list []Component, last *int) {
 	}
 }
 
-// fillFiles keeps the listed old files (all, when there is no list) and adds
-// the new ones.
+// fillFiles keeps the listed old files (all, if there is no list) and adds the new ones.
 func (s *hub) fillFiles(m *Message, list *[]attachmentBody, files []UploadedFile) {
 	if list != nil {
 		m.Attachments = slices.DeleteFunc(m.Attachments, func(a Attachment) bool {
@@ -284,7 +280,7 @@ func (s *hub) fillFiles(m *Message, list *[]attachmentBody, files []UploadedFile
 	}
 }
 
-// unsafeName matches what Discord replaces in file names.
+// unsafeName matches the characters that Discord replaces in file names.
 var unsafeName = regexp.MustCompile(`[^\w.\-]+`)
 
 // NewAttachment stores a file.
@@ -298,10 +294,10 @@ func (s *hub) NewAttachment(channel string, f UploadedFile) Attachment {
 	}
 }
 
-// attachmentLife is how long Discord's signed addresses of files work.
+// attachmentLife is the validity of Discord's signed URLs of files.
 const attachmentLife = 24 * time.Hour
 
-// signAttachment returns what an address of a file ends with, so that none can be made up.
+// signAttachment returns the signature at the end of a file's URL.
 func signAttachment(id, until string) string {
 	sum := sha256.Sum256([]byte(id + " " + until))
 	return hex.EncodeToString(sum[:])
@@ -312,8 +308,7 @@ var (
 	roleMention = regexp.MustCompile(`<@&(\d+)>`)
 )
 
-// fillMentions lists the users and roles that the text mentions and that the
-// sender allows to be called.
+// fillMentions sets the users and roles that the text mentions, if the sender allows these mentions.
 func (s *hub) fillMentions(m *Message, guild string, allowed *allowedMentions) {
 	m.Mentions, m.MentionRoles = []User{}, []string{}
 	if m.Type == ReplyMessage && m.Referenced != nil && (allowed == nil || allowed.RepliedUser) {
@@ -349,7 +344,7 @@ const (
 	maxCustomID    = 100
 )
 
-// CheckBody holds a message, as it would be, against the limits.
+// CheckBody checks the resulting message against the limits.
 func (m *Message) CheckBody() error {
 	var f FormErrors
 	f.Length("content", m.Content, 0, maxContent)
@@ -369,17 +364,15 @@ func (m *Message) CheckBody() error {
 	return f.Err()
 }
 
-// Empty tells whether there is nothing in the message that could be shown.
+// Empty reports whether the message contains nothing to show.
 func (m *Message) Empty() bool {
 	return strings.TrimSpace(m.Content) == "" && len(m.Attachments)+len(m.Components) == 0
 }
 
-// commandName is what names of chat commands and options look like; they have no
-// capital letters besides.
+// commandName matches names of chat commands and options; in addition they must be in lower case.
 var commandName = regexp.MustCompile(`^[-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]{1,32}$`)
 
-// maxCommandText is how many characters names, descriptions and values of one
-// command may have together.
+// maxCommandText is the maximum total length of the names, descriptions and values of a command, in characters.
 const maxCommandText = 8000
 
 // locales are the languages of Discord's apps.
@@ -409,5 +402,5 @@ const (
 const (
 	InGuild   = 0
 	InBotDM   = 1
-	InPrivate = 2 // direct messages among people
+	InPrivate = 2 // direct messages between people
 )

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Commands lists what a bot has registered.
+// Commands returns the registered commands of a bot.
 func (s *Server) Commands(bot Bot) []Command {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -16,7 +16,7 @@ func (s *Server) Commands(bot Bot) []Command {
 	return nil
 }
 
-// checkApplication refuses requests about the application of another bot.
+// checkApplication rejects requests about another bot's application.
 func (s *hub) checkApplication(c *RESTCall) error {
 	switch app := c.PathValue("app"); {
 	case s.Accounts[app] == nil:
@@ -52,7 +52,7 @@ func withoutLocalizations(options []CommandOption) []CommandOption {
 	return options
 }
 
-// setCommands replaces all commands. Those that keep their name keep their id.
+// setCommands replaces all commands. Commands that keep their name keep their id.
 func (s *hub) setCommands(c *RESTCall) (any, error) {
 	if err := s.checkApplication(c); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func (s *hub) respondByEdit(it *InteractionExchange, b responseBody, files []Upl
 	return nil
 }
 
-// respondByModal opens a form.
+// respondByModal opens a modal.
 func respondByModal(it *InteractionExchange, b responseBody) error {
 	var m Modal
 	if err := DecodeBody(b.Data, &m); err != nil {
@@ -33,7 +33,7 @@ func respondByModal(it *InteractionExchange, b responseBody) error {
 	return nil
 }
 
-// respondByChoices completes what somebody types.
+// respondByChoices returns completions for a typed option.
 func respondByChoices(it *InteractionExchange, b responseBody) error {
 	var body struct {
 		Choices []OptionChoice `json:"choices"`
@@ -50,7 +50,7 @@ func respondByChoices(it *InteractionExchange, b responseBody) error {
 	return nil
 }
 
-// startThread makes a thread of a message. It has the message's id.
+// startThread creates a thread from a message. It has the message's id.
 func (s *hub) startThread(c *RESTCall) (any, error) {
 	ch, err := s.channelFor(c, CreateThreads)
 	if err != nil {

@@ -27,7 +27,7 @@ func (s *hub) getApplication(c *RESTCall) (any, error) {
 	return map[string]any{"id": c.Bot.User.ID, "name": c.Bot.User.Username, "flags": flags}, nil
 }
 
-// guildFor finds the guild of the request; the bot must be in it.
+// guildFor returns the guild of the request; the bot must be a member.
 func (s *hub) guildFor(c *RESTCall) (*GuildState, error) {
 	g := s.Guilds[c.PathValue("guild")]
 	switch {
@@ -86,7 +86,7 @@ func (s *hub) createDM(c *RESTCall) (any, error) {
 	return s.DMChannel(c.Bot.User.ID, u), nil
 }
 
-// DMChannel finds or makes the direct channel of a bot and a person.
+// DMChannel returns the direct message channel of a bot and a person, creating it if needed.
 func (s *hub) DMChannel(bot string, user User) *Channel {
 	for _, ch := range s.Channels {
 		if ch.Type == DirectMessage && ch.BotID == bot && ch.Recipients[0].ID == user.ID {
@@ -98,7 +98,7 @@ func (s *hub) DMChannel(bot string, user User) *Channel {
 	return ch
 }
 
-// postPreview keeps the thumbnail that is shown before somebody watches.
+// postPreview stores the thumbnail of a stream.
 func (s *hub) postPreview(c *RESTCall) (any, error) {
 	st := s.Shown[c.PathValue("key")]
 	var d struct {

@@ -31,7 +31,7 @@ const (
 	interactionLifetime = 15 * time.Minute
 )
 
-// InteractionState returns how an interaction stands now, as tests see it.
+// InteractionState returns the current state of an interaction for tests.
 func (s *hub) InteractionState(it *InteractionExchange) Interaction {
 	out := it.Interaction
 	if r := s.Messages[it.OriginalID]; r != nil && !r.Deleted {
@@ -46,7 +46,7 @@ func (s *hub) InteractionState(it *InteractionExchange) Interaction {
 	return out
 }
 
-// Interact makes an interaction and tells the bot. The lock is held.
+// Interact creates an interaction and sends it to the bot. The caller holds the lock.
 func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 	it.ID, it.Token, it.At = s.NewID(), "interaction-"+s.NewID(), s.Now()
 	it.ChannelID, it.GuildID = it.Channel.ID, it.Channel.GuildID
@@ -64,7 +64,7 @@ func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 	} else {
 		d["user"], d["context"], d["authorizing_integration_owners"] = it.User, contextOf(it.Channel, it.App.User.ID), map[string]string{"0": "0"}
 	}
-	if s.Permissions(it.Channel, it.App.User.ID) == 0 { // the bot is not there: the person has brought it along
+	if s.Permissions(it.Channel, it.App.User.ID) == 0 { // the bot is not in the channel: the person has installed it
 		d["authorizing_integration_owners"] = map[string]string{"1": it.User.ID}
 	}
 	if r := s.Messages[it.Target]; r != nil {
@@ -84,13 +84,13 @@ type memberWithPermissions struct {
 	Permissions Permissions `json:"permissions"`
 }
 
-// responseBody is what a bot answers with.
+// responseBody is a bot's response.
 type responseBody struct {
 	Type int             `json:"type"`
 	Data json.RawMessage `json:"data"`
 }
 
-// respond returns the first answer to an interaction.
+// respond handles the first response to an interaction.
 func (s *hub) respond(c *RESTCall) (any, error) {
 	it := s.Interactions[c.PathValue("interaction")]
 	switch {
@@ -112,12 +112,12 @@ func (s *hub) respond(c *RESTCall) (any, error) {
 	return nil, nil
 }
 
-// allowedAnswers says which answers fit which interactions.
+// allowedAnswers maps interaction types to the allowed response types.
 var allowedAnswers = map[int][]int{
 	CommandInteraction:   {AnswerMessage, AnswerDeferred, AnswerModal, AnswerLaunch},
 	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit, AnswerEdit, AnswerModal, AnswerLaunch},
 	CompleteInteraction:  {AnswerChoices},
-	ModalInteraction:     {AnswerMessage, AnswerDeferred, AnswerEdit}, // the last for one that a message's component has opened
+	ModalInteraction:     {AnswerMessage, AnswerDeferred, AnswerEdit}, // the last only for a modal opened by a message component
 }
 
 func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
@@ -162,8 +162,7 @@ func (s *hub) respondByMessage(it *InteractionExchange, b responseBody, files []
 	return nil
 }
 
-// newAnswer makes a message of an interaction, which nobody else may see when it
-// asks for that.
+// newAnswer creates the message that answers an interaction, ephemeral if requested.
 func (s *hub) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecord {
 	r := s.NewMessage(it.Channel, it.App.User)
 	r.WebhookID = it.App.User.ID
@@ -179,7 +178,7 @@ func (s *hub) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecor
 	return r
 }
 
-// prefixDataPath moves the complaints of a form below the field data.
+// prefixDataPath moves the paths of form errors below the field data.
 func prefixDataPath(err error) error {
 	var refusal *APIError
 	if !errors.As(err, &refusal) || refusal.Code != 50035 {
@@ -188,7 +187,7 @@ func prefixDataPath(err error) error {
 	return &APIError{Status: http.StatusBadRequest, Code: 50035, Message: refusal.Message, Errors: map[string]any{"data": refusal.Errors}}
 }
 
-// webhookFor finds the interaction whose token the request carries.
+// webhookFor returns the interaction whose token the request contains.
 func (s *hub) webhookFor(c *RESTCall) (*InteractionExchange, error) {
 	if s.Accounts[c.PathValue("app")] == nil {
 		return nil, ErrUnknownWebhook
@@ -208,7 +207,7 @@ func (s *hub) webhookFor(c *RESTCall) (*InteractionExchange, error) {
 	return nil, ErrInvalidWebhook
 }
 
-// webhookMessage finds @original or a follow-up of the interaction.
+// webhookMessage returns @original or a follow-up of the interaction.
 func (s *hub) webhookMessage(c *RESTCall) (*InteractionExchange, *MessageRecord, error) {
 	it, err := s.webhookFor(c)
 	if err != nil {
@@ -258,7 +257,7 @@ func (s *hub) followup(c *RESTCall) (any, error) {
 	return r.Message, nil
 }
 
-// answered changes a message of the interaction and ends the thinking.
+// answered edits a message of the interaction and ends the "thinking" state.
 func (s *hub) answered(it *InteractionExchange, r *MessageRecord, b MessageBody, files []UploadedFile) (any, error) {
 	if err := s.Fill(r, b, files); err != nil {
 		return nil, err
@@ -283,8 +282,8 @@ func (s *hub) editResponse(c *RESTCall) (any, error) {
 	return s.answered(it, r, b, c.Files)
 }
 
-// An Interaction is a command, a pressed button, a filled modal or a question
-// for completions, and what the bot has answered so far.
+// An Interaction is a command, a pressed button, a submitted modal or a request for completions, with the bot's
+// responses so far.
 type Interaction struct {
 	ID        string
 	Token     string
@@ -293,12 +292,12 @@ type Interaction struct {
 	GuildID   string
 	User      User
 	At        time.Time
-	// Answer is the type of the first answer, 0 before it came.
+	// Answer is the type of the first response, 0 before there is one.
 	Answer     int
 	AnsweredAt time.Time
-	// Ephemeral says that the answer is for the user's eyes alone.
+	// Ephemeral means that only the user sees the answer.
 	Ephemeral bool
-	// Thinking is true from a deferred answer until the first edit.
+	// Thinking is true from a deferred response until the first edit.
 	Thinking bool
 	// Original is the message that answers (or, for AnswerEdit and
 	// AnswerDeferredEdit, the one with the button); nil when there is none.
@@ -307,12 +306,12 @@ type Interaction struct {
 	Instance string
 	// Followups are the further messages, oldest first.
 	Followups []Message
-	// Modal is the form that answers, nil when none does; Choices are those that complete what somebody types.
+	// Modal is the modal that answers, or nil; Choices are the completions of the typed option.
 	Modal   *Modal
 	Choices []OptionChoice
 }
 
-// Text returns what the original answer says now.
+// Text returns the current text of the original answer.
 func (i Interaction) Text() string {
 	if i.Original == nil {
 		return ""
@@ -320,13 +319,13 @@ func (i Interaction) Text() string {
 	return i.Original.Content
 }
 
-// InteractionExchange is the server's side of it.
+// InteractionExchange is the server's state of an interaction.
 type InteractionExchange struct {
 	Interaction // without its messages
 	App         *Account
 	Channel     *Channel
 	Target      string // id of the message with the button
-	OriginalID  string // of a message, "" when there is none
+	OriginalID  string // of a message, "" if there is none
 	FollowupIDs []string
 	Forgotten   bool
 }

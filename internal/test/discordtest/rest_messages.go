@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// channelFor finds the channel of the request and asks for permissions there.
+// channelFor returns the channel of the request after checking the permissions there.
 func (s *hub) channelFor(c *RESTCall, need Permissions) (*Channel, error) {
 	ch := s.Channels[c.PathValue("channel")]
 	if ch == nil {
@@ -28,7 +28,7 @@ func (s *hub) channelFor(c *RESTCall, need Permissions) (*Channel, error) {
 	return ch, nil
 }
 
-// messageFor finds the message of the request. Ephemeral ones are not there.
+// messageFor returns the message of the request. It does not find ephemeral ones.
 func (s *hub) messageFor(c *RESTCall, ch *Channel) (*MessageRecord, error) {
 	r := s.Messages[c.PathValue("message")]
 	if r == nil || r.Deleted || r.ChannelID != ch.ID || r.ViewerID != "" {
@@ -79,16 +79,15 @@ func (s *hub) createMessage(c *RESTCall) (any, error) {
 	return s.visibleMessage(r, c), nil
 }
 
-// mayMeet reports whether a bot and a person share a guild, or the person has installed it.
+// mayMeet reports whether a bot and a person share a guild, or the person has installed the bot.
 func (s *hub) mayMeet(a *Account, user User) bool {
 	return a.Installed[user.ID] || slices.ContainsFunc(s.GuildsOf(a.User.ID), func(g *GuildState) bool { return g.Member(user.ID) != nil })
 }
 
-// nonceLifetime is how long an enforced nonce keeps a message from being made twice.
+// nonceLifetime is how long an enforced nonce prevents a duplicate message.
 const nonceLifetime = 5 * time.Minute
 
-// sameNonce finds the message that the author has made already with an enforced
-// nonce.
+// sameNonce returns an earlier message of the author with the same enforced nonce.
 func (s *hub) sameNonce(ch *Channel, author User, b MessageBody) *MessageRecord {
 	if !b.EnforceNonce || b.Nonce == nil {
 		return nil
@@ -102,7 +101,7 @@ func (s *hub) sameNonce(ch *Channel, author User, b MessageBody) *MessageRecord 
 	return nil
 }
 
-// NewMessage makes a record that is not in the channel yet.
+// NewMessage returns a message record that is not in the channel yet.
 func (s *hub) NewMessage(ch *Channel, author User) *MessageRecord {
 	return &MessageRecord{GuildID: ch.GuildID, Message: Message{
 		ID: s.NewID(), ChannelID: ch.ID, Author: author, Timestamp: s.Now().UTC(),
@@ -127,7 +126,7 @@ func (s *hub) SetReference(r *MessageRecord, ref Reference) error {
 	return nil
 }
 
-// Post puts the message into its channel and tells everyone who may see it.
+// Post adds the message to its channel and dispatches it.
 func (s *hub) Post(r *MessageRecord) {
 	r.SaveVersion()
 	s.Messages[r.ID] = r
@@ -140,7 +139,7 @@ func (s *hub) Post(r *MessageRecord) {
 	s.Notify()
 }
 
-// RecordEdit stores the change of a message and tells everyone who may see it.
+// RecordEdit stores an edit of a message and dispatches it.
 func (s *hub) RecordEdit(r *MessageRecord) {
 	now := s.Now().UTC()
 	r.EditedTimestamp = &now
@@ -211,7 +210,7 @@ func (s *hub) deleteResponse(c *RESTCall) (any, error) {
 	return nil, err
 }
 
-// visibleMessage returns the message as the calling bot may read it.
+// visibleMessage returns the message as the calling bot can read it.
 func (s *hub) visibleMessage(r *MessageRecord, c *RESTCall) Message {
 	m := CopyMessage(r.Message)
 	return m.ReadableBy(c.Bot.User.ID, r.GuildID, c.Bot.Forbidden&MessageContent == 0)
@@ -246,7 +245,7 @@ func (s *hub) listMessages(c *RESTCall) (any, error) {
 	return found, nil
 }
 
-// pageMessages cuts what before, after and limit ask for, oldest first.
+// pageMessages applies before, after and limit, oldest first.
 func pageMessages(list []*MessageRecord, query url.Values, limit int) []*MessageRecord {
 	if before := query.Get("before"); before != "" {
 		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= SnowflakeNumber(before) })
@@ -273,10 +272,10 @@ func (s *hub) download(w http.ResponseWriter, r *http.Request) {
 	if file.ContentType != "" {
 		w.Header().Set("Content-Type", file.ContentType)
 	}
-	_, _ = w.Write(file.Data) // a client that has gone is not our concern
+	_, _ = w.Write(file.Data) // fails only if the client has gone
 }
 
-// attachment finds a file of a message, also of an earlier version.
+// attachment returns a file of a message, including those of earlier versions.
 func (s *hub) attachment(id string) (Attachment, bool) {
 	if a, ok := s.Given[id]; ok {
 		return a, true
@@ -305,7 +304,7 @@ func (s *hub) postTyping(c *RESTCall) (any, error) {
 	return nil, nil
 }
 
-// StartTyping tells that somebody writes in a channel.
+// StartTyping dispatches a typing indicator.
 func (s *hub) StartTyping(ch *Channel, user User) {
 	s.Typing = append(s.Typing, Typing{ChannelID: ch.ID})
 	event := map[string]any{"channel_id": ch.ID, "user_id": user.ID, "timestamp": s.Now().Unix()}

@@ -15,12 +15,11 @@ import (
 	"clank/internal/test/discordtest/voicetest"
 )
 
-// A Server is one emulated Discord. Its methods may be called from any
-// goroutine. Values it returns are copies; nobody else changes them.
+// A Server is an emulated Discord. It is safe for concurrent use. Values it returns are copies.
 type Server struct {
 	// URL is where it listens, "http://127.0.0.1:port", without a final slash.
 	URL string
-	// Voice is the server of all calls, nil unless Config asked for it.
+	// Voice is the server of all calls, nil unless enabled in Config.
 	Voice *voicetest.Server
 
 	hub  *hub
@@ -65,7 +64,7 @@ func Start(cfg Config) (*Server, error) {
 	}
 	go func() {
 		defer close(s.done)
-		_ = s.http.Serve(ln) // always ends with ErrServerClosed, by Close
+		_ = s.http.Serve(ln) // always returns ErrServerClosed, after Close
 	}()
 	return s, nil
 }
@@ -83,13 +82,12 @@ func StartTest(tb testing.TB, cfg Config) *Server {
 	return s
 }
 
-// GatewayURL returns the address of the main gateway, as a client is given it.
+// GatewayURL returns the address of the main gateway for clients.
 func (s *Server) GatewayURL(context.Context) (string, error) {
 	return s.hub.GatewayURL() + "/?v=9&encoding=json", nil
 }
 
-// Close cuts all connections and waits until every goroutine of the server has
-// ended. Further calls do nothing.
+// Close closes all connections and waits for all goroutines of the server. Further calls do nothing.
 func (s *Server) Close() error {
 	s.hub.Mu.Lock()
 	if s.hub.Closed {
@@ -116,8 +114,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Advance moves Discord's clock forward, so that the rules of three seconds and
-// fifteen minutes can be tried without waiting.
+// Advance moves Discord's clock forward, so that the limits of three seconds and fifteen minutes can be tested
+// without waiting.
 func (s *Server) Advance(d time.Duration) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -125,28 +123,28 @@ func (s *Server) Advance(d time.Duration) {
 	s.hub.Notify()
 }
 
-// Config is what a Server can be told before it starts. The zero value is good.
+// Config configures a Server. The zero value is ready to use.
 type Config struct {
 	// HeartbeatInterval is announced to gateway clients; 0 means 41.25 s.
 	HeartbeatInterval time.Duration
-	// IdentifyInterval is how long a bot waits between two sessions that it begins in one bucket; otherwise the second is
-	// invalid. 0 asks for nothing.
+	// IdentifyInterval is the minimum time between two identifies of a bot in one bucket; an earlier one is invalid.
+	// 0 means none.
 	IdentifyInterval time.Duration
-	// Voice starts a voice server that lets in who is in a voice channel.
+	// Voice starts a voice server, which admits people in voice channels.
 	Voice *voicetest.Config
 }
 
-// A Server is all that an emulated Discord knows, and its main gateway. Its methods, but for AcceptGateway and those that
-// record, are called with Mu held, which guards everything below it.
+// hub is the state of an emulated Discord, and its main gateway. Its methods, except AcceptGateway and those that
+// record, must be called with Mu held, which guards everything below it.
 type hub struct {
-	URL    string            // as clients know it
+	URL    string            // for clients
 	Voice  *voicetest.Server // nil without
 	Config Config
-	Tasks  sync.WaitGroup // requests, gateway connections included
+	Tasks  sync.WaitGroup // requests, including gateway connections
 
 	Mu      sync.Mutex
 	Changed chan struct{} // closed and replaced at each change
-	Offset  time.Duration // between Discord's clock and ours
+	Offset  time.Duration // of Discord's clock
 	Closed  bool
 	lastID  int64
 
@@ -155,10 +153,10 @@ type hub struct {
 	recordedTraffic
 	faultSettings
 	Streams
-	Limits map[string]time.Time // until when requests are refused
+	Limits map[string]time.Time // end of the rate limits
 }
 
-// newHub makes a server in which nothing exists. What the configuration leaves open it decides.
+// newHub returns an empty server with defaults for the configuration.
 func newHub(cfg Config) *hub {
 	if cfg.HeartbeatInterval == 0 {
 		cfg.HeartbeatInterval = 41250 * time.Millisecond
@@ -173,27 +171,27 @@ func newHub(cfg Config) *hub {
 	}
 }
 
-// ErrServerClosed is why everything ends when the server is closed.
+// ErrServerClosed is the reason for the end of everything when the server is closed.
 var ErrServerClosed = errors.New("the emulated discord was closed")
 
-// silence is how long a gateway client may go without a heartbeat before it is closed with 4009: one and a half intervals,
-// but at least three seconds, so that a client on a busy machine is not taken for one that has gone.
+// silence is how long a gateway client may go without a heartbeat before it is closed with 4009: one and a half
+// intervals, but at least three seconds, to tolerate busy machines.
 func (s *hub) silence() time.Duration { return max(s.Config.HeartbeatInterval*3/2, 3*time.Second) }
 
 // Now returns the time as Discord sees it.
 func (s *hub) Now() time.Time { return time.Now().Add(s.Offset) }
 
-// discordEpoch is the first millisecond of 2015, from which ids count.
+// discordEpoch is the first millisecond of 2015, the epoch of ids.
 const discordEpoch = 1420070400000
 
-// NewID makes a snowflake: larger than every one before, with the time in it.
+// NewID returns a snowflake, larger than all earlier ones, that contains the time.
 func (s *hub) NewID() string {
 	id := (s.Now().UnixMilli() - discordEpoch) << 22
 	s.lastID = max(id, s.lastID+1)
 	return strconv.FormatInt(s.lastID, 10)
 }
 
-// Notify wakes everyone who waits for a change. The lock is held.
+// Notify wakes all waits for a change. The caller holds the lock.
 func (s *hub) Notify() {
 	close(s.Changed)
 	s.Changed = make(chan struct{})

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// session is what survives a lost connection.
+// session is the state that survives a lost connection.
 type session struct {
 	id      string
 	Bot     *Account
 	Intents Intents
 	seq     int64
 	backlog []gatewayPayload // all dispatches, for resuming
-	Conn    *Conn            // nil while nobody is connected
+	Conn    *Conn            // nil while disconnected
 
 	shard, shards int
 }
 
-// hears reports whether the session's shard is that of the guild; direct messages are of the first.
+// hears reports whether the session's shard is responsible for the guild; direct messages go to the first shard.
 func (s *session) hears(guild string) bool {
 	return int(SnowflakeNumber(guild)>>22)%s.shards == s.shard
 }
 
-// startSession makes a session and sends READY and the guilds.
+// startSession creates a session and sends READY and the guilds.
 func (s *hub) startSession(c *Conn, bot *Account, d identifyData) {
 	ses := &session{id: "s" + s.NewID(), Bot: bot, Intents: *d.Intents, Conn: c, shard: d.Shard[0], shards: d.Shard[1]}
 	s.Sessions[ses.id] = ses
@@ -47,7 +47,7 @@ func (s *hub) startSession(c *Conn, bot *Account, d identifyData) {
 	}
 }
 
-// replay sends what the client has missed, then RESUMED.
+// replay sends the missed events, then RESUMED.
 func (s *hub) replay(c *Conn, ses *session, seq int64) {
 	if old := ses.Conn; old != nil {
 		old.Session = nil
@@ -62,7 +62,7 @@ func (s *hub) replay(c *Conn, ses *session, seq int64) {
 	s.Dispatch(ses, "RESUMED", map[string]any{"_trace": []string{"discordtest"}})
 }
 
-// Dispatch numbers an event, keeps it for resuming and sends it.
+// Dispatch numbers an event, stores it for resuming and sends it.
 func (s *hub) Dispatch(ses *session, event string, data any) {
 	d, err := json.Marshal(data)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *hub) Dispatch(ses *session, event string, data any) {
 	s.DispatchRaw(ses, event, d)
 }
 
-// DispatchRaw sends an event whose data is written already.
+// DispatchRaw dispatches an event with encoded data.
 func (s *hub) DispatchRaw(ses *session, event string, d json.RawMessage) {
 	ses.seq++
 	seq := ses.seq
@@ -82,7 +82,7 @@ func (s *hub) DispatchRaw(ses *session, event string, d json.RawMessage) {
 	}
 }
 
-// SessionsInOrder gives a stable order to what has none.
+// SessionsInOrder returns the sessions in a stable order.
 func (s *hub) SessionsInOrder() []*session {
 	list := make([]*session, 0, len(s.Sessions))
 	for _, ses := range s.Sessions {
@@ -92,8 +92,7 @@ func (s *hub) SessionsInOrder() []*session {
 	return list
 }
 
-// DispatchIn sends an event to the sessions that see the channel and have asked
-// for such events.
+// DispatchIn sends an event to the sessions that see the channel and have the required intents.
 func (s *hub) DispatchIn(ch *Channel, event string, data any) {
 	for _, ses := range s.audience(ch, event) {
 		s.Dispatch(ses, event, data)
@@ -107,7 +106,7 @@ func (s *hub) audience(ch *Channel, event string) []*session {
 	})
 }
 
-// DispatchMessage sends a message event, to each bot as far as it may read.
+// DispatchMessage sends a message event, to each bot with the content it may read.
 func (s *hub) DispatchMessage(event string, r *MessageRecord) {
 	ch := s.Channels[r.ChannelID]
 	for _, ses := range s.audience(ch, event) {
@@ -127,7 +126,7 @@ func (s *hub) DispatchGuild(g *GuildState, event string, data any) {
 	}
 }
 
-// GuildsOf lists the guilds that a user is in, in the order of their ids.
+// GuildsOf returns the guilds of a user, sorted by id.
 func (s *hub) GuildsOf(user string) []*GuildState {
 	var list []*GuildState
 	for _, g := range s.Guilds {
@@ -160,10 +159,10 @@ func (s *hub) SendGuild(ses *session, g *GuildState) {
 	s.Dispatch(ses, "GUILD_CREATE", d)
 }
 
-// Intents is what a gateway session asks to hear of.
+// Intents are the gateway intents of a session.
 type Intents int
 
-// Intents that matter here, with Discord's numbers.
+// Supported intents, with Discord's numbers.
 const (
 	Guilds           Intents = 1 << 0
 	GuildMembers     Intents = 1 << 1 // privileged
@@ -179,11 +178,11 @@ const (
 
 	Privileged = GuildMembers | GuildPresences | MessageContent
 
-	// defined are the bits that Discord knows; others are refused with 4013.
+	// Defined are the intents that Discord knows; others are rejected with 4013.
 	Defined Intents = 1<<17 - 1 | 1<<20 | 1<<21 | 1<<24 | 1<<25
 )
 
-// IntentFor returns the intents that a session needs to be sent the event, 0 for none.
+// IntentFor returns the intents required for an event, 0 for none.
 func IntentFor(event string, inGuild bool) Intents {
 	pick := func(guild, direct Intents) Intents {
 		if inGuild {

@@ -11,8 +11,8 @@ import (
 	"clank/internal/test/discordtest/voicetest"
 )
 
-// JoinVoice puts a user into a voice channel. Of somebody who is not a bot
-// nothing is heard there; EnterCall gives them a voice.
+// JoinVoice puts a user into a voice channel. A person joined like this is silent; use EnterCall for a person who
+// speaks.
 func (s *Server) JoinVoice(in Channel, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -20,8 +20,8 @@ func (s *Server) JoinVoice(in Channel, user User) {
 	s.hub.SetVoice(g, VoiceState{GuildID: g.ID, ChannelID: &in.ID, UserID: user.ID, SessionID: "v" + s.hub.NewID()})
 }
 
-// LeaveVoice takes a user out of the guild's voice channels, as they do
-// themselves or as a moderator does. Their voice connection is closed with 4014.
+// LeaveVoice removes a user from the guild's voice channels, as if they left or a moderator disconnected them. Their
+// voice connection is closed with 4014.
 func (s *Server) LeaveVoice(in Guild, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -29,20 +29,19 @@ func (s *Server) LeaveVoice(in Guild, user User) {
 	s.hub.SetVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: g.Voice[user.ID].SessionID})
 }
 
-// VoiceStates lists who is in which voice channel of the guild, by user id.
+// VoiceStates returns the voice states of the guild by user id.
 func (s *Server) VoiceStates(in Guild) map[string]VoiceState {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	return maps.Clone(s.hub.Guilds[in.ID].Voice)
 }
 
-// ErrNoVoice says that the server was started without Config.Voice.
+// ErrNoVoice means that the server was started without Config.Voice.
 var ErrNoVoice = errors.New("the emulated discord has no voice server")
 
-// EnterCall lets a person into a voice channel and connects them to its call. The
-// options may be zero: where to connect and how to get in is filled in. With
-// end-to-end encryption they need a Privacy, which package private has. The
-// caller closes the member; LeaveVoice, or leaving by other means, ends it too.
+// EnterCall puts a person into a voice channel and connects them to its call. The options may be zero: address and
+// credentials are filled in. End-to-end encryption needs a Privacy. The caller closes the member; LeaveVoice, or
+// leaving by other means, ends it as well.
 func (s *Server) EnterCall(ctx context.Context, in Channel, user User, o voicetest.MemberOptions) (*voicetest.Member, error) {
 	if s.Voice == nil {
 		return nil, fmt.Errorf("%s enters a call: %w", user.Username, ErrNoVoice)
@@ -64,14 +63,13 @@ func (s *Server) EnterCall(ctx context.Context, in Channel, user User, o voicete
 	return voicetest.JoinCall(ctx, o)
 }
 
-// VoiceClientID returns the place of a user on the voice server of a guild, for its verbs.
+// VoiceClientID returns the id of a user on the voice server of a guild, for its methods.
 func VoiceClientID(in Guild, user User) voicetest.ClientID {
 	return voicetest.ClientID{Server: in.ID, User: user.ID}
 }
 
-// MoveVoice moves a user who is in a call to another channel of the guild, as a
-// moderator does. The voice connection of the user is closed with 4014; a bot is
-// told where to connect now.
+// MoveVoice moves a user in a call to another channel of the guild, as a moderator does. The user's voice connection
+// is closed with 4014; a bot receives the new server.
 func (s *Server) MoveVoice(to Channel, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -87,7 +85,7 @@ func (s *Server) MoveVoice(to Channel, user User) {
 	}
 }
 
-// MuteVoice mutes or deafens a user who is in a call, as a moderator does.
+// MuteVoice mutes or deafens a user in a call, as a moderator does.
 func (s *Server) MuteVoice(in Guild, user User, mute, deaf bool) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -98,7 +96,7 @@ func (s *Server) MuteVoice(in Guild, user User, mute, deaf bool) {
 	}
 }
 
-// LimitVoice lets at most so many users into a voice channel; 0 lets in all.
+// LimitVoice sets the user limit of a voice channel; 0 means none.
 func (s *Server) LimitVoice(in Channel, users int) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -107,9 +105,8 @@ func (s *Server) LimitVoice(in Channel, users int) {
 	s.hub.DispatchIn(ch, "CHANNEL_UPDATE", ch)
 }
 
-// LoseVoiceServer takes the guild's voice server away: bots that are in a call
-// get an endpoint of null, and their connections are closed with the code unless
-// it is 0. Those who come now get null, too, until FindVoiceServer.
+// LoseVoiceServer removes the guild's voice server: bots in a call receive a null endpoint, and their connections are
+// closed with the code unless it is 0. Bots that join later also receive null, until FindVoiceServer.
 func (s *Server) LoseVoiceServer(in Guild, code int) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -118,8 +115,7 @@ func (s *Server) LoseVoiceServer(in Guild, code int) {
 	s.sendVoiceServer(g, code)
 }
 
-// FindVoiceServer gives the guild's calls a new place and tells it to the bots
-// that are in one.
+// FindVoiceServer assigns a new voice server to the guild and sends it to the bots in a call.
 func (s *Server) FindVoiceServer(in Guild) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -128,8 +124,7 @@ func (s *Server) FindVoiceServer(in Guild) {
 	s.sendVoiceServer(g, 0)
 }
 
-// findVoiceServer opens a port for the guild's calls. While the server is being
-// closed there is none.
+// findVoiceServer opens a port for the guild's calls. While the server is closing there is none.
 func (s *Server) findVoiceServer(g *GuildState) {
 	if s.Voice == nil {
 		return
@@ -139,7 +134,7 @@ func (s *Server) findVoiceServer(g *GuildState) {
 	}
 }
 
-// sendVoiceServer sends the guild's server to all bots in a call.
+// sendVoiceServer sends the guild's voice server to all bots in a call.
 func (s *Server) sendVoiceServer(g *GuildState, code int) {
 	for user, v := range g.Voice {
 		ses := s.hub.Sessions[v.SessionID]
@@ -154,8 +149,8 @@ func (s *Server) sendVoiceServer(g *GuildState, code int) {
 	s.hub.Notify()
 }
 
-// updateVoice handles op 4 of a bot, which enters, moves in or leaves a voice channel. It reports whether the
-// data could be read. Where the bot may not enter, Discord says nothing.
+// updateVoice handles op 4, by which a bot joins, moves in or leaves a voice channel. It reports whether the data
+// could be parsed. If the bot may not join, Discord does not respond.
 func (s *hub) updateVoice(ses *session, data json.RawMessage) bool {
 	var d struct {
 		GuildID   string  `json:"guild_id"`
@@ -203,8 +198,7 @@ func (s *hub) mayConnect(g *GuildState, channel, user string) bool {
 	return ch.UserLimit == 0 || there < ch.UserLimit || s.Permissions(ch, user)&MoveMembers != 0
 }
 
-// SetVoice moves a user in, between or out of voice channels. A voice connection
-// to the channel that is left is closed.
+// SetVoice moves a user in, between or out of voice channels. A voice connection to the old channel is closed.
 func (s *hub) SetVoice(g *GuildState, v VoiceState) {
 	was, there := g.Voice[v.UserID]
 	if there && (v.ChannelID == nil || *was.ChannelID != *v.ChannelID || was.SessionID != v.SessionID) {
@@ -228,7 +222,7 @@ func (s *hub) revokeVoice(g *GuildState, user string) {
 	}
 }
 
-// SendVoiceServer tells a bot in a call where its voice connection goes.
+// SendVoiceServer sends a bot in a call the address for its voice connection.
 func (s *hub) SendVoiceServer(ses *session, g *GuildState) {
 	ticket := s.VoiceCredentials(g, ses.Bot.User.ID)
 	s.Dispatch(ses, "VOICE_SERVER_UPDATE", map[string]any{
@@ -236,8 +230,7 @@ func (s *hub) SendVoiceServer(ses *session, g *GuildState) {
 	})
 }
 
-// VoiceCredentials lets a user who is in a call connect to it. The bot's ticket gives
-// no source for video, as in the real service.
+// VoiceCredentials returns the credentials of a user in a call. As in the real service, a bot gets no video source.
 func (s *hub) VoiceCredentials(g *GuildState, user string) voicetest.Credentials {
 	v := g.Voice[user]
 	group, err := strconv.ParseUint(*v.ChannelID, 10, 64)
@@ -254,8 +247,7 @@ func (s *hub) VoiceCredentials(g *GuildState, user string) voicetest.Credentials
 	return t
 }
 
-// VoiceEndpoint returns where the guild's calls are; nil while nobody has a place for
-// them.
+// VoiceEndpoint returns the address of the guild's voice server; nil while there is none.
 func (s *hub) VoiceEndpoint(g *GuildState) *string {
 	if g.VoiceEndpoint == "" {
 		return nil
@@ -263,7 +255,7 @@ func (s *hub) VoiceEndpoint(g *GuildState) *string {
 	return &g.VoiceEndpoint
 }
 
-// LeaveCalls takes the user of a session that has ended out of its calls.
+// LeaveCalls removes the user of an ended session from its calls.
 func (s *hub) LeaveCalls(ses *session) {
 	for _, g := range s.GuildsOf(ses.Bot.User.ID) {
 		if v, ok := g.Voice[ses.Bot.User.ID]; ok && v.SessionID == ses.id {

@@ -14,7 +14,7 @@ type User struct {
 	Username      string `json:"username"`
 	Discriminator string `json:"discriminator"`
 	Bot           bool   `json:"bot,omitempty"`
-	Locale        string `json:"-"` // of the app that they use; empty is en-US
+	Locale        string `json:"-"` // of the user's app; empty is en-US
 }
 
 // Mention returns the text that mentions the user in a message.
@@ -23,28 +23,28 @@ func (u User) Mention() string { return "<@" + u.ID + ">" }
 // A Bot is an account that can sign in. Its application has the same id.
 type Bot struct {
 	User
-	// Token as the developer portal shows it, without the word "Bot".
+	// Token is as shown in the developer portal, without "Bot".
 	Token string
 }
 
-// Account is what Discord knows of a bot besides its user.
+// Account is the state of a bot other than its user.
 type Account struct {
 	User      User
 	Token     string
-	Forbidden Intents // privileged intents that are off in the portal
+	Forbidden Intents // privileged intents that are turned off in the portal
 	Commands  []Command
-	Installed map[string]bool // people who have installed the application for themselves
+	Installed map[string]bool // people who have installed the application
 
-	shards, atOnce int               // what is recommended; 0 stands for 1
-	fewestShards   int               // with which the bot may connect
-	begun          map[int]time.Time // when the last session of each bucket was begun
+	shards, atOnce int               // recommended values; 0 stands for 1
+	fewestShards   int               // fewest shards with which the bot may connect
+	begun          map[int]time.Time // time of the last identify by bucket
 
 	Activity bool   // Activities are enabled in the portal
-	Secret   string // of the client, for OAuth2
-	Redirect string // the address to which people may be sent back who have signed in
+	Secret   string // OAuth2 client secret
+	Redirect string // OAuth2 redirect URI
 }
 
-// A Role of a guild. The role with the guild's own id is everyone's.
+// A Role is a role of a guild. The one with the guild's own id applies to everyone.
 type Role struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`
@@ -63,7 +63,7 @@ type Member struct {
 	Flags    int       `json:"flags"`
 }
 
-// ChannelType tells what a channel is.
+// ChannelType is the type of a channel.
 type ChannelType int
 
 // Channel types as Discord numbers them.
@@ -75,8 +75,7 @@ const (
 	PublicThread  ChannelType = 11
 )
 
-// An Overwrite changes permissions in one channel, for a role (type 0) or a
-// member (type 1).
+// An Overwrite changes the permissions of a role (type 0) or a member (type 1) in one channel.
 type Overwrite struct {
 	ID    string      `json:"id"`
 	Type  int         `json:"type"`
@@ -84,7 +83,7 @@ type Overwrite struct {
 	Deny  Permissions `json:"deny"`
 }
 
-// A Channel of a guild, or a conversation of a bot with one person.
+// A Channel is a channel of a guild, or a conversation.
 type Channel struct {
 	ID            string      `json:"id"`
 	Type          ChannelType `json:"type"`
@@ -92,7 +91,7 @@ type Channel struct {
 	ParentID      *string     `json:"parent_id,omitempty"`
 	Name          string      `json:"name,omitempty"`
 	Position      int         `json:"position"`
-	UserLimit     int         `json:"user_limit,omitempty"` // of a voice channel; 0 is none
+	UserLimit     int         `json:"user_limit,omitempty"` // of a voice channel; 0 means none
 	LastMessageID *string     `json:"last_message_id"`
 	Overwrites    []Overwrite `json:"permission_overwrites,omitempty"`
 	Recipients    []User      `json:"recipients,omitempty"`
@@ -105,10 +104,10 @@ type Guild struct {
 	ID      string
 	Name    string
 	OwnerID string
-	Locale  string // that it prefers; empty is en-US
+	Locale  string // preferred locale; empty is en-US
 }
 
-// GuildState is what the server knows of a guild.
+// GuildState is the server's state of a guild.
 type GuildState struct {
 	Guild
 	Joined   time.Time
@@ -118,7 +117,7 @@ type GuildState struct {
 	Voice    map[string]VoiceState
 
 	BoostTier     int    // 0 to 3
-	VoiceEndpoint string // where calls are; empty while that is not known
+	VoiceEndpoint string // address of the voice server; empty if there is none
 }
 
 // Member finds a member; nil if there is none.
@@ -131,7 +130,7 @@ func (g *GuildState) Member(user string) *Member {
 	return nil
 }
 
-// A VoiceState says in which voice channel a user is. ChannelID nil means none.
+// A VoiceState tells in which voice channel a user is. A nil ChannelID means none.
 type VoiceState struct {
 	GuildID   string  `json:"guild_id"`
 	ChannelID *string `json:"channel_id"`
@@ -146,7 +145,7 @@ type VoiceState struct {
 	Streaming bool    `json:"self_stream,omitempty"`
 }
 
-// World is everything that exists. The server's lock guards it.
+// World is the state of everything, guarded by the server's lock.
 type World struct {
 	Users        map[string]User
 	Accounts     map[string]*Account // by user id
@@ -155,13 +154,13 @@ type World struct {
 	Messages     map[string]*MessageRecord
 	MessagesOf   map[string][]string // message ids of each channel, oldest first
 	Interactions map[string]*InteractionExchange
-	ClosedDMs    map[string]bool       // people who take no direct messages
-	Given        map[string]Attachment // arguments of commands, by id
+	ClosedDMs    map[string]bool       // people who refuse direct messages
+	Given        map[string]Attachment // file arguments of commands, by id
 	Typing       []Typing
 	oauth
 }
 
-// NewWorld makes a world in which nothing exists.
+// NewWorld returns an empty world.
 func NewWorld() World {
 	return World{
 		Users:        map[string]User{},
@@ -176,8 +175,8 @@ func NewWorld() World {
 	}
 }
 
-// AccountWith finds the account for what a client shows, "Bot <token>", or the
-// token alone for an account that is no bot's.
+// AccountWith returns the account for an Authorization header: "Bot <token>", or only the token for an account that
+// is not a bot.
 func (w *World) AccountWith(shown string) *Account {
 	for _, a := range w.Accounts {
 		if token, bot := strings.CutPrefix(shown, "Bot "); token == a.Token && bot == a.User.Bot {
@@ -200,7 +199,7 @@ func (g *GuildState) Role(id string) *Role {
 // GatewayURL returns where clients connect to the main gateway.
 func (s *hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "http") }
 
-// GuildObject returns a guild without what only GUILD_CREATE has.
+// GuildObject returns a guild without the fields that only GUILD_CREATE has.
 func GuildObject(g *GuildState) map[string]any {
 	return map[string]any{
 		"id": g.ID, "name": g.Name, "owner_id": g.OwnerID, "roles": g.Roles, "icon": nil,
@@ -210,7 +209,7 @@ func GuildObject(g *GuildState) map[string]any {
 	}
 }
 
-// ChannelsOf lists the guild's channels, or its threads.
+// ChannelsOf returns the guild's channels, or its threads.
 func (s *hub) ChannelsOf(g *GuildState, threads bool) []*Channel {
 	list := []*Channel{}
 	for _, id := range g.Channels {
@@ -221,7 +220,7 @@ func (s *hub) ChannelsOf(g *GuildState, threads bool) []*Channel {
 	return list
 }
 
-// AddChannel puts a channel or a thread into its guild, and tells of it.
+// AddChannel adds a channel or a thread to its guild and dispatches the event.
 func (s *hub) AddChannel(ch *Channel) {
 	s.Channels[ch.ID] = ch
 	g := s.Guilds[ch.GuildID]
@@ -237,7 +236,7 @@ func (s *hub) AddChannel(ch *Channel) {
 // Permissions is a set of permission bits. In JSON it is a decimal string.
 type Permissions uint64
 
-// Permission bits that the server looks at, with Discord's numbers.
+// Permission bits that the server checks, with Discord's numbers.
 const (
 	Administrator      Permissions = 1 << 3
 	GoLive             Permissions = 1 << 9
@@ -255,11 +254,11 @@ const (
 	CreateThreads      Permissions = 1 << 35
 	SendInThreads      Permissions = 1 << 38
 
-	// Everyday is what everyone has in a new guild.
+	// Everyday are the permissions of everyone in a new guild.
 	Everyday = ViewChannel | SendMessages | AttachFiles | ReadMessageHistory |
 		MentionEveryone | Connect | Speak | GoLive | UseCommands | CreateThreads | SendInThreads
 
-	// allPermissions is what owners and administrators have.
+	// allPermissions are those of owners and administrators.
 	allPermissions Permissions = 1<<53 - 1
 )
 
@@ -268,9 +267,9 @@ func (p Permissions) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + strconv.FormatUint(uint64(p), 10) + `"`), nil
 }
 
-// Permissions of a user in a channel, by Discord's order: everyone's role, the
-// member's roles, then the channel's overwrites for everyone, for the roles and
-// for the member. A stranger has none.
+// Permissions returns a user's permissions in a channel, computed in Discord's order: everyone's role, the member's
+// roles, then the channel's overwrites for everyone, for the roles and for the member. A user who is not a member has
+// none.
 func (w *World) Permissions(ch *Channel, user string) Permissions {
 	if ch.GuildID == "" {
 		if ch.BotID == user || slices.ContainsFunc(ch.Recipients, func(u User) bool { return u.ID == user }) {

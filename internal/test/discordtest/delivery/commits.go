@@ -10,11 +10,11 @@ import (
 	"github.com/thomas-vilte/mls-go/framing"
 )
 
-// errLate is what becomes of a commit when another one was first.
+// errLate means that another commit was first.
 var errLate = errors.New("a commit for an epoch that is over")
 
-// Commit takes op 28. The first valid one of an epoch is announced. An error says why this one is not; the real server would
-// say nothing.
+// Commit handles op 28. The first valid commit of an epoch is announced. The error says why this one is not; the real
+// server would not respond.
 func (s *Service) Commit(user uint64, payload []byte) error {
 	c, err := readCommit(payload)
 	if err != nil {
@@ -29,15 +29,15 @@ func (s *Service) Commit(user uint64, payload []byte) error {
 	return s.applyCommit(user, c)
 }
 
-// Held returns how many commits wait for Release.
+// Held returns the number of commits that wait for Release.
 func (s *Service) Held() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.held)
 }
 
-// Release takes the commits that were held, in the order given: indices as they came. No order is that in which they came.
-// From now on commits are taken as they come. The error is what [Service.Commit] would have said of each.
+// Release processes the held commits in the given order of indices, by default in order of arrival. Later commits are
+// processed at once. The error joins those of [Service.Commit] for each.
 func (s *Service) Release(order ...int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Service) checkCommit(user uint64, c *commitment) error {
 	return nil
 }
 
-// accept makes a commit the next epoch, and tells everybody.
+// accept makes a commit the next epoch, and announces it.
 func (s *Service) accept(user uint64, c *commitment) {
 	stay := []uint64{user}
 	if s.established {
@@ -127,7 +127,7 @@ func (s *Service) accept(user uint64, c *commitment) {
 	}
 	stay = slices.DeleteFunc(stay, func(u uint64) bool { return letters[u] != nil })
 	if m := s.members[user]; m != nil {
-		m.offer = nil // founder's, or none
+		m.offer = nil // the founder's, or nil
 	}
 	id := s.transition(slices.Concat(stay, guests))
 	s.announce(stay, id, c)
@@ -136,7 +136,7 @@ func (s *Service) accept(user uint64, c *commitment) {
 	}
 }
 
-// assignLeaves gives leaves as the commit does: the removed leave theirs, the added take the first that is free.
+// assignLeaves assigns leaves as the commit does: removed members free theirs, added members get the first free one.
 func (s *Service) assignLeaves(c *commitment) (welcomed []*proposal) {
 	for _, ref := range c.refs {
 		if p := s.open[ref]; p.offer == nil {

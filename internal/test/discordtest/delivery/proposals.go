@@ -6,7 +6,7 @@ import (
 	"github.com/thomas-vilte/mls-go/group"
 )
 
-// proposal is one that is open in this epoch.
+// proposal is an open proposal of this epoch.
 type proposal struct {
 	message []byte
 	adds    uint64             // user, or 0
@@ -15,8 +15,8 @@ type proposal struct {
 	leaf    int                // of the user it removes
 }
 
-// addToNewGroup takes somebody with a new key package in while there is no group: all who are waiting found groups of their own and
-// are told to add everybody else; the gateway picks one of them.
+// addToNewGroup adds a user with a new key package while there is no group: all waiting users create groups of their
+// own and propose to add the others; the gateway picks one group.
 func (s *Service) addToNewGroup(user uint64) {
 	others := slices.DeleteFunc(s.pending(), func(u uint64) bool { return u == user })
 	s.revoke(others, func(p *proposal) bool { return p.adds == user })
@@ -31,7 +31,7 @@ func (s *Service) addToNewGroup(user uint64) {
 	}
 }
 
-// proposeAdd has a group add somebody with a new key package, and remove what is left of them in it.
+// proposeAdd proposes to add a user with a new key package, and to remove their old leaf, if any.
 func (s *Service) proposeAdd(user uint64) {
 	to := s.inGroup()
 	s.revoke(to, func(p *proposal) bool { return p.adds == user })
@@ -42,7 +42,7 @@ func (s *Service) proposeAdd(user uint64) {
 	s.propose(to, append(wanted, s.add(user))...)
 }
 
-// proposeRemoval has those who stay remove somebody who has left, or forget that they were to be added.
+// proposeRemoval proposes to remove a user who has left, or revokes the proposal to add them.
 func (s *Service) proposeRemoval(user uint64) {
 	to := s.inGroup()
 	if !s.established {
@@ -70,7 +70,7 @@ func (s *Service) isOpen(is func(*proposal) bool) bool {
 	return slices.ContainsFunc(s.turn, func(ref string) bool { return is(s.open[ref]) })
 }
 
-// propose signs proposals, opens them, and sends them.
+// propose signs and sends proposals.
 func (s *Service) propose(to []uint64, proposals ...*proposal) {
 	var messages [][]byte
 	for _, p := range proposals {
@@ -80,7 +80,7 @@ func (s *Service) propose(to []uint64, proposals ...*proposal) {
 		}
 		message, ref, err := s.sign(wanted)
 		if err != nil {
-			continue // the library signs what it is given
+			continue // the library signs any proposal it is given
 		}
 		p.message = message
 		s.open[ref] = p
@@ -92,14 +92,14 @@ func (s *Service) propose(to []uint64, proposals ...*proposal) {
 	}
 }
 
-// append sends op 27 with proposals to take.
+// append sends op 27 with proposals to append.
 func (s *Service) append(to uint64, messages [][]byte) {
 	if len(messages) > 0 {
 		s.deliver(Message{To: to, Op: OpProposals, Payload: vector([]byte{0}, slices.Concat(messages...))})
 	}
 }
 
-// revoke closes those proposals that which picks, and sends op 27 with them to be forgotten.
+// revoke removes the proposals that which selects, and sends op 27 to revoke them.
 func (s *Service) revoke(to []uint64, which func(*proposal) bool) {
 	var refs []byte
 	s.turn = slices.DeleteFunc(s.turn, func(ref string) bool {
@@ -123,8 +123,7 @@ func (s *Service) forgetProposals() {
 	s.turn = nil
 }
 
-// Intrude proposes to all members to add somebody who is not in the call, by a key package of theirs, as a server that wants to
-// listen in would.
+// Intrude proposes to all members to add a user who is not in the call, as a server that wants to eavesdrop would.
 func (s *Service) Intrude(user uint64, keyPackage []byte) error {
 	o, err := readOffer(user, keyPackage)
 	if err != nil {

@@ -23,11 +23,11 @@ const (
 
 const cipherSuite = ciphersuite.MLS128DHKEMP256
 
-// Message is one message of the voice gateway to one member.
+// Message is a message of the voice gateway to one member.
 type Message struct {
 	To      uint64
 	Op      byte
-	Payload []byte // of a binary message: what follows the opcode
+	Payload []byte // of a binary message: the bytes after the opcode
 	Data    any    // of a JSON message: "d"; nil for a binary one
 }
 
@@ -48,22 +48,22 @@ type PrepareEpoch struct {
 	Epoch   uint64 `json:"epoch"`
 }
 
-// member is somebody whose connection has selected a protocol.
+// member is a user whose connection has selected a protocol.
 type member struct {
-	max   int                // highest version they speak
-	offer *offeredKeyPackage // their key package, until they are welcomed with it
-	stale bool               // they are in the group, but cannot follow it: remove them when they are added anew
-	told  bool               // they are alone, and know it
+	max   int                // highest supported version
+	offer *offeredKeyPackage // their key package, until they are added with it
+	stale bool               // they cannot follow the group: remove them when they are added again
+	told  bool               // they are alone and have been notified
 }
 
-// Service serves one group. Its methods are safe for concurrent use; its function for messages is called by them, in
-// order, and must not call them. Set the exported fields before the first call.
+// Service is the delivery service of one group. Its methods are safe for concurrent use; they call the function for
+// messages in order, which must not call them. Set the exported fields before the first call.
 type Service struct {
-	// Tamper, if set, gets each message before it goes out, and gives what goes out in its place.
+	// Tamper, if set, may replace each message before it is sent.
 	Tamper func(Message) []Message
-	// Hold keeps commits until Release, so that several of one epoch are there.
+	// Hold keeps commits until Release, so that several of one epoch compete.
 	Hold bool
-	// AnnounceAll announces every commit of an epoch, also those that come too late.
+	// AnnounceAll announces every commit of an epoch, including those that are too late.
 	AnnounceAll bool
 
 	id   uint64
@@ -71,26 +71,26 @@ type Service struct {
 
 	mu          sync.Mutex
 	key         *ciphersuite.SignaturePrivateKey
-	order       []uint64 // members as they came
+	order       []uint64 // users in the order in which they joined
 	members     map[uint64]*member
 	version     int
 	established bool
 	epoch       uint64
-	leaves      []uint64                      // by leaf index; 0 is a blank
+	leaves      []uint64                      // by leaf index; 0 is blank
 	open        map[string]*proposal          // proposals of this epoch by reference
 	turn        []string                      // their references, in order
-	next        uint16                        // transition
+	next        uint16                        // id of the next transition
 	waiting     map[uint16]*pendingTransition // transitions that are not executed yet
 	held        []func() error
 }
 
-// pendingTransition is a transition that has been announced.
+// pendingTransition is an announced transition.
 type pendingTransition struct {
-	to      []uint64 // who executes it
+	to      []uint64 // members who execute it
 	awaited map[uint64]bool
 }
 
-// New makes the service of the group with the id given. It has a signing key of its own.
+// New returns the service of a group with a new signing key.
 func New(id uint64, send func(Message)) (*Service, error) {
 	key, err := ciphersuite.GenerateSignaturePrivateKeyForCS(cipherSuite)
 	if err != nil {
@@ -102,8 +102,8 @@ func New(id uint64, send func(Message)) (*Service, error) {
 	}, nil
 }
 
-// Join takes in somebody whose connection selects its protocol now, and who speaks versions up to highest. It gives the version for
-// their op 4, and sends nothing: [Service.Selected] does, once op 4 has gone out.
+// Join adds a user whose connection selects its protocol, and who supports versions up to highest. It returns the
+// version for their op 4, and sends nothing: call [Service.Selected] after op 4 was sent.
 func (s *Service) Join(user uint64, highest int) (version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,8 +119,8 @@ func (s *Service) Join(user uint64, highest int) (version int) {
 	return wanted
 }
 
-// Selected says that op 4 has gone out to user. They get the external sender (op 25), and the others are led to another version
-// if that needs to be.
+// Selected notes that op 4 was sent to user. They receive the external sender (op 25), and the others are moved to
+// another version if necessary.
 func (s *Service) Selected(user uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *Service) Selected(user uint64) {
 	}
 }
 
-// Leave says that the connection of user is gone.
+// Leave notes that the connection of user is closed.
 func (s *Service) Leave(user uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,7 @@ func (s *Service) removeMember(user uint64) {
 	}
 }
 
-// wanted returns the highest version that everybody speaks.
+// wanted returns the highest version that all members support.
 func (s *Service) wanted() int {
 	version := 1
 	for _, m := range s.members {
@@ -175,7 +175,7 @@ func (s *Service) wanted() int {
 	return version
 }
 
-// KeyPackage takes op 26.
+// KeyPackage handles op 26.
 func (s *Service) KeyPackage(user uint64, payload []byte) error {
 	o, err := readOffer(user, payload)
 	if err != nil {
@@ -196,14 +196,15 @@ func (s *Service) KeyPackage(user uint64, payload []byte) error {
 	return nil
 }
 
-// Ready takes op 23.
+// Ready handles op 23.
 func (s *Service) Ready(user uint64, transition uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ready(user, transition)
 }
 
-// Invalid takes op 31: user could not follow a commit or Welcome. They are removed and added again when their new key package comes.
+// Invalid handles op 31: user could not process a commit or Welcome. They are removed, and added again with their
+// next key package.
 func (s *Service) Invalid(user uint64, transition uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +217,7 @@ func (s *Service) Invalid(user uint64, transition uint16) {
 	}
 }
 
-// Execute executes all transitions that wait for somebody.
+// Execute executes all pending transitions.
 func (s *Service) Execute() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,7 +238,7 @@ func (s *Service) Epoch() uint64 {
 	return s.epoch
 }
 
-// Settled says whether all members are in the group and nothing is under way.
+// Settled reports whether all members are in the group and nothing is pending.
 func (s *Service) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,11 +268,11 @@ func (s *Service) deliver(m Message) {
 	}
 }
 
-// transition announces nothing: it gives the id under which what follows is executed, by all of to.
+// transition returns the id of a new transition, to be executed by all of to. It announces nothing.
 func (s *Service) transition(to []uint64) uint16 {
 	s.next++
 	if s.next == 0 {
-		s.next++ // 0 is for those who are alone
+		s.next++ // 0 is for members who are alone
 	}
 	d := &pendingTransition{to: slices.Clone(to), awaited: make(map[uint64]bool)}
 	for _, user := range to {
@@ -302,7 +303,7 @@ func (s *Service) execute(id uint16) {
 	}
 }
 
-// downgrade leads all but the newcomer, who never began, to version 0.
+// downgrade moves all members, except the newcomer who never started, to version 0.
 func (s *Service) downgrade(newcomer uint64) {
 	s.version = 0
 	s.dissolve()
@@ -316,7 +317,7 @@ func (s *Service) downgrade(newcomer uint64) {
 	}
 }
 
-// renew has everybody make a new group; they use it once they are in it.
+// renew makes all members create a new group, which they use once they are in it.
 func (s *Service) renew() {
 	s.dissolve()
 	for _, user := range slices.Clone(s.order) {
@@ -325,7 +326,7 @@ func (s *Service) renew() {
 	}
 }
 
-// aloneAgain takes the group from the one who is left in it.
+// aloneAgain dissolves the group of the last remaining member.
 func (s *Service) aloneAgain() {
 	s.dissolve()
 	s.members[s.order[0]].told = true
@@ -333,7 +334,7 @@ func (s *Service) aloneAgain() {
 	s.deliver(Message{To: s.order[0], Op: OpPrepareTransition, Data: PrepareTransition{Version: s.version}})
 }
 
-// dissolve forgets the group, and all that was under way in it.
+// dissolve deletes the group and everything pending.
 func (s *Service) dissolve() {
 	s.established, s.epoch, s.leaves = false, 0, nil
 	s.forgetProposals()
@@ -346,12 +347,12 @@ func (s *Service) dissolve() {
 
 func (s *Service) leafOf(user uint64) int { return slices.Index(s.leaves, user) }
 
-// inGroup returns the users who follow the group.
+// inGroup returns the users who are in the group.
 func (s *Service) inGroup() []uint64 {
 	return slices.DeleteFunc(slices.Clone(s.order), func(u uint64) bool { return s.leafOf(u) < 0 || s.members[u].stale })
 }
 
-// pending returns the users who have founded a group of their own.
+// pending returns the users who have created a group of their own.
 func (s *Service) pending() []uint64 {
 	return slices.DeleteFunc(slices.Clone(s.order), func(u uint64) bool { return s.members[u].offer == nil })
 }

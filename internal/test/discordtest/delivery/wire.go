@@ -14,13 +14,13 @@ import (
 	"github.com/thomas-vilte/mls-go/keypackages"
 )
 
-// offeredKeyPackage is a key package as it came.
+// offeredKeyPackage is a received key package.
 type offeredKeyPackage struct {
 	raw []byte
 	kp  *keypackages.KeyPackage
 }
 
-// readOffer reads and checks a key package as the white paper says that the server does.
+// readOffer parses and checks a key package as the DAVE white paper requires of the server.
 func readOffer(user uint64, raw []byte) (*offeredKeyPackage, error) {
 	kp, err := keypackages.UnmarshalKeyPackage(raw)
 	if err != nil {
@@ -28,7 +28,7 @@ func readOffer(user uint64, raw []byte) (*offeredKeyPackage, error) {
 	}
 	leaf := kp.LeafNode
 	switch {
-	case leaf == nil || leaf.Credential == nil: // first: the library cannot write such a one
+	case leaf == nil || leaf.Credential == nil: // first, because the library cannot encode such a key package
 		return nil, errors.New("a key package of nobody")
 	case !bytes.Equal(kp.Marshal(), raw):
 		return nil, errors.New("a key package with something behind it, or framed")
@@ -51,7 +51,7 @@ func (o *offeredKeyPackage) reference() []byte {
 	return ciphersuite.MakeKeyPackageRef(o.raw, cipherSuite.HashFunction()).AsSlice()
 }
 
-// vector appends data with its length (RFC 9420 section 2.1.2).
+// vector appends data with its length (RFC 9420, section 2.1.2).
 func vector(to, data []byte) []byte {
 	switch n := len(data); {
 	case n < 1<<6:
@@ -70,7 +70,7 @@ func (s *Service) externalSender() []byte {
 	return append(payload, credentials.NewBasicCredential(bigEndian(1)).Marshal()...)
 }
 
-// sign makes the MLSMessage of a proposal for this epoch, and its reference.
+// sign returns the MLSMessage of a proposal for this epoch, and its reference.
 func (s *Service) sign(p *group.Proposal) (message []byte, ref string, err error) {
 	public, err := framing.NewPublicMessage(framing.FramedContent{
 		GroupID: bigEndian(s.id), Epoch: s.epoch, Sender: framing.Sender{Type: framing.SenderTypeExternal},
@@ -83,7 +83,7 @@ func (s *Service) sign(p *group.Proposal) (message []byte, ref string, err error
 	return framing.NewMLSMessagePublic(public).Marshal(), string(group.ComputeProposalRef(authenticated.Marshal(), cipherSuite)), nil
 }
 
-// commitment is op 28, read.
+// commitment is a parsed op 28.
 type commitment struct {
 	message []byte // the commit
 	content framing.FramedContent
@@ -132,7 +132,7 @@ func readCommit(payload []byte) (*commitment, error) {
 	return c, nil
 }
 
-// endOfCommit walks through the MLSMessage of a commit (RFC 9420 sections 6, 7.2, 7.6 and 12.4).
+// endOfCommit parses the MLSMessage of a commit (RFC 9420, sections 6, 7.2, 7.6 and 12.4).
 func endOfCommit(payload []byte) (end int, ok bool) {
 	w := walk{rest: payload}
 	w.skip(2 + 2) // version, wire format
@@ -166,7 +166,7 @@ type walk struct {
 	short bool
 }
 
-// skip leaves n bytes behind and gives the first of them.
+// skip skips n bytes and returns the first of them.
 func (w *walk) skip(n int) (first byte) {
 	if w.short || n > len(w.rest) {
 		w.short = true
@@ -188,7 +188,7 @@ func (w *walk) vector() {
 	w.skip(n)
 }
 
-// welcomeFor returns the part of a Welcome that is for one key package; nil if there is none.
+// welcomeFor returns the part of a Welcome for one key package; nil if there is none.
 func (c *commitment) welcomeFor(o *offeredKeyPackage) []byte {
 	if c.welcome == nil {
 		return nil

@@ -15,53 +15,53 @@ import (
 	"clank/internal/test/discordtest/delivery"
 )
 
-// A ClientID is the place of one user on one server: a guild, or the stream of somebody.
+// A ClientID identifies a user on a server: a guild, or a person's stream.
 type ClientID struct{ Server, User string }
 
-// Credentials let one user into one call. The main gateway hands it out.
+// Credentials admit one user to one call. They come from the main gateway.
 type Credentials struct {
 	ClientID
-	// Room is the channel: those with the same server and room hear each other.
+	// Room is the channel: clients with the same server and room hear each other.
 	Room string
-	// Session is the id of the session on the main gateway.
+	// Session is the session id on the main gateway.
 	Session string
 	Token   string
 	// Group is the id of the MLS group of the room.
 	Group uint64
-	// NoVideo has Ready offer no source for video, as bots get it.
+	// NoVideo omits the video source in Ready, as for bots.
 	NoVideo bool
 }
 
 func (t Credentials) roomKey() string { return t.Server + "/" + t.Room }
 
-// client is what survives a lost connection. The server's lock guards it.
+// client is the state that survives a lost connection, guarded by the server's lock.
 type client struct {
 	seat    ClientID
 	ticket  Credentials
-	conn    *conn // nil while nobody is connected
-	dave    int   // highest version it speaks
-	chosen  int   // what op 4 said
+	conn    *conn // nil while disconnected
+	dave    int   // highest supported version
+	chosen  int   // the version in op 4
 	seq     int
-	backlog []outgoingSeq // what has not been acknowledged
+	backlog []outgoingSeq // unacknowledged messages
 
 	audio, video, rtx uint32
-	offered           []string // modes
+	offered           []string // encryption modes
 	mode              string
 	ready             bool          // the protocol is selected
-	box               *PacketCipher // of UDP
+	box               *PacketCipher // cipher of its UDP packets
 	peer              *RTCPeer
 	addr              netip.AddrPort
 	codecs            []offeredCodec
 
-	met      map[string]bool // users of whom it has been told that they are there
+	met      map[string]bool // users that it has been told about
 	speaking *speaking       // nil before the first op 5
 	camera   json.RawMessage // its last op 12
 	wants    map[string]int  // its last op 15
-	wanted   string          // what it was last told by op 15
+	wanted   string          // the last op 15 sent to it
 	conduct  clientConduct
-	acked    int         // the last number it has confirmed
-	held     *latePacket // to it, until the next packet has overtaken it
-	early    [][]byte    // packets that came before op 5 or op 12
+	acked    int         // the last sequence number that it has acknowledged
+	held     *latePacket // a packet to it that waits to be overtaken
+	early    [][]byte    // packets received before op 5 or op 12
 	counts   Counts
 }
 
@@ -78,14 +78,14 @@ type speaking struct {
 	SSRC  uint32 `json:"ssrc"`
 }
 
-// send numbers a message, keeps it for resuming and sends it. The lock is held.
+// send numbers a message, stores it for resuming and sends it. The caller holds the lock.
 func (s *Server) send(cl *client, op int, data any) {
 	cl.seq++
 	seq := cl.seq
 	s.deliver(cl, websocket.MessageText, encode(envelope{Op: op, Data: encode(data), Seq: &seq}))
 }
 
-// sendBinary does the same with a binary message: number, opcode, payload.
+// sendBinary is like send for a binary message: number, opcode, payload.
 func (s *Server) sendBinary(cl *client, op int, payload []byte) {
 	cl.seq++
 	data := append([]byte{byte(cl.seq >> 8), byte(cl.seq), byte(op)}, payload...)
@@ -99,7 +99,8 @@ func (s *Server) deliver(cl *client, kind websocket.MessageType, data []byte) {
 	}
 }
 
-// acknowledge forgets what the client has. It reports whether the number is possible: what it has once had it cannot ask for.
+// acknowledge removes acknowledged messages. It reports whether the number is valid: a client cannot go back to a
+// number before the last one it acknowledged.
 func (cl *client) acknowledge(seq int) bool {
 	if seq < cl.acked || seq > cl.seq {
 		return false
@@ -109,12 +110,12 @@ func (cl *client) acknowledge(seq int) bool {
 	return true
 }
 
-// others lists the clients of the same room that have come as far as to hear, in a stable order.
+// others returns the clients of the same room that can receive, in a stable order.
 func (s *Server) others(cl *client) []*client {
 	return slices.DeleteFunc(s.room(cl), func(other *client) bool { return !other.ready })
 }
 
-// room lists all other clients of the same room.
+// room returns all other clients of the same room.
 func (s *Server) room(cl *client) []*client {
 	var list []*client
 	for _, other := range s.clients {
@@ -133,8 +134,8 @@ func (s *Server) broadcast(cl *client, op int, data any) {
 	}
 }
 
-// greet tells a client of those in the room that it has not been told of. The first time comes as soon as it is known, before it
-// has selected a protocol.
+// greet tells a client about the other clients in the room that it has not been told about. The first call comes when
+// the client is identified, before it has selected a protocol.
 func (s *Server) greet(cl *client) {
 	users := []string{}
 	for _, other := range s.others(cl) {
@@ -148,7 +149,7 @@ func (s *Server) greet(cl *client) {
 	}
 }
 
-// announce tells a client who has just come as far as to hear of the others, and them of it.
+// announce tells a new client about the others, and the others about it.
 func (s *Server) announce(cl *client) {
 	s.greet(cl)
 	for _, other := range s.others(cl) {
@@ -160,7 +161,7 @@ func (s *Server) announce(cl *client) {
 	s.sendWants(cl)
 }
 
-// introduce tells one client what is known of another.
+// introduce tells one client what is known about another.
 func (s *Server) introduce(to, of *client) {
 	s.send(to, OpFlags, map[string]any{"user_id": of.seat.User, "flags": 3})
 	s.send(to, OpPlatform, map[string]any{"user_id": of.seat.User, "platform": 0})
@@ -176,7 +177,7 @@ func spoken(of *client) map[string]any {
 	return map[string]any{"user_id": of.seat.User, "speaking": of.speaking.Mask, "delay": of.speaking.Delay, "ssrc": of.speaking.SSRC}
 }
 
-// withUser adds the sender to an object.
+// withUser adds the sender's id to an object.
 func withUser(object json.RawMessage, user string) map[string]any {
 	fields := map[string]any{}
 	if json.Unmarshal(object, &fields) != nil {
@@ -186,7 +187,7 @@ func withUser(object json.RawMessage, user string) map[string]any {
 	return fields
 }
 
-// remove takes a client out of the call and tells the others. The lock is held.
+// remove removes a client from the call and tells the others. The caller holds the lock.
 func (s *Server) remove(cl *client) {
 	if s.clients[cl.seat] != cl {
 		return
@@ -269,13 +270,13 @@ func (s *Server) identify(c *conn, data json.RawMessage) {
 	s.send(cl, OpReady, map[string]any{
 		"ssrc": cl.audio, "ip": host, "port": port, "modes": cl.offered, "experiments": []string{"fixed_keyframe_interval"},
 		"streams": streams,
-		// This is not the interval of hello, as in the real service: nobody may take it.
+		// As in the real service, this differs from the interval in hello; clients must not use it.
 		"heartbeat_interval": 1,
 	})
 	s.greet(cl)
 }
 
-// check finds the ticket that a client shows, or the close code it deserves.
+// check returns the credentials that a client presents, or the close code for invalid ones.
 func (s *Server) check(server, user, session, token string) (Credentials, int, string) {
 	if len(s.refusals) > 0 {
 		refusal := s.refusals[0]
@@ -294,7 +295,7 @@ func (s *Server) check(server, user, session, token string) (Credentials, int, s
 	return ticket, 0, ""
 }
 
-// resume goes on with a session whose connection was lost: op 9, then what the client has missed.
+// resume resumes a session after a lost connection: op 9, then the missed messages.
 func (s *Server) resume(c *conn, data json.RawMessage) {
 	var d struct {
 		ServerID  string `json:"server_id"`
@@ -327,7 +328,8 @@ func (s *Server) resume(c *conn, data json.RawMessage) {
 	}
 }
 
-// removeConn forgets a connection. A client that says goodbye leaves the call; any other end leaves its session to be resumed.
+// removeConn removes a connection. A client that closed the session leaves the call; otherwise its session can be
+// resumed.
 func (s *Server) removeConn(c *conn, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,10 +356,10 @@ func (s *Server) removeConn(c *conn, code int) {
 	s.notify()
 }
 
-// isFinalClose tells whether a client that closes with this code does not mean to come back.
+// isFinalClose reports whether a close code of a client ends its session.
 func isFinalClose(code int) bool { return code == 1000 || code == 1001 }
 
-// mediaAddress returns where media goes.
+// mediaAddress returns the address for media.
 func (s *Server) mediaAddress() (string, int) {
 	addr, ok := s.udp.LocalAddr().(*net.UDPAddr)
 	if !ok {
@@ -367,10 +369,11 @@ func (s *Server) mediaAddress() (string, int) {
 	return ap.Addr().String(), int(ap.Port())
 }
 
-// ErrNoGroup says that nobody has been let into the room, or that the server has no end-to-end encryption.
+// ErrNoGroup means that nobody has been admitted to the room, or that the server has no end-to-end encryption.
 var ErrNoGroup = errors.New("the room has no group")
 
-// Group lends the delivery service of a room to do, for the trouble a test wants to make. Its methods may be called in do only.
+// Group calls do with the delivery service of a room, so that a test can interfere. Its methods must be called only
+// within do.
 func (s *Server) Group(server, room string, do func(*delivery.Service)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -383,7 +386,7 @@ func (s *Server) Group(server, room string, do func(*delivery.Service)) error {
 	return nil
 }
 
-// Settled tells whether all in a room are in its group and nothing is under way. It is false without a group.
+// Settled reports whether all clients in a room are in its group and nothing is pending. It is false without a group.
 func (s *Server) Settled(server, room string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -391,7 +394,7 @@ func (s *Server) Settled(server, room string) bool {
 	return g != nil && g.Settled()
 }
 
-// createGroup makes the group of a ticket's room, if it has none. The lock is held.
+// createGroup creates the group of a room, if it does not exist. The caller holds the lock.
 func (s *Server) createGroup(t Credentials) {
 	room := t.roomKey()
 	if s.cfg.DAVE == 0 || s.groups[room] != nil {
@@ -405,7 +408,8 @@ func (s *Server) createGroup(t Credentials) {
 	s.groups[room] = g
 }
 
-// deliverGroupMessage sends what a delivery service says. The lock is held, since services speak only when they are asked.
+// deliverGroupMessage sends a message of a delivery service. The lock is held, because the service sends only during
+// calls of its methods.
 func (s *Server) deliverGroupMessage(room string, m delivery.Message) {
 	user := strconv.FormatUint(m.To, 10)
 	for _, cl := range s.clients {
@@ -423,7 +427,7 @@ func (s *Server) deliverGroupMessage(room string, m delivery.Message) {
 	}
 }
 
-// group returns the delivery service of a client's room, nil without, and who the client is in it.
+// group returns the delivery service of a client's room, or nil, and the client's user id in it.
 func (s *Server) group(cl *client) (*delivery.Service, uint64) {
 	user, err := strconv.ParseUint(cl.seat.User, 10, 64)
 	if err != nil {
@@ -432,7 +436,7 @@ func (s *Server) group(cl *client) (*delivery.Service, uint64) {
 	return s.groups[cl.ticket.roomKey()], user
 }
 
-// handleGroupJSON takes op 23 or op 31. It reports whether the data could be read.
+// handleGroupJSON handles op 23 or op 31. It reports whether the data could be parsed.
 func (s *Server) handleGroupJSON(cl *client, op int, data json.RawMessage) bool {
 	var d struct {
 		Transition *uint16 `json:"transition_id"`
@@ -448,7 +452,7 @@ func (s *Server) handleGroupJSON(cl *client, op int, data json.RawMessage) bool 
 	return true
 }
 
-// handleGroupBinary takes op 26 or op 28. The real server says nothing about what it does not take.
+// handleGroupBinary handles op 26 or op 28. Like the real server, it does not respond to invalid ones.
 func (s *Server) handleGroupBinary(cl *client, op int, payload []byte) {
 	g, user := s.group(cl)
 	if g == nil {
@@ -464,7 +468,7 @@ func (s *Server) handleGroupBinary(cl *client, op int, payload []byte) {
 	}
 }
 
-// Unused lists the key packages and commits that were not taken, and why. In a race that is nobody's fault.
+// Unused returns the rejected key packages and commits, with the reasons. In a race they are not errors.
 func (s *Server) Unused() []Violation {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,24 +8,26 @@ import (
 	"slices"
 )
 
-// clientConduct is what is remembered of a client, to tell when it does what the real service would not take, or what nobody may do.
+// clientConduct is the state needed to detect behavior that the real service would not accept, or that is never
+// allowed.
 type clientConduct struct {
-	discovered netip.AddrPort // what the client was told about itself
+	discovered netip.AddrPort // the address that discovery returned to the client
 	nonces     nonces
 	tracks     map[uint32]track // by SSRC
-	plain      bool             // it has been told that sound may go without end-to-end encryption
+	plain      bool             // it has been told that media may be sent without end-to-end encryption
 }
 
-// nonces are the last ones that a client has used with its key. For sound, pictures and control packets they are one row.
+// nonces are the last nonces that a client has used with its key. Audio, video and control packets share one
+// sequence.
 type nonces struct {
 	used  map[uint32]bool
 	order []uint32
 }
 
-// keptNonces is how many are remembered.
+// keptNonces is the number of remembered nonces.
 const keptNonces = 4096
 
-// spend notes a nonce. It reports whether it is a new one.
+// spend records a nonce and reports whether it is new.
 func (n *nonces) spend(nonce uint32) bool {
 	if n.used[nonce] {
 		return false
@@ -47,12 +49,12 @@ type track struct {
 	timestamp uint32
 }
 
-// checkPacket looks at a packet of media that was opened.
+// checkPacket checks a decrypted media packet.
 func (s *Server) checkPacket(cl *client, ssrc uint32, p []byte) {
 	if payload := int(p[1] & 0x7f); !slices.Contains(cl.payloads(ssrc), payload) {
 		s.recordViolation(cl.seat, fmt.Sprintf("payload type %d on SSRC %d, and %v would be right", payload, ssrc, cl.payloads(ssrc)))
 	}
-	if cl.peer == nil { // WebRTC sends packets again
+	if cl.peer == nil { // WebRTC retransmits packets
 		s.checkTrack(cl, ssrc, track{binary.BigEndian.Uint16(p[2:]), binary.BigEndian.Uint32(p[4:])})
 	}
 	if cl.chosen > 0 && !cl.conduct.plain && ssrc != cl.rtx && wholeFrame(cl, ssrc, p) && !isEncrypted(cl, ssrc, p) {
@@ -60,13 +62,13 @@ func (s *Server) checkPacket(cl *client, ssrc uint32, p []byte) {
 	}
 }
 
-// checkTrack holds a source to sequence numbers that rise and to timestamps that do not fall. Loopback keeps the order.
+// checkTrack checks that sequence numbers increase and timestamps do not decrease. Loopback preserves the order.
 func (s *Server) checkTrack(cl *client, ssrc uint32, now track) {
 	last, there := cl.conduct.tracks[ssrc]
 	if there && int16(now.sequence-last.sequence) <= 0 {
 		s.recordViolation(cl.seat, fmt.Sprintf("sequence number %d after %d on SSRC %d", now.sequence, last.sequence, ssrc))
 	}
-	if there && ssrc != cl.rtx && int32(now.timestamp-last.timestamp) < 0 { // what is sent again is of any time
+	if there && ssrc != cl.rtx && int32(now.timestamp-last.timestamp) < 0 { // retransmissions may have any timestamp
 		s.recordViolation(cl.seat, fmt.Sprintf("timestamp %d after %d on SSRC %d", now.timestamp, last.timestamp, ssrc))
 	}
 	if cl.conduct.tracks == nil {
@@ -75,10 +77,11 @@ func (s *Server) checkTrack(cl *client, ssrc uint32, now track) {
 	cl.conduct.tracks[ssrc] = now
 }
 
-// opusPayloadType is the payload type of sound that every client knows.
+// opusPayloadType is the payload type for audio that every client knows.
 const opusPayloadType = 120
 
-// payloads returns the payload types that a source may have: those of its codecs. Who names none for pictures may take any.
+// payloads returns the payload types that a source may use: those of its codecs. A client without codecs may use any
+// for video.
 func (cl *client) payloads(ssrc uint32) []int {
 	var list []int
 	for _, co := range cl.codecs {
@@ -101,16 +104,16 @@ func (cl *client) payloads(ssrc uint32) []int {
 	return list
 }
 
-// wholeFrame tells whether a frame ends with the packet: a packet of sound is one, of pictures the last has the marker.
+// wholeFrame reports whether a frame ends with the packet: always for audio, with the marker bit for video.
 func wholeFrame(cl *client, ssrc uint32, p []byte) bool { return ssrc == cl.audio || p[1]&0x80 != 0 }
 
-// Marks of frames: the end of one that is encrypted from end to end, and sound that never is.
+// End marker of an encrypted frame, and the silence frame, which is never encrypted.
 var (
 	endOfFrame = []byte{0xfa, 0xfa}
 	silence    = []byte{0xf8, 0xff, 0xfe}
 )
 
-// isEncrypted tells whether a frame has the end of an encrypted one, or needs none.
+// isEncrypted reports whether a frame is end-to-end encrypted, or does not need to be.
 func isEncrypted(cl *client, ssrc uint32, p []byte) bool {
 	if p[0]&0x20 != 0 && int(p[len(p)-1]) < len(p) {
 		p = p[:len(p)-int(p[len(p)-1])] // padding
@@ -118,7 +121,7 @@ func isEncrypted(cl *client, ssrc uint32, p []byte) bool {
 	return bytes.HasSuffix(p, endOfFrame) || ssrc == cl.audio && bytes.HasSuffix(p, silence)
 }
 
-// checkCodecs looks at what a client says that it can send and read.
+// checkCodecs checks the codecs that a client offers.
 func (s *Server) checkCodecs(cl *client, list []offeredCodec) {
 	const forbidden = 96
 	seen, opus := map[int]bool{}, len(list) == 0
@@ -132,7 +135,7 @@ func (s *Server) checkCodecs(cl *client, list []offeredCodec) {
 		}
 		for _, payload := range []int{co.Payload, co.RTX} {
 			if payload == 0 && co.RTX == 0 {
-				continue // sound is not sent again
+				continue // audio is not retransmitted
 			}
 			if payload <= 0 || payload > 127 || payload == forbidden || seen[payload] {
 				s.recordViolation(cl.seat, fmt.Sprintf("codec %s with payload type %d", co.Name, payload))
@@ -145,7 +148,7 @@ func (s *Server) checkCodecs(cl *client, list []offeredCodec) {
 	}
 }
 
-// checkOrder looks at a message that makes sense only when op 4 has gone out.
+// checkOrder checks for a message that is valid only after op 4.
 func (s *Server) checkOrder(cl *client, op int) {
 	if early := []int{OpSpeaking, OpVideo, OpKeyPackage, OpCommitWelcome, OpReadyForTransition, OpInvalidCommitWelcome}; !cl.ready && slices.Contains(early, op) {
 		s.recordViolation(cl.seat, fmt.Sprintf("op %d before op 4", op))

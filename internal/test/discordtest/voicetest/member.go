@@ -20,8 +20,8 @@ import (
 	"clank/voice/discord/dave"
 )
 
-// PrivacyGroup is how a member takes part in the agreement on keys. The messages of the gateway come in order, and the calls one
-// after another.
+// PrivacyGroup is a member's part in the key agreement. It gets the messages of the gateway in order, one call at a
+// time.
 type PrivacyGroup interface {
 	Select(version int) error // op 4
 	HandleJSON(op int, d json.RawMessage) error
@@ -30,7 +30,7 @@ type PrivacyGroup interface {
 	Disconnected(user uint64)  // op 13
 }
 
-// FrameCipher encrypts and decrypts frames; the codec is "opus" or a name as op 1 has it.
+// FrameCipher encrypts and decrypts frames; the codec is "opus" or a name from op 1.
 type FrameCipher interface {
 	Encrypt(codec string, frame []byte) ([]byte, error)
 	Decrypt(user uint64, codec string, frame []byte) ([]byte, error)
@@ -42,30 +42,30 @@ type Privacy interface {
 	FrameCipher
 }
 
-// PrivacyConfig is what end-to-end encryption is about, and how it sends to the gateway.
+// PrivacyConfig configures end-to-end encryption, and how it sends to the gateway.
 type PrivacyConfig struct {
 	User, Group uint64
 	SendJSON    func(op int, d any)
 	SendBinary  func(op byte, payload []byte)
 }
 
-// MemberOptions is who joins, and where. The ticket is known to the voice server.
+// MemberOptions describe a member and its call. The voice server must know the credentials.
 type MemberOptions struct {
 	Endpoint    string
-	Roots       *x509.CertPool // nil: without TLS
+	Roots       *x509.CertPool // nil means no TLS
 	Credentials Credentials
-	// Privacy makes the end-to-end encryption; nil: the member does not speak it.
+	// Privacy creates the end-to-end encryption; nil if the member does not support it.
 	Privacy func(PrivacyConfig) (Privacy, error)
-	// Video asks for a source of video.
+	// Video requests a video source.
 	Video bool
-	// RequestLost has the member ask for packets of pictures that do not come, and for a key frame if they are lost, as
-	// programs that decode them do (RFC 4585, RFC 4588).
+	// RequestLost makes the member request missing video packets, and a key frame if they stay lost, as decoders do
+	// (RFC 4585, RFC 4588).
 	RequestLost bool
-	// Dial connects to the gateway ("tcp") and to the media port ("udp"); nil means the network of the machine.
+	// Dial connects to the gateway ("tcp") and to the media port ("udp"); nil uses the machine's network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// ReceivedFrame is what somebody sent: a packet of sound, or all packets of one picture put together.
+// ReceivedFrame is a received audio packet or a complete video frame.
 type ReceivedFrame struct {
 	From      string // user
 	Video     bool
@@ -73,11 +73,11 @@ type ReceivedFrame struct {
 	Sequence  uint16
 	Timestamp uint32
 	Data      []byte // decrypted, without extension and padding
-	Encrypted []byte // Data as it was on the way
-	Err       error  // of the end-to-end encryption; then Data is nil
+	Encrypted []byte // Data before decryption
+	Err       error  // error of the end-to-end encryption; then Data is nil
 }
 
-// A Member is one person in a call. Its methods may be called from any goroutine.
+// A Member is a person in a call. It is safe for concurrent use.
 type Member struct {
 	User string
 
@@ -94,18 +94,18 @@ type Member struct {
 	mu      sync.Mutex
 	private Privacy
 	session memberSession
-	people  map[string]bool        // who else is there
+	people  map[string]bool        // the other people in the call
 	sources map[uint32]mediaSource // by SSRC
 	early   map[uint32][]rtp.Packet
 	audio   sentStream
 	pending map[uint32]*frameAssembler
-	repeats map[uint32]uint32 // sources that repeat lost packets, and whose
-	wrong   []error           // of the end-to-end encryption
+	repeats map[uint32]uint32 // SSRCs of retransmissions, and of their source
+	wrong   []error           // errors of the end-to-end encryption
 	changed chan struct{}
-	err     error // why it ended
+	err     error // why the member has ended
 }
 
-// memberSession is what the gateway has said.
+// memberSession is the session data from the gateway.
 type memberSession struct {
 	audio, video, rtx uint32
 	mode              string
@@ -118,13 +118,13 @@ type mediaSource struct {
 	video bool
 }
 
-// frameBacklog is how many frames wait for the test; later ones are dropped.
+// frameBacklog is the number of frames that are queued for the test; later ones are dropped.
 const frameBacklog = 8192
 
-// ErrMemberLeft is why a member has ended that was closed by the test.
+// ErrMemberLeft means that the test closed the member.
 var ErrMemberLeft = errors.New("the member has left the call")
 
-// JoinCall enters a call and returns when the member can speak and hear. The caller must Close.
+// JoinCall joins a call and returns when the member can send and receive. The caller must call Close.
 func JoinCall(ctx context.Context, o MemberOptions) (*Member, error) {
 	m := &Member{
 		User: o.Credentials.User, options: o, frames: make(chan ReceivedFrame, frameBacklog),
@@ -182,7 +182,7 @@ func (o MemberOptions) dial(ctx context.Context) (*websocket.Conn, error) {
 	return ws, err
 }
 
-// end stops everything, for the first reason that is given.
+// end stops everything, with the first reason that is given.
 func (m *Member) end(err error) {
 	m.mu.Lock()
 	if m.err == nil {
@@ -198,7 +198,7 @@ func (m *Member) end(err error) {
 	}
 }
 
-// Close leaves the call and waits for what the member has started. It may be called twice.
+// Close leaves the call and waits for the member's goroutines. It may be called twice.
 func (m *Member) Close() error {
 	m.mu.Lock()
 	first := m.err == nil
@@ -208,14 +208,14 @@ func (m *Member) Close() error {
 	}
 	m.mu.Unlock()
 	if first {
-		_ = m.ws.Close(websocket.StatusNormalClosure, "") // the server forgets the member also when this fails
+		_ = m.ws.Close(websocket.StatusNormalClosure, "") // the server removes the member even if this fails
 	}
 	m.end(ErrMemberLeft)
 	m.tasks.Wait()
 	return nil
 }
 
-// heartbeat sends heartbeats at the interval of hello until ctx ends.
+// heartbeat sends heartbeats at the interval from hello until ctx ends.
 func (m *Member) heartbeat(ctx context.Context, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -232,7 +232,7 @@ func (m *Member) heartbeat(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Err tells why the member has ended; nil while it is in the call. An error of the gateway has its close code.
+// Err returns why the member has ended; nil while it is in the call. A gateway error contains its close code.
 func (m *Member) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -242,10 +242,10 @@ func (m *Member) Err() error {
 // Gone returns a channel that is closed when the member has ended.
 func (m *Member) Gone() <-chan struct{} { return m.gone }
 
-// Frames hands out what the others send. It is never closed.
+// Frames returns the received frames. The channel is never closed.
 func (m *Member) Frames() <-chan ReceivedFrame { return m.frames }
 
-// Wait returns nil as soon as cond is true. It looks whenever the gateway has said something.
+// Wait returns nil as soon as cond is true. It checks after every gateway message.
 func (m *Member) Wait(ctx context.Context, what string, cond func() bool) error {
 	for {
 		m.mu.Lock()
@@ -265,7 +265,7 @@ func (m *Member) Wait(ctx context.Context, what string, cond func() bool) error 
 	}
 }
 
-// notify wakes those who wait. The lock is held.
+// notify wakes all waits. The caller holds the lock.
 func (m *Member) notify() {
 	close(m.changed)
 	m.changed = make(chan struct{})
@@ -281,7 +281,7 @@ func (m *Member) Next(ctx context.Context) (ReceivedFrame, error) {
 	}
 }
 
-// People lists who else is in the call, as far as the gateway has said.
+// People returns the other people in the call, as reported by the gateway.
 func (m *Member) People() map[string]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -292,27 +292,27 @@ func (m *Member) People() map[string]bool {
 	return people
 }
 
-// SSRC returns the member's sources; that of video is 0 without.
+// SSRC returns the member's SSRCs; video is 0 if there is none.
 func (m *Member) SSRC() (audio, video uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.session.audio, m.session.video
 }
 
-// Private returns the end-to-end encryption that the options have made; nil without.
+// Private returns the end-to-end encryption; nil if there is none.
 func (m *Member) Private() Privacy { return m.private }
 
-// PrivacyErrors lists what the encryption has said of messages of the gateway. In a race that is nobody's fault.
+// PrivacyErrors returns the encryption's errors about gateway messages. In a race they are not errors.
 func (m *Member) PrivacyErrors() []error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.wrong)
 }
 
-// DAVESession is a member's part in the encryption.
+// DAVESession is a member's DAVE session.
 type DAVESession struct{ *dave.Session }
 
-// NewDAVESession makes a session; it is what [MemberOptions.Privacy] wants.
+// NewDAVESession creates a session, for [MemberOptions.Privacy].
 func NewDAVESession(l PrivacyConfig) (Privacy, error) {
 	s, err := dave.New(dave.Options{UserID: l.User, GroupID: l.Group, SendBinary: l.SendBinary, SendJSON: l.SendJSON})
 	if err != nil {
@@ -321,10 +321,10 @@ func NewDAVESession(l PrivacyConfig) (Privacy, error) {
 	return &DAVESession{s}, nil
 }
 
-// daveCodecs are those of which the encryption leaves something readable.
+// daveCodecs are the supported codecs of the encryption.
 var daveCodecs = map[string]dave.Codec{"opus": dave.Opus, "VP8": dave.VP8}
 
-// Encrypt makes of a frame what is sent.
+// Encrypt encrypts a frame.
 func (s *DAVESession) Encrypt(codec string, frame []byte) ([]byte, error) {
 	c, ok := daveCodecs[codec]
 	if !ok {
@@ -333,7 +333,7 @@ func (s *DAVESession) Encrypt(codec string, frame []byte) ([]byte, error) {
 	return s.Session.Encrypt(c, frame)
 }
 
-// Decrypt makes of what user sent what it was.
+// Decrypt decrypts a frame of a user.
 func (s *DAVESession) Decrypt(user uint64, codec string, frame []byte) ([]byte, error) {
 	c, ok := daveCodecs[codec]
 	if !ok {

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// NetworkFaults is what happens to packets of media on their way from the server to a client. Shares are from 0 to 1. Control
-// packets and discovery are spared.
+// NetworkFaults are faults of media packets from the server to a client. Shares are between 0 and 1. Control packets
+// and discovery are not affected.
 type NetworkFaults struct {
 	Loss      float64
 	Duplicate float64
-	Reorder   float64       // share of packets that come after the one behind them
+	Reorder   float64       // share of packets that arrive after the following one
 	Delay     time.Duration // of each packet
-	Jitter    time.Duration // at most so much more, by chance
-	// Dress gives packets without them a header extension and padding, as native clients send them.
+	Jitter    time.Duration // maximum random additional delay
+	// Dress adds a header extension and padding to packets without them, as native clients do.
 	Dress bool
 }
 
-// longestHold is how long a packet waits for the one that is to overtake it. Nobody spoke meanwhile, and it counts as lost.
+// longestHold is how long a packet waits to be overtaken. After that it counts as lost.
 const longestHold = 2 * time.Second
 
-// SetNetwork changes what the network does from now on.
+// SetNetwork changes the faults from now on.
 func (s *Server) SetNetwork(n NetworkFaults) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.network = n
 }
 
-// forward sends a packet of media, sealed for one client, over the network. The lock is held.
+// forward sends a media packet, encrypted for one client, with the faults applied. The caller holds the lock.
 func (s *Server) forward(to *client, plain []byte) {
 	if to.box == nil {
 		return // WebRTC
@@ -44,7 +44,7 @@ func (s *Server) forward(to *client, plain []byte) {
 	}
 	clear, err := ClearRTP(plain)
 	if err != nil {
-		return // it has been looked at when it came
+		return // it was checked when it arrived
 	}
 	sealed := to.box.Seal(plain, clear)
 	delay := n.Delay
@@ -89,7 +89,7 @@ func (s *Server) sendAfter(p latePacket, delay time.Duration) {
 	}
 }
 
-// addExtensionAndPadding adds an extension (RFC 8285: audio level) and padding to a packet that has none.
+// addExtensionAndPadding adds an extension (RFC 8285, audio level) and padding to a packet without them.
 func addExtensionAndPadding(p []byte) []byte {
 	if p[0]&0x30 != 0 {
 		return p
@@ -106,9 +106,9 @@ func addExtensionAndPadding(p []byte) []byte {
 	return append(out, 0, 0, 0, 4)
 }
 
-// post is what is on its way. The server's lock guards it.
+// post holds the packets in transit, guarded by the server's lock.
 type post struct {
-	packets []latePacket  // in the order in which they are due
+	packets []latePacket  // ordered by due time
 	wake    chan struct{} // capacity 1
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// receive deals with one message of a client. The lock is held.
+// receive handles a message of a client. The caller holds the lock.
 func (s *Server) receive(c *conn, kind websocket.MessageType, data []byte) {
 	if kind == websocket.MessageBinary {
 		s.receiveBinary(c, data)
@@ -76,7 +76,7 @@ func (s *Server) receiveBinary(c *conn, data []byte) {
 	}
 }
 
-// heartbeat answers, and forgets what the client says it has.
+// heartbeat acknowledges a heartbeat, and removes the messages that the client has received.
 func (s *Server) heartbeat(c *conn, data json.RawMessage) {
 	var d struct {
 		Time json.RawMessage `json:"t"`
@@ -97,7 +97,7 @@ func (s *Server) heartbeat(c *conn, data json.RawMessage) {
 	}
 }
 
-// command deals with what only a client that is signed in may send.
+// command handles the messages that require an identified client.
 func (s *Server) command(c *conn, op int, data json.RawMessage) {
 	cl := c.client
 	s.checkOrder(cl, op)
@@ -143,7 +143,7 @@ func (s *Server) speak(c *conn, data json.RawMessage) bool {
 	return true
 }
 
-// show handles op 12: what video a client sends, or that it stops. It reports whether the data could be read.
+// show handles op 12: the video that a client sends, or that it stops. It reports whether the data could be parsed.
 func (s *Server) show(c *conn, data json.RawMessage) bool {
 	var d struct {
 		Video   uint32 `json:"video_ssrc"`
@@ -156,7 +156,7 @@ func (s *Server) show(c *conn, data json.RawMessage) bool {
 		return false
 	}
 	cl := c.client
-	if cl.mode == "webrtc" && d.RTX != 0 && s.sources[d.RTX] == nil { // there the client chooses it
+	if cl.mode == "webrtc" && d.RTX != 0 && s.sources[d.RTX] == nil { // with WebRTC the client chooses it
 		delete(s.sources, cl.rtx)
 		cl.rtx, s.sources[d.RTX] = d.RTX, cl
 	}
@@ -176,7 +176,7 @@ func (s *Server) show(c *conn, data json.RawMessage) bool {
 	return true
 }
 
-// offeredCodec is one entry of what a client can send and read.
+// offeredCodec is a codec that a client can send and receive.
 type offeredCodec struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`
@@ -187,7 +187,7 @@ type offeredCodec struct {
 	Decode   *bool  `json:"decode"`
 }
 
-// selectProtocol handles op 1: how a client wants its media. It reports whether the data could be read.
+// selectProtocol handles op 1. It reports whether the data could be parsed.
 func (s *Server) selectProtocol(c *conn, data json.RawMessage) bool {
 	var d struct {
 		Protocol string          `json:"protocol"`
@@ -229,7 +229,7 @@ func (s *Server) selectUDP(c *conn, data json.RawMessage) bool {
 		return true
 	}
 	key := make([]byte, KeySize)
-	_, _ = rand.Read(key) // it always fills the key
+	_, _ = rand.Read(key) // never fails, see crypto/rand
 	box, err := NewPacketCipher(udp.Mode, key)
 	if err != nil {
 		s.closeWith(c, CloseUnknownMode, "Unknown encryption mode.")
@@ -240,7 +240,7 @@ func (s *Server) selectUDP(c *conn, data json.RawMessage) bool {
 		numbers[i] = int(b)
 	}
 	cl.addr, cl.mode, cl.box = netip.AddrPortFrom(addr, udp.Port), udp.Mode, box
-	cl.conduct.nonces = nonces{} // the key is another
+	cl.conduct.nonces = nonces{} // the key is new
 	if seen := cl.conduct.discovered; seen.IsValid() && seen != cl.addr {
 		s.recordViolation(cl.seat, fmt.Sprintf("selects %s, and was told that it is %s", cl.addr, seen))
 	}
@@ -248,7 +248,7 @@ func (s *Server) selectUDP(c *conn, data json.RawMessage) bool {
 	return true
 }
 
-// startMedia sends op 4, to which the mode adds its own, and lets a client hear and be heard.
+// startMedia sends op 4, to which the mode adds fields, and lets a client send and receive.
 func (s *Server) startMedia(cl *client, description map[string]any) {
 	first := !cl.ready
 	cl.ready = true
@@ -268,7 +268,7 @@ func (s *Server) startMedia(cl *client, description map[string]any) {
 	}
 }
 
-// updateSession handles op 14 of a client: other codecs. It reports whether the data could be read.
+// updateSession handles op 14 of a client: other codecs. It reports whether the data could be parsed.
 func (s *Server) updateSession(cl *client, data json.RawMessage) bool {
 	var d struct {
 		Codecs []offeredCodec `json:"codecs"`
@@ -281,8 +281,8 @@ func (s *Server) updateSession(cl *client, data json.RawMessage) bool {
 	return true
 }
 
-// videoCodec returns the codec that a client is told to send: the one it likes best of those that all others can
-// read, or the one it likes best, or H264.
+// videoCodec returns the codec that a client must send: its preferred one of those that all others can receive,
+// otherwise its preferred one, or H264.
 func (s *Server) videoCodec(cl *client) string {
 	if s.codec != "" {
 		return s.codec
@@ -305,7 +305,7 @@ func (s *Server) videoCodec(cl *client) string {
 	return sent[0].Name
 }
 
-// reads tells whether the client can decode a codec. One that names no video codec does not watch.
+// reads reports whether the client can decode a codec. A client without video codecs does not watch.
 func (cl *client) reads(name string) bool {
 	watches := false
 	for _, co := range cl.codecs {
@@ -320,8 +320,8 @@ func (cl *client) reads(name string) bool {
 	return !watches
 }
 
-// want handles op 15 of a client: which sources it wants to have, 0 to 100 each. It reports whether the data
-// could be read.
+// want handles op 15 of a client: the requested quality of sources, 0 to 100. It reports whether the data could be
+// parsed.
 func (s *Server) want(cl *client, data json.RawMessage) bool {
 	var d map[string]json.RawMessage
 	if json.Unmarshal(data, &d) != nil {
@@ -341,7 +341,7 @@ func (s *Server) want(cl *client, data json.RawMessage) bool {
 	return true
 }
 
-// wantOf returns how much a client wants the video of a source.
+// wantOf returns the quality that a client requests of a video source.
 func (cl *client) wantOf(ssrc uint32) int {
 	if n, ok := cl.wants[strconv.FormatUint(uint64(ssrc), 10)]; ok {
 		return n
@@ -349,7 +349,7 @@ func (cl *client) wantOf(ssrc uint32) int {
 	return cl.wants["any"]
 }
 
-// sendWants tells a client that can send video how much the others want it, when that has changed.
+// sendWants tells a client that can send video the quality that the others request, if that has changed.
 func (s *Server) sendWants(cl *client) {
 	if cl.video == 0 || !cl.ready {
 		return
@@ -414,5 +414,5 @@ const (
 	CloseBadRequest       = 4020
 )
 
-// isResumable tells whether a client may come back to the session that such a close has interrupted.
+// isResumable reports whether a session can be resumed after the server closed its connection with this code.
 func isResumable(code int) bool { return code < 4000 || code == CloseCrashed }

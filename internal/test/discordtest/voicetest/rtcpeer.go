@@ -16,8 +16,8 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
-// selectWebRTC begins the WebRTC mode: the data of op 1 is a part of an offer. Op 4 follows when the answer is there. The
-// client can publish by it; media of others does not reach it.
+// selectWebRTC starts WebRTC mode: the data of op 1 is a part of an offer. Op 4 follows with the answer. The client
+// can send media; it does not receive that of others.
 func (s *Server) selectWebRTC(c *conn, data json.RawMessage) bool {
 	var offer string
 	if json.Unmarshal(data, &offer) != nil {
@@ -50,8 +50,8 @@ func (s *Server) selectWebRTC(c *conn, data json.RawMessage) bool {
 	return true
 }
 
-// endPeer closes a connection without waiting for it; Close does that. The lock is held, and what the connection has
-// started may want it.
+// endPeer closes a connection without waiting for it; Close waits. The caller holds the lock, which goroutines of the
+// connection may need.
 func (s *Server) endPeer(p *RTCPeer) {
 	if p == nil || s.closed {
 		return
@@ -62,7 +62,7 @@ func (s *Server) endPeer(p *RTCPeer) {
 	})
 }
 
-// receivePlain takes a packet of media that came over WebRTC.
+// receivePlain handles a media packet received over WebRTC.
 func (s *Server) receivePlain(cl *client, p []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *Server) receivePlain(cl *client, p []byte) {
 	s.handleRTP(cl, ssrc, p)
 }
 
-// receivePlainRTCP takes control packets that came over WebRTC.
+// receivePlainRTCP handles control packets received over WebRTC.
 func (s *Server) receivePlainRTCP(cl *client, p []byte) {
 	if !IsRTCP(p) {
 		return
@@ -90,23 +90,23 @@ func (s *Server) receivePlainRTCP(cl *client, p []byte) {
 	s.handleRTCP(cl, p)
 }
 
-// PeerOptions is what a peer is made of. Its functions are called from goroutines of the peer, and own what they are given.
+// PeerOptions configure a peer. The callbacks run on goroutines of the peer, and own their arguments.
 type PeerOptions struct {
-	// Fragment has the lines of the client's offer; others than the known ones are passed over, so a whole offer will do.
+	// Fragment contains the lines of the client's offer. Unknown lines are ignored, so a whole offer works as well.
 	Fragment string
-	// Audio and Video are the sources that the client was given; Video is 0 without.
+	// Audio and Video are the client's SSRCs; Video is 0 if there is none.
 	Audio, Video uint32
 	OnRTP        func(packet []byte)
 	OnRTCP       func(packet []byte)
 }
 
-// An RTCPeer is the server's end of one connection.
+// An RTCPeer is the server's end of a WebRTC connection.
 type RTCPeer struct {
 	pc    *webrtc.PeerConnection
 	tasks sync.WaitGroup
 }
 
-// AnswerFragment makes the server's end and the lines that the client is told by op 4. The caller must Close the peer.
+// AnswerFragment creates the server's end and returns the lines for op 4. The caller must close the peer.
 func AnswerFragment(o PeerOptions) (*RTCPeer, string, error) {
 	f, err := parseFragment(o.Fragment)
 	if err != nil {
@@ -142,7 +142,7 @@ func AnswerFragment(o PeerOptions) (*RTCPeer, string, error) {
 	return p, answer, nil
 }
 
-// newPeerConnection knows the client's payload types and listens on loopback only.
+// newPeerConnection returns a connection with the client's payload types that listens only on loopback.
 func newPeerConnection(f sdpFragment) (*webrtc.PeerConnection, error) {
 	media := &webrtc.MediaEngine{}
 	for _, c := range f.codecs {
@@ -170,10 +170,10 @@ func newPeerConnection(f sdpFragment) (*webrtc.PeerConnection, error) {
 	return api.NewPeerConnection(webrtc.Configuration{})
 }
 
-// gatherTimeout bounds the search for the own addresses, which are those of loopback.
+// gatherTimeout bounds gathering the ICE candidates, which are on loopback.
 const gatherTimeout = 10 * time.Second
 
-// negotiate takes the offer that was made up and returns the lines of the answer.
+// negotiate processes the reconstructed offer and returns the lines of the answer.
 func (p *RTCPeer) negotiate(offer string) (string, error) {
 	if err := p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offer}); err != nil {
 		return "", err
@@ -194,7 +194,7 @@ func (p *RTCPeer) negotiate(offer string) (string, error) {
 	return shortenSDP(p.pc.LocalDescription().SDP)
 }
 
-// shortenSDP keeps of an answer what the client needs.
+// shortenSDP reduces an answer to the lines that the client needs.
 func shortenSDP(sdp string) (string, error) {
 	kept := map[string]string{}
 	for line := range strings.Lines(sdp) {
@@ -227,7 +227,7 @@ func (p *RTCPeer) WriteRTCP(packet []byte) error {
 	return nil
 }
 
-// Close ends the connection and waits for what the peer has started.
+// Close closes the connection and waits for the peer's goroutines.
 func (p *RTCPeer) Close() error {
 	err := p.pc.GracefulClose()
 	p.tasks.Wait()
@@ -237,7 +237,7 @@ func (p *RTCPeer) Close() error {
 	return nil
 }
 
-// sdpFragment is what the client's lines say.
+// sdpFragment is the parsed part of the client's offer.
 type sdpFragment struct {
 	ufrag, pwd, fingerprint string
 	codecs                  []sdpCodec
@@ -251,7 +251,7 @@ type sdpCodec struct {
 	kind     webrtc.RTPCodecType
 }
 
-// parseFragment reads the lines that matter. A line may come twice, as in an offer of two media.
+// parseFragment parses the relevant lines. A line may occur twice, as in an offer of two media.
 func parseFragment(text string) (sdpFragment, error) {
 	var f sdpFragment
 	seen := map[uint8]bool{}
@@ -309,7 +309,7 @@ func (f sdpFragment) of(kind webrtc.RTPCodecType) []sdpCodec {
 	return list
 }
 
-// offer returns the description that the fragment was cut from, as far as it matters.
+// offer returns the relevant parts of the offer from which the fragment was taken.
 func (f sdpFragment) offer(audio, video uint32) string {
 	lines := []string{"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1", "a=msid-semantic: WMS *"}
 	lines = append(lines, f.media(webrtc.RTPCodecTypeAudio, "0", audio)...)

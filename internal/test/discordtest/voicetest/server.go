@@ -20,27 +20,28 @@ import (
 	"clank/internal/test/discordtest/delivery"
 )
 
-// Config is what a Server can be told before it starts. The zero value is good: a server without end-to-end encryption.
+// Config configures a Server. The zero value is a server without end-to-end encryption.
 type Config struct {
-	// Heartbeat is announced in hello; 0 means 13.75 s. A client that stays silent for one and a half intervals is closed
-	// with 4009.
+	// Heartbeat is the interval announced in hello; 0 means 13.75 s. A client that is silent for one and a half
+	// intervals is closed with 4009.
 	Heartbeat time.Duration
-	// Modes are the transport encryptions on offer; nil means both.
+	// Modes are the offered transport encryption modes; nil means both.
 	Modes []string
-	// DAVE is the highest version of end-to-end encryption; 0 means that calls have none, as on stages.
+	// DAVE is the highest supported version of end-to-end encryption; 0 disables it, as on stages.
 	DAVE int
-	// TLS has the gateway speak "wss", as the real one does; else it is "ws".
+	// TLS makes the gateway use "wss", as the real one does, instead of "ws".
 	TLS bool
-	// Optional lets clients in that do not speak DAVE, instead of closing with 4017.
+	// Optional admits clients that do not support DAVE, instead of closing with 4017.
 	Optional bool
-	// Seed makes the choices of the network the same each time.
+	// Seed makes the random network faults repeatable.
 	Seed uint64
-	// Listen opens a port of the gateway, and ListenPacket that of media, whose addresses are of UDP; nil means loopback.
+	// Listen opens a port of the gateway, and ListenPacket that of media, which must have UDP addresses; nil means
+	// loopback.
 	Listen       func() (net.Listener, error)
 	ListenPacket func() (net.PacketConn, error)
 }
 
-// A Server is one voice server. Its methods may be called from any goroutine. Values it returns are copies.
+// A Server is an emulated voice server. It is safe for concurrent use. Values it returns are copies.
 type Server struct {
 	cfg   Config
 	http  *http.Server
@@ -56,7 +57,7 @@ type Server struct {
 	clients map[ClientID]*client
 	sources map[uint32]*client           // by SSRC
 	groups  map[string]*delivery.Service // by room
-	peers   map[*RTCPeer]bool            // of WebRTC, until they are closed
+	peers   map[*RTCPeer]bool            // WebRTC peers that are not closed
 	lastID  uint32
 	dice    *rand.Rand
 	post    post
@@ -64,7 +65,7 @@ type Server struct {
 	trouble
 }
 
-// Start listens on free loopback ports. The caller must Close.
+// Start listens on free loopback ports. The caller must call Close.
 func Start(cfg Config) (*Server, error) {
 	if cfg.Heartbeat == 0 {
 		cfg.Heartbeat = 13750 * time.Millisecond
@@ -106,12 +107,12 @@ func Start(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// firstID is below the number of every source.
+// firstID is smaller than every SSRC.
 const firstID = 1000
 
 var errClosed = errors.New("the voice server was closed")
 
-// Endpoint opens another port of the gateway and returns it as VOICE_SERVER_UPDATE names it, host:port.
+// Endpoint opens another port of the gateway and returns its host:port, as in VOICE_SERVER_UPDATE.
 func (s *Server) Endpoint() (string, error) {
 	ln, err := s.cfg.Listen()
 	if err != nil {
@@ -127,22 +128,22 @@ func (s *Server) Endpoint() (string, error) {
 		ln = tls.NewListener(ln, s.trust.config)
 	}
 	s.tasks.Go(func() {
-		_ = s.http.Serve(ln) // always ends with ErrServerClosed, by Close
+		_ = s.http.Serve(ln) // always returns ErrServerClosed, after Close
 	})
 	return addr, nil
 }
 
-// Certificate returns the certificate that the server shows, in PEM. It is its own authority.
+// Certificate returns the server's self-signed certificate as PEM.
 func (s *Server) Certificate() []byte { return slices.Clone(s.trust.pem) }
 
-// Roots returns a pool with the certificate.
+// Roots returns a certificate pool with the server's certificate.
 func (s *Server) Roots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(s.trust.pem)
 	return pool
 }
 
-// Close cuts all connections and waits until every goroutine of the server has ended. Further calls do nothing.
+// Close closes all connections and waits for all goroutines of the server. Further calls do nothing.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -168,8 +169,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Wait returns nil as soon as cond is true. It looks after every change on the server, so that nobody polls. Without luck it
-// returns an error that names what was waited for, with the cause of the context.
+// Wait returns nil as soon as cond is true. It checks after every change on the server rather than polling. If ctx
+// ends first, the error names what was waited for and the cause.
 func (s *Server) Wait(ctx context.Context, what string, cond func() bool) error {
 	for {
 		s.mu.Lock()
@@ -186,19 +187,19 @@ func (s *Server) Wait(ctx context.Context, what string, cond func() bool) error 
 	}
 }
 
-// notify wakes everyone who waits for a change. The lock is held.
+// notify wakes all waits for a change. The caller holds the lock.
 func (s *Server) notify() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// newSSRC returns a number that no source has. The lock is held.
+// newSSRC returns an unused SSRC. The caller holds the lock.
 func (s *Server) newSSRC() uint32 {
 	s.lastID++
 	return s.lastID
 }
 
-// encode writes what the server itself has made, which can always be written.
+// encode marshals a value of the server, which always succeeds.
 func encode(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -207,25 +208,25 @@ func encode(v any) json.RawMessage {
 	return data
 }
 
-// ErrNotConnected says that no client sits there, or that it has no connection.
+// ErrNotConnected means that there is no client with that id, or that it is disconnected.
 var ErrNotConnected = errors.New("nobody is connected at that seat")
 
-// refusal is what the next to identify or to resume gets.
+// refusal is the close code for the next client that identifies or resumes.
 type refusal struct {
 	code   int
 	reason string
 }
 
-// trouble holds what a test has ordered.
+// trouble holds the faults that a test has requested.
 type trouble struct {
 	withholdACKs    bool
 	refusals        []refusal
 	lostDiscoveries int    // number of discoveries to leave unanswered
-	codec           string // of video, whatever the clients like
+	codec           string // video codec, regardless of the clients
 	network         NetworkFaults
 }
 
-// Admit makes a ticket good. An older one of the same seat stays good until Revoke.
+// Admit makes credentials valid. Older ones of the same client stay valid until Revoke.
 func (s *Server) Admit(t Credentials) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,7 +234,7 @@ func (s *Server) Admit(t Credentials) {
 	s.createGroup(t)
 }
 
-// Revoke makes all tickets of a seat worthless and, with a code that is not 0, closes its connection.
+// Revoke invalidates all credentials of a client and, with a code other than 0, closes its connection.
 func (s *Server) Revoke(seat ClientID, code int, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,19 +252,19 @@ func (s *Server) Revoke(seat ClientID, code int, reason string) {
 	s.notify()
 }
 
-// RefuseNext closes the connection of the next client that identifies or resumes. Each call counts for one.
+// RefuseNext closes the connection of the next client that identifies or resumes. Calls accumulate.
 func (s *Server) RefuseNext(code int, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refusals = append(s.refusals, refusal{code, reason})
 }
 
-// CloseSeat closes the connection of a client with a code. After 4015 and all below 4000 it may resume.
+// CloseSeat closes the connection of a client with a code. It may resume after 4015 and all codes below 4000.
 func (s *Server) CloseSeat(seat ClientID, code int, reason string) error {
 	return s.withClient(seat, func(cl *client) { s.closeWith(cl.conn, code, reason) })
 }
 
-// Drop cuts the connection of a client without a close frame. What happens meanwhile is kept for a resume.
+// Drop cuts the connection of a client without a close frame. Messages in the meantime are kept for a resume.
 func (s *Server) Drop(seat ClientID) error {
 	return s.withClient(seat, func(cl *client) {
 		cl.conn.Cut()
@@ -271,7 +272,7 @@ func (s *Server) Drop(seat ClientID) error {
 	})
 }
 
-// Send sends a client any message with a number of its own. The data must be JSON.
+// Send sends a client a message with its own sequence number. The data must be JSON.
 func (s *Server) Send(seat ClientID, op int, data string) error {
 	if !json.Valid([]byte(data)) {
 		return fmt.Errorf("send op %d: the data is not JSON; SendRaw sends anything", op)
@@ -279,12 +280,12 @@ func (s *Server) Send(seat ClientID, op int, data string) error {
 	return s.withClient(seat, func(cl *client) { s.send(cl, op, json.RawMessage(data)) })
 }
 
-// SendBinary sends a client any binary message with a number of its own.
+// SendBinary sends a client a binary message with its own sequence number.
 func (s *Server) SendBinary(seat ClientID, op byte, payload []byte) error {
 	return s.withClient(seat, func(cl *client) { s.sendBinary(cl, int(op), payload) })
 }
 
-// SendRaw sends a client any bytes as one message, of text or binary. They are not kept.
+// SendRaw sends a client any text or binary message. It is not kept for resuming.
 func (s *Server) SendRaw(seat ClientID, binary bool, data []byte) error {
 	kind := websocket.MessageText
 	if binary {
@@ -293,21 +294,22 @@ func (s *Server) SendRaw(seat ClientID, binary bool, data []byte) error {
 	return s.withClient(seat, func(cl *client) { cl.conn.Send(kind, slices.Clone(data)) })
 }
 
-// WithholdHeartbeatACK stops answering heartbeats, until it is called with false.
+// WithholdHeartbeatACK stops acknowledging heartbeats until it is called with false.
 func (s *Server) WithholdHeartbeatACK(withhold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.withholdACKs = withhold
 }
 
-// LoseDiscoveries leaves the next n requests for the own address unanswered.
+// LoseDiscoveries leaves the next n IP discovery requests unanswered.
 func (s *Server) LoseDiscoveries(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lostDiscoveries = n
 }
 
-// ChooseVideoCodec fixes what op 4 says, and tells those who are there by op 14. Empty lets the codecs of the clients decide.
+// ChooseVideoCodec sets the codec in op 4, and sends it to connected clients by op 14. If it is empty, the clients'
+// codecs decide.
 func (s *Server) ChooseVideoCodec(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -331,32 +333,32 @@ func (s *Server) withClient(seat ClientID, do func(*client)) error {
 	return nil
 }
 
-// A Message is one message of a client to the gateway.
+// A Message is a message of a client to the gateway.
 type Message struct {
 	Seat ClientID // zero before identify
-	Op   int      // -1 when it could not be read
+	Op   int      // -1 if it could not be parsed
 	Data json.RawMessage
 }
 
-// A Disconnection is the end of one connection of the gateway.
+// A Disconnection is the end of a gateway connection.
 type Disconnection struct {
-	// Code is the close code that somebody gave first, or -1 for a cut line.
+	// Code is the close code of whichever side closed first, or -1 for a broken connection.
 	Code int
 }
 
-// A Violation is something that the real service would punish, or ignore without a word.
+// A Violation is something that the real service would punish or silently ignore.
 type Violation struct {
 	Seat ClientID
 	Text string
 }
 
-// Counts are packets of media and control, from the view of one client.
+// Counts are numbers of media and control packets of one client.
 type Counts struct {
-	Received int // from the client, opened
-	Lost     int // not sent to the client on purpose
+	Received int // from the client, decrypted
+	Lost     int // to the client, dropped on purpose
 }
 
-// traffic is the record of all that came and went.
+// traffic is the record of all messages.
 type traffic struct {
 	conns      []*conn
 	messages   []Message
@@ -378,14 +380,14 @@ func (s *Server) recordViolation(seat ClientID, text string) {
 	s.violations = append(s.violations, Violation{seat, text})
 }
 
-// Received lists the messages with that opcode that clients sent, oldest first.
+// Received returns the messages with an opcode that clients sent, oldest first.
 func (s *Server) Received(op int) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.messages), func(m Message) bool { return m.Op != op })
 }
 
-// WaitReceived waits until clients have sent more than skip messages with that opcode, and returns the one after those.
+// WaitReceived waits for a message with an opcode after the first skip ones, and returns it.
 func (s *Server) WaitReceived(ctx context.Context, op, skip int) (Message, error) {
 	var list []Message
 	err := s.Wait(ctx, fmt.Sprintf("voice message with op %d", op), func() bool {
@@ -398,39 +400,39 @@ func (s *Server) WaitReceived(ctx context.Context, op, skip int) (Message, error
 	return list[skip], nil
 }
 
-// ForgetTraffic drops the record of messages, endings and what was not taken, for tests that go on for long. Violations stay.
+// ForgetTraffic drops the record of messages, disconnections and unused messages, for long tests. Violations stay.
 func (s *Server) ForgetTraffic() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.messages, s.endings, s.unused, s.rtcp = nil, nil, nil, nil
 }
 
-// Endings lists the connections of the gateway that have ended.
+// Endings returns the gateway connections that have ended.
 func (s *Server) Endings() []Disconnection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.endings)
 }
 
-// Violations lists what clients did wrong without being told.
+// Violations returns what clients did wrong without being told.
 func (s *Server) Violations() []Violation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.violations)
 }
 
-// A Client is somebody who has identified, as the server sees them.
+// A Client is the server's view of an identified client.
 type Client struct {
 	ClientID
-	Audio, Video   uint32 // SSRC; that of video is 0 without
-	Connected      bool   // the gateway's line is there
+	Audio, Video   uint32 // SSRCs; video is 0 if there is none
+	Connected      bool   // connected to the gateway
 	Ready          bool   // the protocol is selected
 	Speaking       int    // the mask of its last op 5, -1 before
 	Unacknowledged int    // messages kept for resuming
 	Counts
 }
 
-// Clients lists who is there, in the order of their seats.
+// Clients returns all clients in a stable order.
 func (s *Server) Clients() []Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -451,7 +453,7 @@ func (s *Server) Clients() []Client {
 	return list
 }
 
-// Client finds who sits there.
+// Client returns the client with an id.
 func (s *Server) Client(seat ClientID) (Client, bool) {
 	for _, c := range s.Clients() {
 		if c.ClientID == seat {
@@ -461,7 +463,7 @@ func (s *Server) Client(seat ClientID) (Client, bool) {
 	return Client{}, false
 }
 
-// WaitClient waits until the client at the seat is as match asks for.
+// WaitClient waits until a client matches.
 func (s *Server) WaitClient(ctx context.Context, seat ClientID, what string, match func(Client) bool) (Client, error) {
 	var found Client
 	err := s.Wait(ctx, what, func() bool {
