@@ -1,3 +1,3 @@
-// Package endurance is a network in memory and calls held over it for simulated hours: joins, moves, broken
-// sockets, loss. Nothing may grow, and nothing may stutter but what the network lost.
+// Package endurance runs calls over an in-memory network for hours of simulated time: joins, moves, broken
+// connections, packet loss. Resources must not grow, and audio must have no gaps except those of lost packets.
 package endurance

@@ -11,38 +11,38 @@ import (
 	"time"
 )
 
-// maxQueuedDatagrams is how many datagrams wait for a reader; later ones are lost, and counted.
+// maxQueuedDatagrams is the number of datagrams queued for a reader; later ones are dropped and counted.
 const maxQueuedDatagrams = 4096
 
-// Network connects dialers and listeners in memory. Its waits are of the kind that testing/synctest sees, so time can be simulated.
+// Network is an in-memory network. Its waits work with testing/synctest, so that time can be simulated.
 type Network struct {
 	mu        sync.Mutex
-	last      uint16 // port that was given out
+	last      uint16 // last assigned port
 	listeners map[string]*listener
 	sockets   map[netip.AddrPort]*Socket
 	overflown int
 }
 
-// NewNetwork makes a network on which there is nobody.
+// NewNetwork returns a network without sockets.
 func NewNetwork() *Network {
 	return &Network{last: 1024, listeners: map[string]*listener{}, sockets: map[netip.AddrPort]*Socket{}}
 }
 
-// DroppedDatagrams returns how many datagrams were lost because nobody read them.
+// DroppedDatagrams returns the number of datagrams that were dropped because nobody read them.
 func (n *Network) DroppedDatagrams() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.overflown
 }
 
-// OpenSockets returns how many listeners and sockets are open.
+// OpenSockets returns the number of open listeners and sockets.
 func (n *Network) OpenSockets() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.listeners) + len(n.sockets)
 }
 
-// address gives out the next one that is free. The lock is held.
+// address returns an unused address. The caller holds the lock.
 func (n *Network) address() netip.AddrPort {
 	for {
 		n.last = max(n.last+1, 1024)
@@ -53,7 +53,7 @@ func (n *Network) address() netip.AddrPort {
 	}
 }
 
-// Dial connects to a listener ("tcp"), or makes a socket of datagrams that knows one other ("udp").
+// Dial connects to a listener ("tcp"), or creates a connected datagram socket ("udp").
 func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	n.mu.Lock()
 	if network == "udp" {
@@ -132,7 +132,7 @@ func (l *listener) Close() error {
 	return nil
 }
 
-// Socket is one end of datagrams. It is a [net.Conn] and a [net.PacketConn].
+// Socket is a datagram socket. It is a [net.Conn] and a [net.PacketConn].
 type Socket struct {
 	network *Network
 	at, to  netip.AddrPort
@@ -186,7 +186,7 @@ func (s *Socket) WriteTo(p []byte, to net.Addr) (int, error) {
 	return s.send(p, a.AddrPort())
 }
 
-// send puts a datagram into the queue of another socket. Where there is none it is lost, as on any network.
+// send queues a datagram for another socket. If there is none, it is lost as on any network.
 func (s *Socket) send(p []byte, to netip.AddrPort) (int, error) {
 	s.mu.Lock()
 	closed := s.closed
@@ -234,7 +234,7 @@ func (s *Socket) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline implements [net.Conn]; nothing waits to be written.
+// SetWriteDeadline implements [net.Conn]; writes never block.
 func (s *Socket) SetWriteDeadline(time.Time) error { return nil }
 
 // SetDeadline implements [net.Conn].

@@ -1,3 +1,3 @@
-// Package injection is a corpus of pages that speak to a model as somebody else, shown through a real browser to both
-// loops. It has tests only.
+// Package injection tests prompt injection: pages that pretend to speak for someone else are shown to both loops
+// through a real browser. It contains only tests.
 package injection

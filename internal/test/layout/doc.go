@@ -1,3 +1,3 @@
-// Package layout is a test of the import rules in ARCHITECTURE.md: about ten layering rules and the
-// third-party boundaries. It is not a list of imports.
+// Package layout tests the import rules of ARCHITECTURE.md: about ten layering rules and the boundaries for
+// third-party modules. It is not a list of imports.
 package layout

@@ -1,3 +1,3 @@
-// Package load is what many people at once need who browse without end: a site, a model that works its form, what their
-// processes take of the machine, and the floors of rod and playwright-core, which do the same without clank.
+// Package load provides what load tests need: a site, a model that fills in its form, resource usage of processes,
+// and baselines with rod and playwright-core, which do the same without clank.
 package load

@@ -15,7 +15,7 @@ type Figures struct {
 	errors []error
 }
 
-// Snapshot is what Figures had counted when they were taken.
+// Snapshot is a set of counts.
 type Snapshot struct {
 	Loops         map[string]int
 	Steps, Queued []time.Duration // sorted
@@ -23,7 +23,7 @@ type Snapshot struct {
 	Errors        []error
 }
 
-// Step notes how long a step of some kind took that a person or a model waited for.
+// Step records the duration of a step for which a person or a model waited.
 func (f *Figures) Step(kind string, took time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -33,7 +33,7 @@ func (f *Figures) Step(kind string, took time.Duration) {
 	f.steps[kind] = append(f.steps[kind], took)
 }
 
-// Loop notes that somebody has once more worked the form to its end.
+// Loop records that a person has completed the form once more.
 func (f *Figures) Loop(person string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,21 +43,21 @@ func (f *Figures) Loop(person string) {
 	f.loops[person]++
 }
 
-// Queued notes how long a task waited for its turn.
+// Queued records how long a task waited in the queue.
 func (f *Figures) Queued(took time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queued = append(f.queued, took)
 }
 
-// Fail notes that something went wrong.
+// Fail records an error.
 func (f *Figures) Fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.errors = append(f.errors, err)
 }
 
-// Take returns what was counted since it was last called.
+// Take returns the counts since the last call.
 func (f *Figures) Take() Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,7 +81,8 @@ func (s Snapshot) Total() int {
 	return n
 }
 
-// Fairness returns Jain's index of the loops of people, who have that in common: 1 if all have done as many, 1/n if one has done all.
+// Fairness returns Jain's fairness index of the loops of people: 1 if all have done the same number, 1/n if one of n
+// has done all.
 func (s Snapshot) Fairness(people []string) float64 {
 	sum, squares := 0.0, 0.0
 	for _, p := range people {
@@ -94,7 +95,7 @@ func (s Snapshot) Fairness(people []string) float64 {
 	return sum * sum / (float64(len(people)) * squares)
 }
 
-// Percentile returns the value below which a share of the sorted ones lies; 0 of none.
+// Percentile returns a percentile of sorted values; 0 if there are none.
 func Percentile(sorted []time.Duration, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0

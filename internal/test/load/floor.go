@@ -13,8 +13,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// RodLoops has n tabs of the browser do the loop side by side with nothing but rod, for so long, and returns how often
-// they did it. What a page says is read as HTML, which is the least there is.
+// RodLoops runs the loop in n tabs of the browser with rod alone, for a duration, and returns the number of loops. It
+// reads the page as HTML, which is the cheapest way.
 func RodLoops(ctx context.Context, devTools, site string, n int, d time.Duration) (int, error) {
 	b := rod.New().ControlURL(devTools).NoDefaultDevice().Context(ctx)
 	if err := b.Connect(); err != nil {
@@ -32,7 +32,7 @@ func RodLoops(ctx context.Context, devTools, site string, n int, d time.Duration
 			return 0, fmt.Errorf("rod: %w", err)
 		}
 		pages = append(pages, p)
-		if err := (proto.EmulationSetFocusEmulationEnabled{Enabled: true}).Call(p); err != nil { // as clank's: all are drawn
+		if err := (proto.EmulationSetFocusEmulationEnabled{Enabled: true}).Call(p); err != nil { // as in clank, so that all tabs are rendered
 			return 0, fmt.Errorf("rod: %w", err)
 		}
 	}

@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// Usage is what processes take of the machine.
+// Usage is the resource usage of processes.
 type Usage struct {
-	MB                       float64 // their own memory and their share of what they have in common
+	MB                       float64 // proportional set size
 	CPU                      time.Duration
-	Processes, Threads, Open int // Open is their descriptors
+	Processes, Threads, Open int // Open is the number of file descriptors
 }
 
-// Tree returns a process and those that it has started, as Linux knows them, but for those that are named, with what
-// they have started.
+// Tree returns a process and its descendants (on Linux), except the processes in but and their descendants.
 func Tree(pid int, but ...int) []int {
 	children := map[int][]int{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -40,13 +39,13 @@ func Tree(pid int, but ...int) []int {
 	return list
 }
 
-// statFields returns the fields of a stat file behind the name, which may hold anything: the state is the first.
+// statFields returns the fields of a stat file after the name, which may contain anything: the first is the state.
 func statFields(path string) []string {
 	data, _ := os.ReadFile(path) // it may have ended
 	return strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 }
 
-// Measure adds up what processes take.
+// Measure adds up the usage of processes.
 func Measure(pids []int) (u Usage) {
 	const tick = 10 * time.Millisecond
 	for _, pid := range pids {
@@ -79,7 +78,7 @@ func kilobytes(path, field string) float64 {
 	return 0
 }
 
-// IdleTime returns for how long the machine's processors have had nothing to do, all together, since it started.
+// IdleTime returns the total idle time of all CPUs since the machine started.
 func IdleTime() time.Duration {
 	data, _ := os.ReadFile("/proc/stat")
 	f := strings.Fields(string(data))

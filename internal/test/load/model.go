@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// Model speaks the Chat Completions API and works the form as its prompts say; see [Prompt]. It keeps nothing of a task
-// but when it answered last. Unlike llmtest's it checks and keeps no requests: it must cost next to nothing.
+// Model serves the Chat Completions API and fills in the form as its prompts say; see [Prompt]. It stores only when
+// it last answered each task. Unlike llmtest's servers it neither checks nor stores requests, because it must use
+// almost no CPU time.
 type Model struct {
 	*httptest.Server
 	Site    string
@@ -25,19 +26,19 @@ type Model struct {
 	answered map[string]time.Time // by task
 }
 
-// NewModel starts a model for the site. The caller closes it.
+// NewModel returns a model for the site.
 func NewModel(site string, f *Figures) *Model {
 	m := &Model{Site: site, Figures: f, answered: map[string]time.Time{}}
 	m.Server = httptest.NewServer(m)
 	return m
 }
 
-// Prompt returns what a person asks for in a task of so many loops.
+// Prompt returns the prompt of a task with a number of loops.
 func Prompt(person string, task, loops int) string {
 	return fmt.Sprintf("Fill in the form %d times, as %s/%d.", loops, person, task)
 }
 
-// Answer returns what the model answers to a Prompt in the end.
+// Answer returns the model's final answer to a Prompt.
 func Answer(person string, task int) string { return fmt.Sprintf("Done by %s/%d.", person, task) }
 
 var (
@@ -45,10 +46,11 @@ var (
 	results = []byte(`"role":"tool"`)
 )
 
-// stepKinds are the steps of a loop, in which a model also gets the answer.
+// stepKinds are the steps of a loop, after each of which the model receives a result.
 var stepKinds = [stepsOfLoop]string{"open+read", "type+read", "click+read"}
 
-// stepsOfLoop is how many tools are called in one loop: open, which shows the page, type, and click, which shows what it changed.
+// stepsOfLoop is the number of tool calls in one loop: open, which returns the page, type, and click, which returns
+// the changes.
 const stepsOfLoop = 3
 
 // ServeHTTP answers one request.
@@ -56,7 +58,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	arrived := time.Now()
 	body, err := io.ReadAll(r.Body)
 	found := prompts.FindAllSubmatchIndex(body, -1)
-	if err != nil || len(found) == 0 { // what models there are
+	if err != nil || len(found) == 0 { // a request for the list of models
 		http.NotFound(w, r)
 		return
 	}
@@ -113,7 +115,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}}}, "tool_calls")
 }
 
-// stream writes an answer of one chunk.
+// stream writes an answer as a single chunk.
 func stream(w http.ResponseWriter, delta map[string]any, finish string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, choice := range []map[string]any{{"index": 0, "delta": delta}, {"index": 0, "delta": map[string]any{}, "finish_reason": finish}} {

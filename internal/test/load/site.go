@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// form is the page that everybody works: they open it with an address of their own, type a name into it, press the
-// button, and read that it was saved.
+// form is the page for everyone: people open it with an address of their own, type a name, press the button, and read
+// that it was saved.
 const form = `<!doctype html><meta charset="utf-8"><title>Register</title><link rel="icon" href="data:,"><h1>Register</h1>
 <nav><a href="/form">Home</a> <a href="/about">About</a></nav>
 <form onsubmit="return false">
@@ -20,7 +20,7 @@ const form = `<!doctype html><meta charset="utf-8"><title>Register</title><link 
 </form><p id="said"></p><ul><li>one<li>two<li>three</ul>
 `
 
-// NewSite serves the form. The caller closes it.
+// NewSite serves the form. The caller closes the server.
 func NewSite() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -33,7 +33,8 @@ var (
 	saveRef = regexp.MustCompile(`button \\?"Save\\?"[^\n\\]*?\[ref=(\w+)\]`)
 )
 
-// Refs finds the field and the button in a snapshot of the form, which may be within JSON; the last ones count.
+// Refs returns the refs of the field and the button in a snapshot of the form, which may be inside JSON; the last
+// match counts.
 func Refs(snapshot []byte) (name, save string, err error) {
 	names, saves := nameRef.FindAllSubmatch(snapshot, -1), saveRef.FindAllSubmatch(snapshot, -1)
 	if names == nil || saves == nil {

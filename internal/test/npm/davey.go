@@ -34,10 +34,10 @@ func StartDavey(ctx context.Context, folder string, stderr io.Writer) (*Davey, e
 	return &Davey{process: p}, nil
 }
 
-// Close ends the process, and all its members.
+// Close ends the process and all its members.
 func (d *Davey) Close() error { return d.process.Close() }
 
-// DaveyMessage is what a member sends to the voice server: a payload with its opcode, or that it is ready for a
+// DaveyMessage is a message of a member to the voice server: a payload with its opcode, or that it is ready for a
 // transition.
 type DaveyMessage struct {
 	Op         byte   `json:"op"`
@@ -45,8 +45,8 @@ type DaveyMessage struct {
 	Transition uint16 `json:"transition"`
 }
 
-// Request has a member do one thing, which davey.mjs names, and decodes the answer unless into is nil. What the
-// member sends of it goes to send, also if it fails.
+// Request makes a member perform an operation of davey.mjs, and decodes the result unless into is nil. Messages that
+// the member sends are passed to send, even if it fails.
 func (d *Davey) Request(request, into any, send func(DaveyMessage)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,3 +1,3 @@
-// Package npm installs programs that others wrote for Node.js and runs them: playwright-core, davey,
-// discord.js. Scripts of packages do not run. Tests that need it run with CLANK_PEERS=1.
+// Package npm installs and runs third-party programs for Node.js: playwright-core, davey, discord.js. Install scripts
+// of packages do not run. Tests that need it run with CLANK_PEERS=1.
 package npm

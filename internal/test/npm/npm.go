@@ -13,7 +13,7 @@ import (
 // installTimeout bounds one installation.
 const installTimeout = 5 * time.Minute
 
-// Install brings packages, each a name with its version, into folder/node_modules.
+// Install installs packages, each a name with its version, into folder/node_modules.
 func Install(ctx context.Context, folder string, packages ...string) error {
 	for _, tool := range []string{"npm", "node"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -34,7 +34,7 @@ func Install(ctx context.Context, folder string, packages ...string) error {
 	return nil
 }
 
-// Process is a script that node runs. It is asked by its input and answers by its output.
+// Process is a node process that reads requests from its input and writes results to its output.
 type Process struct {
 	In  io.Writer
 	Out *bufio.Reader
@@ -42,8 +42,8 @@ type Process struct {
 	end func() error
 }
 
-// StartProcess has node run a module, given as its text, until ctx ends or [Process.Close]. It finds args from
-// process.argv[1] on. What it complains about goes to stderr.
+// StartProcess runs a module, given as text, in node until ctx ends or [Process.Close]. Its args start at
+// process.argv[1]. Its errors go to stderr.
 func StartProcess(ctx context.Context, stderr io.Writer, module string, args ...string) (*Process, error) {
 	cmd := exec.CommandContext(ctx, "node", append([]string{"--input-type=module", "-e", module}, args...)...)
 	cmd.Stderr = stderr
@@ -65,5 +65,5 @@ func StartProcess(ctx context.Context, stderr io.Writer, module string, args ...
 	return &Process{In: in, Out: bufio.NewReaderSize(out, 1<<20), end: end}, nil
 }
 
-// Close ends the module's input, and waits for its end.
+// Close closes the module's input, and waits for the process to end.
 func (p *Process) Close() error { return p.end() }

@@ -13,14 +13,14 @@ import (
 //go:embed script.mjs
 var playwrightScript string
 
-// Playwright is a node process that works a browser. It has one tab of its own. It is used by one goroutine at a time.
+// Playwright is a node process that controls a browser. It has one tab. It must be used by one goroutine at a time.
 type Playwright struct {
 	process *Process
 	out     *bufio.Scanner
 	last    int
 }
 
-// StartPlaywright attaches to the browser whose DevTools are at cdpURL. dir is what Install returned.
+// StartPlaywright attaches to the browser with DevTools at cdpURL. dir is the result of InstallPlaywright.
 func StartPlaywright(ctx context.Context, dir, cdpURL string) (*Playwright, error) {
 	process, err := StartProcess(ctx, nil, playwrightScript, dir, cdpURL)
 	if err != nil {
@@ -34,7 +34,7 @@ func StartPlaywright(ctx context.Context, dir, cdpURL string) (*Playwright, erro
 	return p, nil
 }
 
-// Times has playwright do an operation of the script n times and returns how long each took.
+// Times runs an operation of the script n times and returns each duration.
 func (p *Playwright) Times(op, url string, n int) ([]time.Duration, error) {
 	var all []float64
 	if err := p.Call(op, map[string]any{"url": url, "n": n}, &all); err != nil {
@@ -47,7 +47,7 @@ func (p *Playwright) Times(op, url string, n int) ([]time.Duration, error) {
 	return times, nil
 }
 
-// Call has playwright do an operation of the script, and decodes what came of it unless into is nil.
+// Call runs an operation of the script, and decodes its result unless into is nil.
 func (p *Playwright) Call(op string, args map[string]any, into any) error {
 	p.last++
 	order := map[string]any{"id": p.last, "op": op}
@@ -78,7 +78,7 @@ func (p *Playwright) Call(op string, args map[string]any, into any) error {
 	return json.Unmarshal(answer.Out, into)
 }
 
-// Close lets go of the browser, which goes on.
+// Close disconnects from the browser, which keeps running.
 func (p *Playwright) Close() {
 	_ = p.process.Close()
 }

@@ -8,14 +8,14 @@ import (
 	"runtime"
 )
 
-// Version is playwright-core's, AgentBrowserVersion that of agent-browser, as npm has them.
+// Versions of playwright-core and agent-browser on npm.
 const (
 	PlaywrightVersion   = "1.65.1"
 	AgentBrowserVersion = "0.41.2"
 )
 
-// InstallPlaywright brings playwright-core and agent-browser into cache unless they are there. It returns the folder
-// in which node finds the one, and the program of the other.
+// InstallPlaywright installs playwright-core and agent-browser into cache unless they are there. It returns the
+// folder of node's modules, and the path of the agent-browser program.
 func InstallPlaywright(ctx context.Context, cache string) (dir, agent string, err error) {
 	cache, err = filepath.Abs(cache)
 	if err != nil {

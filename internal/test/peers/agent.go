@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// agentBrowser is agent-browser's command line, whose daemon keeps the connection.
+// agentBrowser runs agent-browser's command line, whose daemon keeps the connection.
 type agentBrowser struct {
 	bin  string
 	port int
-	dir  string // where its socket lies
-	tab  string // its own
+	dir  string // directory of its socket
+	tab  string // its tab
 }
 
 func (a *agentBrowser) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -34,7 +34,7 @@ func (a *agentBrowser) do(ctx context.Context, args ...string) (time.Duration, s
 	return took, string(out), nil
 }
 
-// open opens a tab of its own.
+// open opens its own tab.
 func (a *agentBrowser) open(ctx context.Context, url string) error {
 	if _, _, err := a.do(ctx, "tab", "new", url); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (a *agentBrowser) ref(ctx context.Context, role, name string) (string, erro
 	return "@" + m[1], nil
 }
 
-// close ends its daemon. It was told of the port only, so the browser goes on.
+// close stops its daemon. The daemon knows only the port, so the browser keeps running.
 func (a *agentBrowser) close(ctx context.Context) {
 	_ = a.command(context.WithoutCancel(ctx), "close").Run()
 }

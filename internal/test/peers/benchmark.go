@@ -13,38 +13,40 @@ import (
 	"clank/internal/test/npm"
 )
 
-// benchmark has the same things done by everybody, in turns.
+// benchmark runs the same operations with all programs in turns.
 type benchmark struct {
 	site       string
 	clank      *clank
 	playwright *npm.Playwright
 	agent      *agentBrowser
 	rounds     int
-	only       []string // names of cases; none means all
-	tab        string   // ours
+	only       []string // names of cases; nil means all
+	tab        string   // our tab
 }
 
-// blocksPerCase is into how many blocks the rounds of one action are cut: what disturbs the machine then disturbs everybody.
+// blocksPerCase is the number of blocks into which the rounds of a case are divided, so that disturbances of the
+// machine affect all programs.
 const blocksPerCase = 3
 
-// benchmarkCase is one thing to do. A nil function means that this peer has nothing of the kind.
+// benchmarkCase is one operation. A nil function means that a program does not support it.
 type benchmarkCase struct {
 	name         string
 	prepare      func(ctx context.Context) error           // before each block
-	before       func(ctx context.Context, i int) error    // before each round of ours and of the script's, not timed
-	ours         func(ctx context.Context, i int) error    // over the control API
+	before       func(ctx context.Context, i int) error    // before each round of ours and of playwright's, not timed
+	ours         func(ctx context.Context, i int) error    // through the control API
 	command      func(i int) []string                      // as "clank browser …"
-	script       string                                    // the operation of playwright.mjs
+	script       string                                    // operation of playwright.mjs
 	url          string                                    // its argument
 	agent        func(ctx context.Context, i int) []string // as "agent-browser …"
 	prepareAgent func(ctx context.Context) error           // before each block of agent-browser
-	rounds       int                                       // at most, if not 0
-	// unsettled says that playwright does not wait for what it led to, as we do: it is not judged by the same measure.
+	rounds       int                                       // maximum, if not 0
+	// unsettled means that playwright does not wait for the consequences, as we do, so the case is judged by another
+	// measure.
 	unsettled bool
-	unlike    string // what playwright does less of under this name; it is judged all the same
+	unlike    string // what playwright does less under this name; it is judged all the same
 }
 
-// caseMedians are the medians of one case.
+// caseMedians are the median durations of one case.
 type caseMedians struct{ ours, command, playwright, agent time.Duration }
 
 func (r *benchmark) measureCase(ctx context.Context, c benchmarkCase) (caseMedians, error) {
@@ -70,7 +72,7 @@ func (r *benchmark) measureCase(ctx context.Context, c benchmarkCase) (caseMedia
 	return caseMedians{median(all[0]), median(all[1]), median(all[2]), median(all[3])}, nil
 }
 
-// timeRounds times n rounds of something.
+// timeRounds times n rounds of an operation.
 func timeRounds(from, n int, do func(i int) (time.Duration, error)) ([]time.Duration, error) {
 	var all []time.Duration
 	for i := range n {
@@ -83,7 +85,7 @@ func timeRounds(from, n int, do func(i int) (time.Duration, error)) ([]time.Dura
 	return all, nil
 }
 
-// focusOurTab brings our tab to the front: Chromium draws what is there.
+// focusOurTab brings our tab to the front, because Chromium renders only that one.
 func (r *benchmark) focusOurTab(ctx context.Context) error {
 	return r.clank.Call(ctx, "POST", "/tabs/focus", map[string]any{"targetId": r.tab}, nil)
 }
@@ -141,7 +143,7 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// formRefs are the elements of the form page, in everybody's own names.
+// formRefs are the refs of the form page's elements for each program.
 type formRefs struct{ name, save, country string }
 
 func (r *benchmark) navigateAll(ctx context.Context, url string) error {
@@ -155,7 +157,7 @@ func (r *benchmark) navigateAll(ctx context.Context, url string) error {
 	return err
 }
 
-// actionCases returns the actions on the form page that are decided by the tool.
+// actionCases returns the actions on the form page whose duration depends on the program.
 func (r *benchmark) actionCases() []benchmarkCase { //nolint:funlen // a table
 	var ours, theirs formRefs
 	elements := map[[2]string][2]*string{
@@ -216,14 +218,14 @@ func (r *benchmark) actionCases() []benchmarkCase { //nolint:funlen // a table
 			},
 		},
 		{
-			name: "press", prepare: inField, prepareAgent: agentInField, script: "press", // into the field, by everybody
+			name: "press", prepare: inField, prepareAgent: agentInField, script: "press", // into the field, by all programs
 			unlike:  "ends when Chromium has the keys, ours when what they set off has run",
 			ours:    act(func(int) map[string]any { return map[string]any{"kind": "press", "key": "a"} }),
 			command: func(int) []string { return []string{"press", "a"} },
 			agent:   func(context.Context, int) []string { return []string{"press", "a"} },
 		},
 		{
-			name: "press awaited", prepare: inField, script: "pressAwaited", // by everybody until what it set off has run
+			name: "press awaited", prepare: inField, script: "pressAwaited", // by all programs, until its effects have finished
 			ours: act(func(int) map[string]any { return map[string]any{"kind": "press", "key": "a"} }),
 		},
 		{
@@ -256,7 +258,7 @@ func (r *benchmark) actionCases() []benchmarkCase { //nolint:funlen // a table
 	}
 }
 
-// chromiumCases returns the actions whose time only Chromium decides.
+// chromiumCases returns the actions whose duration depends only on Chromium.
 func (r *benchmark) chromiumCases() []benchmarkCase {
 	form := r.site + "/form"
 	there := func(ctx context.Context) error { return r.navigateAll(ctx, form) }
@@ -280,7 +282,8 @@ func (r *benchmark) chromiumCases() []benchmarkCase {
 	}
 }
 
-// snapshotPages are the pages whose text is taken: the form, and tables of so many nodes. Playwright takes seconds for the last.
+// snapshotPages are the pages for snapshots: the form, and tables with a number of nodes. Playwright takes seconds
+// for the last one.
 var snapshotPages = []struct {
 	name, path string
 	rounds     int
@@ -290,7 +293,7 @@ func (r *benchmark) snapshot(ctx context.Context, into any) error {
 	return r.clank.Call(ctx, "GET", "/snapshot?maxChars=0", nil, into)
 }
 
-// snapshotCases returns the cases of whole pages as text: seen before, and just arrived at.
+// snapshotCases returns the cases of snapshots of whole pages: pages seen before, and new ones.
 func (r *benchmark) snapshotCases() (small, large, first []benchmarkCase) {
 	for _, p := range snapshotPages {
 		url := r.site + p.path
@@ -318,7 +321,7 @@ func (r *benchmark) snapshotCases() (small, large, first []benchmarkCase) {
 	return small, large, first
 }
 
-// sizes compares how long the texts of the pages are, and returns the worst ratio.
+// sizes compares the lengths of snapshots and returns the worst ratio.
 func (r *benchmark) sizes(ctx context.Context, out io.Writer) (worst float64, err error) {
 	for _, p := range snapshotPages {
 		name := "size of " + p.name
@@ -340,7 +343,7 @@ func (r *benchmark) sizes(ctx context.Context, out io.Writer) (worst float64, er
 	return worst, nil
 }
 
-// loopCase returns the usual work of an agent: navigate, snapshot, type, click, snapshot.
+// loopCase returns the usual loop of an agent: navigate, snapshot, type, click, snapshot.
 func (r *benchmark) loopCase() benchmarkCase {
 	form := r.site + "/form"
 	return benchmarkCase{
@@ -373,7 +376,7 @@ func (r *benchmark) loopCase() benchmarkCase {
 	}
 }
 
-// worstRatios is the highest ratio of a group to a peer.
+// worstRatios are the highest ratios of a group by program.
 type worstRatios struct{ playwright, agent, overhead float64 }
 
 func (r *benchmark) group(ctx context.Context, out io.Writer, cases []benchmarkCase) (worstRatios, error) {
@@ -440,7 +443,7 @@ func (r *benchmark) run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// writeRow writes a row of the report. Rows appear as they are measured, so their columns have fixed widths.
+// writeRow writes a row of the report. Rows are written as they are measured, so the columns have fixed widths.
 func writeRow(out io.Writer, name string, cells ...string) {
 	fmt.Fprintf(out, "%-17s", name)
 	for _, cell := range cells {

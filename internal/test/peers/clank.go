@@ -10,7 +10,7 @@ import (
 	"clank/internal/test/running"
 )
 
-// clank is a server whose browser runs.
+// clank is a server with a running browser.
 type clank struct{ *running.Clank }
 
 func startClank(ctx context.Context, bin string) (*clank, error) {
@@ -29,7 +29,7 @@ func (c *clank) openBrowser(ctx context.Context) error {
 	return c.Call(ctx, "POST", "/start?headless=true", nil, nil)
 }
 
-// command runs clank-browser, which lies beside clank, with args.
+// command runs clank-browser, from the directory of clank, with args.
 func (c *clank) command(ctx context.Context, args ...string) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, c.Bin+"-browser", args...)
 	cmd.Env = c.Environ()
@@ -64,7 +64,7 @@ func (c *clank) act(ctx context.Context, action map[string]any) error {
 	return c.Call(ctx, "POST", "/act", action, nil)
 }
 
-// repeated returns a function that does the action of each round.
+// repeated returns a function that performs the action of each round.
 func (c *clank) repeated(action func(i int) map[string]any) func(context.Context, int) error {
 	return func(ctx context.Context, i int) error { return c.act(ctx, action(i)) }
 }

@@ -1,5 +1,5 @@
-// Package peers is make bench-peers: the browser against playwright-core and agent-browser, medians and
-// ratios.
+// Package peers implements make bench-peers: it compares the browser with playwright-core and agent-browser by
+// medians and ratios.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"clank/internal/test/npm"
 )
 
-// wholeLimit bounds the run. Nothing is expected to take nearly so long.
+// wholeLimit bounds the run, far above the expected time.
 const wholeLimit = 15 * time.Minute
 
 func main() { os.Exit(run()) }
@@ -81,7 +81,7 @@ func compare(ctx context.Context, bin, cache, only string, rounds int) (err erro
 	return r.run(ctx, os.Stdout)
 }
 
-// startChromium starts a browser for a peer, as clank starts its own.
+// startChromium starts a browser for another program, in the same way as clank starts its own.
 func startChromium(ctx context.Context) (*chrome.Process, error) {
 	found, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 //go:embed testdata/form.html
 var formPage string
 
-// newSite serves the pages that are worked: /form, and /table/N with N elements.
+// newSite serves the pages /form, and /table/N with N elements.
 func newSite() *httptest.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/form", func(w http.ResponseWriter, _ *http.Request) { writeHTML(w, formPage) })

@@ -1,3 +1,3 @@
-// Package rtctest is the page at the other end of a WebRTC connection, without a browser: it speaks and
-// listens over a second connection of pion's.
+// Package rtctest implements the page at the other end of a WebRTC connection without a browser: it sends and
+// receives over a second pion connection.
 package rtctest

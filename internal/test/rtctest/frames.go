@@ -17,7 +17,7 @@ import (
 	"github.com/pion/turn/v5"
 )
 
-// VP8 key frames of one colour, 320 by 180.
+// VP8 key frames of one color, 320 by 180.
 var (
 	//go:embed testdata/red.vp8
 	red []byte
@@ -25,7 +25,7 @@ var (
 	blue []byte
 )
 
-// Red and Blue are frames of one colour.
+// Red and Blue are frames of one color.
 func Red() videosource.Frame  { return frame(red) }
 func Blue() videosource.Frame { return frame(blue) } //nolint:revive // see Red
 
@@ -33,7 +33,7 @@ func frame(data []byte) videosource.Frame {
 	return videosource.Frame{Data: data, Width: 320, Height: 180, Taken: time.Now()}
 }
 
-// FrameSource is a source of pictures that shows what it is told. Its zero value shows nothing.
+// FrameSource is a source of video frames set by a test. The zero value shows nothing.
 type FrameSource struct {
 	mu        sync.Mutex
 	last      videosource.Frame
@@ -42,7 +42,7 @@ type FrameSource struct {
 	bitrate   int
 }
 
-// Show shows f to all who look.
+// Show sends f to all viewers.
 func (s *FrameSource) Show(f videosource.Frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,28 +52,28 @@ func (s *FrameSource) Show(f videosource.Frame) {
 	}
 }
 
-// Viewers returns how many look.
+// Viewers returns the number of viewers.
 func (s *FrameSource) Viewers() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.looks)
 }
 
-// Refreshed returns how often anybody has asked for a frame.
+// Refreshed returns the number of requests for a frame.
 func (s *FrameSource) Refreshed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refreshed
 }
 
-// Bitrate returns what the line of who looks carries, as they have said last.
+// Bitrate returns the last bitrate set by a viewer.
 func (s *FrameSource) Bitrate() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bitrate
 }
 
-// Watch begins to look.
+// Watch adds a viewer.
 func (s *FrameSource) Watch() webrtc.FrameSource {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *screenViewer) put(f videosource.Frame) {
 // Frames implements [webrtc.FrameSource].
 func (l *screenViewer) Frames() <-chan videosource.Frame { return l.frames }
 
-// Refresh implements [webrtc.FrameSource]: the last frame comes again.
+// Refresh implements [webrtc.FrameSource]: it sends the last frame again.
 func (l *screenViewer) Refresh() {
 	l.screen.mu.Lock()
 	defer l.screen.mu.Unlock()
@@ -144,13 +144,13 @@ func OpenEngine(tb testing.TB, e *webrtc.Engine) *webrtc.Engine {
 // Relay is a TURN server on the loopback interface.
 type Relay struct {
 	Server      webrtc.ICEServer // with its secret
-	Connections atomic.Int64     // ways through it
+	Connections atomic.Int64     // connections through it
 }
 
-// NewRelay starts a TURN server that lends itself by a secret, until the test ends.
+// NewRelay starts a TURN server with a shared secret, which is closed when the test ends.
 func NewRelay(tb testing.TB, secret string) *Relay {
 	tb.Helper()
-	conn, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // it does not wait
+	conn, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // does not block
 	check.Must(tb, err)
 	r := &Relay{Server: webrtc.ICEServer{URLs: []string{"turn:" + conn.LocalAddr().String() + "?transport=udp"}, Username: "clank", Secret: secret}}
 	silent := &logging.DefaultLoggerFactory{Writer: tb.Output(), DefaultLogLevel: logging.LogLevelDisabled}

@@ -14,37 +14,37 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
-// Patience is how long a test waits for one thing.
+// Patience is how long a test waits for one event.
 const Patience = 30 * time.Second
 
-// Page is a page that has joined.
+// Page is a page in a call.
 type Page struct {
 	PC      *webrtc.PeerConnection
 	Up      chan struct{}    // closed when it is connected
-	Sounds  chan *rtp.Packet // what it hears; what nobody reads is dropped
-	Frames  chan []byte      // what it sees
-	Said    chan string      // what its script is told
-	Ended   chan struct{}    // closed when its channel for messages is
+	Sounds  chan *rtp.Packet // received audio; packets that are not read in time are dropped
+	Frames  chan []byte      // received video
+	Said    chan string      // received messages
+	Ended   chan struct{}    // closed when its data channel is closed
 	mic     *webrtc.TrackLocalStaticRTP
 	notes   *webrtc.DataChannel
 	picture chan webrtc.SSRC
 }
 
-// PageOptions are what a page is like.
+// PageOptions configure a page.
 type PageOptions struct {
-	NoMicrophone bool // it has no microphone, and only looks
-	NoUDP        bool // its network lets none through
+	NoMicrophone bool // it has no microphone and only watches
+	NoUDP        bool // its network blocks UDP
 
-	// Relays are the servers that it may go through; it goes no other way.
+	// Relays are the TURN servers that it must use; it connects in no other way.
 	Relays []voicewebrtc.ICEServer
 }
 
-// NewPage makes a page, and the offer that it posts. [Page.Accept] takes the answer.
+// NewPage returns a page and its offer. Pass the answer to [Page.Accept].
 func NewPage(tb testing.TB, o PageOptions) (*Page, string) {
 	tb.Helper()
 	set := webrtc.SettingEngine{}
 	set.SetIncludeLoopbackCandidate(true)
-	set.SetRelayAcceptanceMinWait(0) // nothing better will come
+	set.SetRelayAcceptanceMinWait(0) // there are no other candidates
 	if o.NoUDP {
 		set.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeTCP4})
 	}
@@ -82,7 +82,7 @@ func NewPage(tb testing.TB, o PageOptions) (*Page, string) {
 	return p, pc.LocalDescription().SDP
 }
 
-// Accept takes the answer.
+// Accept sets the answer.
 func (p *Page) Accept(tb testing.TB, answer string) {
 	tb.Helper()
 	check.Must(tb, p.PC.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer}))
@@ -115,7 +115,7 @@ func (p *Page) readTrack(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
 	}
 }
 
-// SendOpus sends n packets of Opus with the given payload, as a microphone would but all at once.
+// SendOpus sends n Opus packets with the given payload at once.
 func (p *Page) SendOpus(tb testing.TB, n int, opus []byte) {
 	tb.Helper()
 	for i := range n {
@@ -124,20 +124,20 @@ func (p *Page) SendOpus(tb testing.TB, n int, opus []byte) {
 	}
 }
 
-// LosePicture says that the picture was lost (PLI).
+// LosePicture reports a lost picture (PLI).
 func (p *Page) LosePicture(tb testing.TB) {
 	tb.Helper()
 	ssrc := Next(tb, p.picture)
 	check.Must(tb, p.PC.WriteRTCP([]rtcp.Packet{&rtcp.PictureLossIndication{MediaSSRC: uint32(ssrc)}}))
 }
 
-// SendText sends what the page's script would.
+// SendText sends a message like the page's script.
 func (p *Page) SendText(tb testing.TB, text string) {
 	tb.Helper()
 	check.Must(tb, p.notes.SendText(text))
 }
 
-// Next waits for the next value of ch; of a channel that is closed, for that.
+// Next waits for the next value of ch, or for ch to be closed.
 func Next[T any](tb testing.TB, ch <-chan T) T {
 	tb.Helper()
 	select {

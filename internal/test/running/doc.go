@@ -1,3 +1,3 @@
-// Package running starts the real clank in a process, a home and a temporary directory of its own, for suites that
-// judge the program from outside. It is a client that knows only the contract.
+// Package running starts the real clank in a separate process, home and temporary directory, for black-box tests. It
+// uses only the contract of the API.
 package running

@@ -17,10 +17,10 @@ import (
 	"clank/internal/test/check"
 )
 
-// startTimeout bounds the start of the server, and its end.
+// startTimeout bounds the start and the shutdown of the server.
 const startTimeout = 30 * time.Second
 
-// Clank is a running server. Close ends it and removes all it had.
+// Clank is a running server. Close stops it and removes its files.
 type Clank struct {
 	// Bin is the program, Home its CLANK_HOME, Temp its TMPDIR, URL the control API's address and Token its secret.
 	Bin, Home, Temp, URL, Token string
@@ -51,7 +51,7 @@ func Start(ctx context.Context, bin string, env ...string) (*Clank, error) {
 	return c, nil
 }
 
-// pages are the hosts of the pages of the suites: a clank that was told nothing reaches nothing on this machine.
+// pages are the hosts of the test pages, because by default clank allows no local hosts.
 const pages = "127.0.0.1,localhost,[::1]"
 
 // Restart starts the server again after Stop or Kill, with the same home.
@@ -68,7 +68,7 @@ func (c *Clank) Restart(ctx context.Context, env ...string) error {
 	}
 	go func() {
 		defer close(c.done)
-		_ = c.cmd.Wait() // how it ended is not judged here
+		_ = c.cmd.Wait() // the exit code is not checked here
 	}()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -92,8 +92,8 @@ func (c *Clank) Restart(ctx context.Context, env ...string) error {
 
 func (c *Clank) readAddresses() string { return filepath.Join(c.Home, "control.json") }
 
-// Environ returns the environment of the server and of commands that are to find it: that of this process, without what
-// would lead elsewhere.
+// Environ returns the environment for the server and its commands: that of this process without variables that affect
+// them.
 func (c *Clank) Environ() []string {
 	env := []string{"CLANK_ALLOWED_HOSTS=" + pages, "CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp, "CLANK_NO_SANDBOX=1"}
 	for _, name := range []string{"PATH", "HOME", "LANG", "USER", "PLAYWRIGHT_BROWSERS_PATH"} {
@@ -110,13 +110,13 @@ func (c *Clank) PID() int { return c.cmd.Process.Pid }
 // Log returns what the server has printed.
 func (c *Clank) Log() string { return c.log.String() }
 
-// Kill ends the server at once, so that it can clear nothing up.
+// Kill kills the server, so that it cannot clean up.
 func (c *Clank) Kill() {
 	_ = c.cmd.Process.Signal(syscall.SIGKILL)
 	<-c.done
 }
 
-// Stop asks the server to end, and waits for it.
+// Stop asks the server to shut down, and waits for it.
 func (c *Clank) Stop() error {
 	_ = c.cmd.Process.Signal(os.Interrupt)
 	select {
@@ -128,10 +128,10 @@ func (c *Clank) Stop() error {
 	}
 }
 
-// Close ends the server and removes its home.
+// Close stops the server and removes its home.
 func (c *Clank) Close() error { return errors.Join(c.Stop(), os.RemoveAll(c.dir)) }
 
-// Answer is what the control API answered.
+// Answer is a response of the control API.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -146,13 +146,13 @@ func (a Answer) Into(v any) error {
 	return nil
 }
 
-// Request makes one request with the secret. body is sent as it is if it is a []byte, and else as JSON; nil sends none.
+// Request sends an authenticated request. body is sent unchanged if it is a []byte, otherwise as JSON; nil sends
+// none.
 func (c *Clank) Request(ctx context.Context, method, path string, body any) (Answer, error) {
 	return c.RequestWith(ctx, method, path, body, http.Header{"Authorization": {"Bearer " + c.Token}})
 }
 
-// RequestWith sends a request as Request does, with headers of the caller's and no secret but what they hold. "Host"
-// sets the host.
+// RequestWith is like Request, with the given headers instead of the authentication. "Host" sets the host.
 func (c *Clank) RequestWith(ctx context.Context, method, path string, body any, header http.Header) (Answer, error) {
 	var payload io.Reader
 	if body != nil {
@@ -187,7 +187,7 @@ func (c *Clank) RequestWith(ctx context.Context, method, path string, body any, 
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: data}, err
 }
 
-// Call makes a request that must be answered with 200, and decodes the answer into v unless that is nil.
+// Call sends a request that must be answered with 200, and decodes the response into v unless v is nil.
 func (c *Clank) Call(ctx context.Context, method, path string, body, v any) error {
 	a, err := c.Request(ctx, method, path, body)
 	if err != nil {

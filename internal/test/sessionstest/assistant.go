@@ -7,7 +7,7 @@ import (
 	"clank/sessions"
 )
 
-// AssistantHost gives an assistant a model, or none, and nothing else. It implements assistant.Host.
+// AssistantHost provides an assistant with a model, or none. It implements assistant.Host.
 type AssistantHost struct{ LLM llm.Model }
 
 // Model implements assistant.Host.

@@ -11,13 +11,12 @@ import (
 	"clank/sessions"
 )
 
-// Backend is a [sessions.Backend] that follows a script. The zero value does
-// one act for every task and answers with its prompt. Before each move it hears
-// what was said to the task. Set the exported fields before the first call.
+// Backend is a scripted [sessions.Backend]. The zero value performs one action for every task and answers with its
+// prompt. Before each step it reads the task's notes. Set the exported fields before the first call.
 type Backend struct {
-	// Script returns what to do about a task; nil = one act and an answer.
+	// Script returns the steps for a task; nil means one action and an answer.
 	Script func(s sessions.Session, t sessions.Task) []ScriptStep
-	// OnClose, where it is set, is called when a session is closed.
+	// OnClose, if set, is called when a session is closed.
 	OnClose func(ctx context.Context, sessionID string) error
 
 	mu     sync.Mutex
@@ -27,14 +26,14 @@ type Backend struct {
 
 // ScriptStep is one step of a script.
 type ScriptStep struct {
-	Step  sessions.Step // N and Phase are filled in; Kind is an act if it is not set
-	Err   error         // instead of a step: how it fails
+	Step  sessions.Step // N and Phase are filled in; the default Kind is an action
+	Err   error         // fails with this error instead of a step
 	Hold  <-chan struct{}
-	Stuck <-chan struct{} // like Hold, but it does not obey the context: as a broken backend would do
+	Stuck <-chan struct{} // like Hold, but ignores the context, as a faulty backend would
 	Panic any
 }
 
-// Act returns a move that does something with a page.
+// Act returns an action on a page.
 func Act(label string) ScriptStep {
 	return ScriptStep{Step: sessions.Step{
 		Kind: sessions.StepAct, Tool: "click", Input: []byte(`{}`), Label: label,
@@ -42,31 +41,31 @@ func Act(label string) ScriptStep {
 	}}
 }
 
-// Wait returns an act that takes until hold is closed.
+// Wait returns an action that takes until hold is closed.
 func Wait(label string, hold <-chan struct{}) ScriptStep {
 	m := Act(label)
 	m.Hold = hold
 	return m
 }
 
-// Answer returns the move that ends a task well.
+// Answer returns the step that ends a task successfully.
 func Answer(text string) ScriptStep {
 	return ScriptStep{Step: sessions.Step{Kind: sessions.StepAnswer, Label: "answer", Text: text}}
 }
 
-// HandOver returns the move that leaves the rest of a task to another runtime.
+// HandOver returns the step that hands the task over to another runtime.
 func HandOver(runtime, brief string) ScriptStep {
 	return ScriptStep{Err: &sessions.HandOverError{Runtime: runtime, Summary: brief}}
 }
 
-// Acts returns how many acts were done so far.
+// Acts returns the number of actions so far.
 func (b *Backend) Acts() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.acts
 }
 
-// Closed returns the sessions that were closed so far, in order.
+// Closed returns the closed sessions in order.
 func (b *Backend) Closed() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,12 +111,12 @@ func (b *Backend) Run(ctx context.Context, s sessions.Session, t sessions.Task) 
 	}
 }
 
-// noteHeard returns the notice of a note.
+// noteHeard returns the notice that a note was read.
 func noteHeard(n int, note sessions.Note) sessions.Step {
 	return sessions.Step{N: n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: note.String(), Text: note.String()}
 }
 
-// play does one move and reports whether to go on.
+// play performs one step and reports whether to continue.
 func (b *Backend) play(ctx context.Context, m ScriptStep, yield func(sessions.Step, error) bool) bool {
 	if m.Step.Kind == "" {
 		m.Step.Kind = sessions.StepAct

@@ -1,3 +1,3 @@
-// Package sessionstest defines what a Store and a Backend must do, as suites; with a Store whose
-// writing can fail and a Backend that follows a script.
+// Package sessionstest defines the contracts of Store and Backend as test suites. It also provides a Store whose
+// writes can fail and a scripted Backend.
 package sessionstest

@@ -7,7 +7,7 @@ import (
 	"clank/sessions"
 )
 
-// Policy is a [sessions.Policy] by functions. Those that are nil decide as a Manager without a policy does.
+// Policy is a [sessions.Policy] made of functions. Nil functions behave like a Manager without a policy.
 type Policy struct {
 	Access   func(o sessions.Origin) error
 	Profile  func(o sessions.Origin, place sessions.Place, want string) (string, error)
@@ -15,7 +15,7 @@ type Policy struct {
 	HandOver func(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error)
 }
 
-// CheckAccess asks Access.
+// CheckAccess calls Access.
 func (p *Policy) CheckAccess(o sessions.Origin) error {
 	if p.Access == nil {
 		return nil
@@ -23,7 +23,7 @@ func (p *Policy) CheckAccess(o sessions.Origin) error {
 	return p.Access(o)
 }
 
-// SelectProfile asks Profile.
+// SelectProfile calls Profile.
 func (p *Policy) SelectProfile(o sessions.Origin, place sessions.Place, want string) (string, error) {
 	if p.Profile == nil {
 		return want, nil
@@ -31,7 +31,7 @@ func (p *Policy) SelectProfile(o sessions.Origin, place sessions.Place, want str
 	return p.Profile(o, place, want)
 }
 
-// Route asks RouteTo.
+// Route calls RouteTo.
 func (p *Policy) Route(t sessions.Task) (runtime, model string, err error) {
 	if p.RouteTo == nil {
 		return t.Runtime, t.Model, nil
@@ -39,7 +39,7 @@ func (p *Policy) Route(t sessions.Task) (runtime, model string, err error) {
 	return p.RouteTo(t)
 }
 
-// AllowHandOver asks HandOver.
+// AllowHandOver calls HandOver.
 func (p *Policy) AllowHandOver(
 	ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError,
 ) (string, error) {

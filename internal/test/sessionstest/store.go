@@ -10,11 +10,10 @@ import (
 	"clank/sessions"
 )
 
-// Store is a [sessions.Store] in a temporary file, to which writing can fail.
+// Store is a [sessions.Store] in a temporary file whose writes can be made to fail.
 type Store struct {
 	sessions.Store
-	// Fail, where it is set, is asked before a task or a step is saved, with the
-	// name of the method; its error is the call's.
+	// Fail, if set, is called with the method's name before a task or a step is saved; its error is returned.
 	Fail func(method string) error
 }
 

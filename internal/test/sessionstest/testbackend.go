@@ -14,30 +14,25 @@ import (
 	"clank/sessions"
 )
 
-// BackendCase is a backend that is ready to be tested.
+// BackendCase is a backend under test.
 type BackendCase struct {
 	Backend sessions.Backend
-	Runtime string // by which name its sessions know it
-	// Prompt is a task with at least two acts before its answer.
+	Runtime string // the runtime name in its sessions
+	// Prompt is a task with at least two actions before its answer.
 	Prompt string
-	// Slow is a task whose first act, or whatever follows it, takes longer
-	// than anybody would wait in a test, unless it is stopped.
+	// Slow is a task that takes longer than any test would wait, from its first action on, unless it is stopped.
 	Slow string
-	// Note is what may be said to such a task while it runs; empty = Prompt.
+	// Note is a note for such a task while it runs; empty means Prompt.
 	Note string
-	// HandOver is a task that ends with a [sessions.HandOverError]; empty = the
-	// backend hands nothing over.
+	// HandOver is a task that ends with a [sessions.HandOverError]; empty means that the backend never hands over.
 	HandOver string
-	// Acts returns how many acts have reached the page so far, in all sessions;
-	// nil = they cannot be counted.
+	// Acts returns the number of actions on pages so far, in all sessions; nil means that they cannot be counted.
 	Acts func() int
-	// Within is how fast a stop must be; 0 = a second, which leaves room for a
-	// busy machine.
+	// Within is the maximum duration of a stop; 0 means a second, which tolerates a busy machine.
 	Within time.Duration
 }
 
-// TestBackend checks that a backend keeps the contract of [sessions.Backend].
-// open returns a new one for each test.
+// TestBackend checks the contract of [sessions.Backend]. open returns a new backend for each test.
 func TestBackend(t *testing.T, open func(t *testing.T) BackendCase) {
 	t.Helper()
 	for _, tc := range []struct {
@@ -67,7 +62,7 @@ func TestBackend(t *testing.T, open func(t *testing.T) BackendCase) {
 	}
 }
 
-// testWait bounds what has no bound of its own.
+// testWait bounds waits without a limit of their own.
 const testWait = 30 * time.Second
 
 func (c BackendCase) session(id string) sessions.Session {
@@ -81,13 +76,13 @@ func (c BackendCase) task(s sessions.Session, prompt string) sessions.Task {
 	return sessions.Task{ID: "task-" + s.ID, SessionID: s.ID, Prompt: prompt, Origin: s.Origin, Runtime: c.Runtime, MaxSteps: 20}
 }
 
-// run works a task to its end, or until each returns false, and returns its
-// steps and its error. The session is kept up to date.
+// run runs a task to its end, or until each returns false, and returns its steps and its error. It updates the
+// session.
 func (c BackendCase) run(ctx context.Context, s *sessions.Session, prompt string, each func(sessions.Step) bool) (steps []sessions.Step, err error) {
 	return c.work(ctx, s, c.task(*s, prompt), each)
 }
 
-// work runs a task that the caller has made.
+// work runs a task created by the caller.
 func (c BackendCase) work(ctx context.Context, s *sessions.Session, t sessions.Task, each func(sessions.Step) bool) (steps []sessions.Step, err error) {
 	ctx, done := context.WithTimeout(ctx, testWait)
 	defer done()
@@ -109,7 +104,7 @@ func (c BackendCase) work(ctx context.Context, s *sessions.Session, t sessions.T
 	return steps, nil
 }
 
-// answer works a task to its end and fails the test unless that is an answer.
+// answer runs a task to its end and fails the test unless that is an answer.
 func (c BackendCase) answer(t *testing.T, s *sessions.Session, prompt string) []sessions.Step {
 	t.Helper()
 	steps, err := c.run(t.Context(), s, prompt, nil)
@@ -187,7 +182,7 @@ func backendBegunFirst(t *testing.T, c BackendCase) {
 	t.Helper()
 	s := c.session("one")
 	_, err := c.run(t.Context(), &s, c.Prompt, func(step sessions.Step) bool {
-		return step.Kind != sessions.StepAct // the first one has begun
+		return step.Kind != sessions.StepAct // the first one has started
 	})
 	check.Must(t, err)
 	if got := c.acts(); got != 0 {
@@ -235,8 +230,7 @@ func backendEndedContext(t *testing.T, c BackendCase) {
 	}
 }
 
-// stopSlow works the slow task, stops it in its first act, and checks how it
-// ends.
+// stopSlow runs the slow task, stops it during its first action, and checks how it ends.
 func (c BackendCase) stopSlow(t *testing.T, s *sessions.Session) {
 	t.Helper()
 	cause := &cancel.Cause{Reason: cancel.Stopped, By: "@ada"}
@@ -335,7 +329,7 @@ func backendHears(t *testing.T, c BackendCase) {
 	_, err := c.work(t.Context(), &s, task, func(step sessions.Step) bool {
 		if step.Kind == sessions.StepAct && step.Phase == sessions.PhaseBegun {
 			if acts++; acts == 2 {
-				task.Inbox.Add(notes[1]) // while it works
+				task.Inbox.Add(notes[1]) // while it is running
 			}
 		}
 		if step.Kind == sessions.StepNotice {
@@ -369,7 +363,7 @@ func backendHandsOver(t *testing.T, c BackendCase) {
 			t.Errorf("it answered as well: %+v", step)
 		}
 	}
-	c.answer(t, &s, c.Prompt) // the task may come back
+	c.answer(t, &s, c.Prompt) // the task may be handed back
 }
 
 func backendClose(t *testing.T, c BackendCase) {
@@ -389,7 +383,7 @@ func backendReopens(t *testing.T, c BackendCase) {
 	c.answer(t, &s, c.Prompt)
 	check.Must(t, c.Backend.Close(t.Context(), s.ID))
 
-	// What was kept may be from another version, or gone.
+	// The stored memory may be from another version, or lost.
 	s.Memory = nil
 	c.answer(t, &s, c.Prompt)
 	check.Must(t, c.Backend.Close(t.Context(), s.ID))

@@ -17,8 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStore checks that a store keeps the contract of [sessions.Store]. open
-// returns a new, empty one.
+// TestStore checks the contract of [sessions.Store]. open returns a new, empty store.
 func TestStore(t *testing.T, open func(t *testing.T) sessions.Store) {
 	t.Helper()
 	for _, tc := range []struct {
@@ -47,8 +46,8 @@ func TestStore(t *testing.T, open func(t *testing.T) sessions.Store) {
 	}
 }
 
-// day is when everything in these tests happens. It has a fraction that a store
-// must keep to the millisecond, and is not in UTC.
+// day is the time of everything in these tests. It has a fraction, which a store must preserve to the millisecond,
+// and is not in UTC.
 var day = time.Date(2026, 3, 1, 12, 0, 0, 250_000_000, time.FixedZone("", 3600))
 
 func aSession(id string) sessions.Session {
@@ -76,8 +75,7 @@ func aTask(id, session string) sessions.TaskRecord {
 	}
 }
 
-// equal compares what was saved with what came back. Times are compared as
-// instants.
+// equal compares saved and loaded data. Times are compared as instants.
 func equal(t *testing.T, what string, want, got any) {
 	t.Helper()
 	sameTime := cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })
@@ -238,7 +236,7 @@ func storeTaskQuery(t *testing.T, st sessions.Store) {
 	}
 }
 
-// storeSight asks for what somebody sees of tasks and sessions from everywhere.
+// storeSight checks which tasks and sessions a person sees.
 func storeSight(t *testing.T, st sessions.Store) {
 	t.Helper()
 	ctx := t.Context()

@@ -1,3 +1,3 @@
-// Package shareloop is make share-loop: a page is shared by Go Live, decrypted, decoded by ffmpeg, and
-// compared.
+// Package shareloop implements make share-loop: a page is shared by Go Live, decrypted, decoded by ffmpeg, and
+// compared with the original.
 package shareloop

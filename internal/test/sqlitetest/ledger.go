@@ -7,10 +7,10 @@ import (
 	"clank/internal/budget"
 )
 
-// Ledger is a [budget.Ledger] in a temporary file, whose calls can fail.
+// Ledger is a [budget.Ledger] in a temporary file whose calls can be made to fail.
 type Ledger struct {
 	budget.Ledger
-	// Fail, where it is set, is asked before each call, with the name of the method; its error is the call's.
+	// Fail, if set, is called with the method's name before each call; its error is returned.
 	Fail func(method string) error
 }
 

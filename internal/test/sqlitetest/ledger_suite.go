@@ -33,7 +33,7 @@ func TestLedger(t *testing.T, open func(t *testing.T) budget.Ledger) {
 	}
 }
 
-// at is a moment on the day of the suite.
+// at is a time on the day of the suite.
 var at = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const day = "2026-03-01"
@@ -91,7 +91,7 @@ func testRefused(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	no := errors.New("no")
 	e := entry("t1", "discord:1", 10)
-	if _, err := l.Reserve(t.Context(), e, func([]budget.Sum) error { return no }); err != no { //nolint:errorlint // it is to be the same
+	if _, err := l.Reserve(t.Context(), e, func([]budget.Sum) error { return no }); err != no { //nolint:errorlint // must be returned unchanged
 		t.Errorf("got %v, want the caller's error as it is", err)
 	}
 	checkSums(t, l, e, budget.Sum{})
@@ -106,7 +106,7 @@ func testSettle(t *testing.T, l budget.Ledger) {
 	e.Unpriced = true
 	id := reserve(t, l, e)
 	real := budget.Amount{Calls: 1, Steps: 2, Tokens: 3, Money: 25, Time: time.Minute, Talk: time.Second}
-	for _, amount := range []budget.Amount{real, {Money: 99}} { // the second time is too late
+	for _, amount := range []budget.Amount{real, {Money: 99}} { // the second one has no effect
 		check.Must(t, l.Settle(t.Context(), id, amount, budget.StateSettled, false))
 	}
 	checkSums(t, l, e, budget.Sum{Amount: real})

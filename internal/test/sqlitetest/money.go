@@ -18,9 +18,9 @@ import (
 	"clank/llm"
 )
 
-// TestMoney checks what must hold whatever models do (cost more than was estimated, fail, are cancelled, stream for
-// ever, see the program die), many at once: no limit is passed by more than the estimate of one call, and the sums of
-// all levels agree. Each call of again returns the same ledger, opened anew.
+// TestMoney checks the budget while many models run concurrently and misbehave (cost more than estimated, fail, are
+// canceled, stream forever, crash the program): no limit is exceeded by more than the estimate of one call, and the
+// sums of all levels agree. Each call of again returns the same ledger, reopened.
 func TestMoney(t *testing.T, seeds uint64, open func(t *testing.T) (again func() budget.Ledger)) {
 	t.Helper()
 	for seed := range seeds {
@@ -42,11 +42,11 @@ var levels = []budget.Level{budget.LevelTask, budget.LevelSession, budget.LevelU
 // moneyRun is one run of the test.
 type moneyRun struct {
 	rand  *rand.Rand
-	rules budget.Rules // as they are at first; limits are lowered later
+	rules budget.Rules // initial rules; limits are lowered later
 
 	mu      sync.Mutex
-	largest map[budget.Key]budget.Amount // the largest estimate of a call that was let through
-	moment  atomic.Int64                 // hours since the beginning
+	largest map[budget.Key]budget.Amount // the largest estimate of an admitted call
+	moment  atomic.Int64                 // hours since the start
 }
 
 // randomRules returns limits of some levels, small enough to be reached.
@@ -63,7 +63,7 @@ func (w *moneyRun) randomRules() budget.Rules {
 	return rules
 }
 
-// rulesNow returns the rules, whose limits an operator lowers while calls run.
+// rulesNow returns the current rules: an operator lowers their limits while calls run.
 func (w *moneyRun) rulesNow() budget.Rules {
 	rules := w.rules
 	rules.Limits = budget.Limits{}
@@ -76,10 +76,10 @@ func (w *moneyRun) rulesNow() budget.Rules {
 	return rules
 }
 
-// lower returns three quarters of a limit; a limit that does not limit stays as it is.
+// lower returns three quarters of a limit; zero, which does not limit, stays zero.
 func lower[N ~int64](n N) N { return max(n*3/4, min(n, 1)) }
 
-// runCalls runs calls from one start of the program to its end, which some calls do not survive.
+// runCalls runs calls until the program ends, which interrupts some of them.
 func (w *moneyRun) runCalls(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	if _, err := l.Abandon(t.Context()); err != nil {
@@ -106,7 +106,7 @@ func (w *moneyRun) runCalls(t *testing.T, l budget.Ledger) {
 	wg.Wait()
 }
 
-// call makes one call for somebody.
+// call makes one call for a random person.
 func (w *moneyRun) call(t *testing.T, k *budget.Enforcer, r *rand.Rand) {
 	t.Helper()
 	pick := func(of string, most int) string {
@@ -125,7 +125,7 @@ func (w *moneyRun) call(t *testing.T, k *budget.Enforcer, r *rand.Rand) {
 	}
 }
 
-// checkTotals looks at what is left after the last end.
+// checkTotals checks the sums at the end.
 func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	if _, err := l.Abandon(t.Context()); err != nil {
@@ -169,7 +169,7 @@ func (w *moneyRun) checkSum(t *testing.T, s budget.Sum) {
 	}
 }
 
-// crashingLedger is a ledger that is not told how calls ended once the program is dead.
+// crashingLedger is a ledger that records no results after the program has crashed.
 type crashingLedger struct {
 	budget.Ledger
 
@@ -197,7 +197,7 @@ func (m *crashingLedger) Settle(ctx context.Context, id int64, real budget.Amoun
 	return m.Ledger.Settle(ctx, id, real, state, unpriced)
 }
 
-// randomModel is a model that does whatever models do.
+// randomModel is a model with random behavior.
 type randomModel struct {
 	rand *rand.Rand
 	stop func()
@@ -206,7 +206,7 @@ type randomModel struct {
 func (m *randomModel) Name() string   { return "test:wild" }
 func (m *randomModel) Caps() llm.Caps { return llm.Caps{} }
 
-// Generate implements [llm.Model]. A token is a byte at worst, and an answer is never longer than it may be.
+// Generate implements [llm.Model]. A token has at least one byte, and an answer respects its limit.
 func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
 	for range m.rand.IntN(20) {
 		runtime.Gosched()
@@ -217,17 +217,17 @@ func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrRateLimited, Status: 429}
 	case 1:
 		return llm.Reply{Usage: usage}, &llm.Error{Kind: llm.ErrCutOff}
-	case 2: // it streams until somebody has enough
+	case 2: // streams until it is canceled
 		m.stop()
 		<-ctx.Done()
 		return llm.Reply{}, context.Cause(ctx)
-	case 3: // it does not say what it cost
+	case 3: // does not report its usage
 		return llm.Reply{}, nil
-	case 4, 5: // the worst that can be
+	case 4, 5: // the worst case
 		usage.InputTokens, usage.OutputTokens = len(req.System), req.MaxTokens
 	}
 	usage.CachedTokens = m.rand.IntN(usage.InputTokens + 1)
-	switch m.rand.IntN(12) { // it tells what cannot be
+	switch m.rand.IntN(12) { // reports impossible usage
 	case 0:
 		usage.InputTokens = -1_000_000
 	case 1:
@@ -240,15 +240,15 @@ func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.
 	return llm.Reply{Usage: usage}, nil
 }
 
-// testCrowd has many calls under way before the first is over, each of which then takes twice what it was estimated
-// to. In tokens and in money the limit is passed by the estimate of one call at most.
+// testCrowd starts many calls before the first has ended, each of which then takes twice its estimate. In tokens and
+// in money the limit is exceeded by at most the estimate of one call.
 func testCrowd(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	const callers = 24
 	for name, limit := range map[string]budget.Amount{
 		"tokens": {Tokens: 12_000}, "money": {Money: budget.Dollars(0.012)},
 	} {
-		day := at.AddDate(0, 0, len(name)) // one of its own for each
+		day := at.AddDate(0, 0, len(name)) // a separate day for each
 		keeper := &budget.Enforcer{
 			Ledger: l, Now: func() time.Time { return day },
 			Rules: func() budget.Rules {
@@ -295,7 +295,7 @@ func checkCrowd(t *testing.T, name string, limit, most, got budget.Amount) {
 	}
 }
 
-// heldByOne returns the estimate of each of the calls that are under way.
+// heldByOne returns the estimate of each call in progress.
 func heldByOne(t *testing.T, l budget.Ledger, day time.Time) budget.Amount {
 	t.Helper()
 	s := sumOf(t, l, day)
@@ -312,7 +312,7 @@ func sumOf(t *testing.T, l budget.Ledger, day time.Time) budget.Sum {
 	return sums[0]
 }
 
-// barrierModel answers when all calls are under way or refused, with a token for each byte of what it read.
+// barrierModel answers when all calls are in progress or refused, with a token for each byte of its input.
 type barrierModel struct{ settled, open chan struct{} }
 
 func (m *barrierModel) Name() string   { return "test:crowd" }

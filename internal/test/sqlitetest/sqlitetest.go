@@ -1,5 +1,5 @@
-// Package sqlitetest opens databases for tests that need a store. It defines what a Store of watches and a Ledger
-// must do, as suites, with the property that money adds up.
+// Package sqlitetest provides databases for tests that need a store. It defines the contracts of the watch store and
+// the ledger as test suites, including the property test that money adds up.
 package sqlitetest
 
 import (
@@ -26,7 +26,7 @@ func Open(tb testing.TB) *sqlite.DB {
 	return db
 }
 
-// empty returns what is in the file of an empty database: creating the tables takes longer than most tests.
+// empty returns the file of an empty database: copying it is faster than creating the tables.
 var empty = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "clank-test-*")
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package voiceloop is make voice-loop: synthetic voices say stop words among sentences, with noise, and it
-// is counted which browses of the real program end. It holds no speech of people.
+// Package voiceloop implements make voice-loop: synthetic voices speak stop words among other sentences, with noise,
+// and the test counts which browses of the real program end. It contains no recordings of people.
 package voiceloop

@@ -12,10 +12,11 @@ import (
 	"clank/voice"
 )
 
-// samplesPerFrame are those of one packet.
+// samplesPerFrame is the number of samples of a packet.
 const samplesPerFrame = voice.RateOpus / 50
 
-// Microphone is what a person in an emulated call sends: the noise of a room, always, and what they say. Set its fields, then Run.
+// Microphone sends a person's audio in an emulated call: constant room noise, and their speech. Set its fields, then
+// call Run.
 type Microphone struct {
 	To   *voicetest.Member
 	Seed uint64 // of the noise
@@ -24,14 +25,14 @@ type Microphone struct {
 	queue []*queuedSpeech
 }
 
-// queuedSpeech is something that is being said.
+// queuedSpeech is speech being sent.
 type queuedSpeech struct {
 	rest       []int16
 	start, end time.Time
 	done       chan struct{}
 }
 
-// Run sends a packet every 20 ms until ctx ends. It returns why it could not, and nil at the end of ctx.
+// Run sends a packet every 20 ms until ctx ends. It returns an error if sending fails, and nil when ctx ends.
 func (m *Microphone) Run(ctx context.Context) error {
 	packer, err := voice.NewOpusPacker(voice.RateOpus)
 	if err != nil {
@@ -48,7 +49,7 @@ func (m *Microphone) Run(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		for due := int(time.Since(begin) / voice.FrameTime); sent < due; sent++ { // a ticker drops what it cannot deliver
+		for due := int(time.Since(begin) / voice.FrameTime); sent < due; sent++ { // a ticker drops ticks that are not received in time
 			frame, over := m.frame()
 			for i, s := range frame {
 				frame[i] = clipSample(float64(s) + random.NormFloat64()*noiseRMS)
@@ -68,7 +69,7 @@ func (m *Microphone) Run(ctx context.Context) error {
 	}
 }
 
-// frame returns the next 20 ms, and what ends with it.
+// frame returns the next 20 ms, and the speech that ends with it.
 func (m *Microphone) frame() (frame []int16, over *queuedSpeech) {
 	frame = make([]int16, samplesPerFrame)
 	m.mu.Lock()
@@ -88,7 +89,7 @@ func (m *Microphone) frame() (frame []int16, over *queuedSpeech) {
 	return frame, s
 }
 
-// Say says samples, and returns when the packets with the first and the last of them were sent.
+// Say sends samples, and returns the times at which their first and last packets were sent.
 func (m *Microphone) Say(ctx context.Context, samples []int16) (start, end time.Time, err error) {
 	s := &queuedSpeech{rest: samples, done: make(chan struct{})}
 	m.mu.Lock()
@@ -102,7 +103,7 @@ func (m *Microphone) Say(ctx context.Context, samples []int16) (start, end time.
 	}
 }
 
-// Pause says nothing for a while.
+// Pause waits for a while.
 func (m *Microphone) Pause(ctx context.Context, d time.Duration) error {
 	_, _, err := m.Say(ctx, make([]int16, int(d.Seconds()*voice.RateOpus)))
 	return err

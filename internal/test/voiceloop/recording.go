@@ -16,7 +16,7 @@ import (
 	"clank/voice"
 )
 
-// Sentences are what is said besides orders; many have "stop" in them, or words like it.
+// Sentences are spoken besides the orders; many contain "stop" or similar words.
 var Sentences = []string{
 	"look up the ferry times for tomorrow morning",
 	"I think we should take the top road instead",
@@ -44,10 +44,10 @@ var Sentences = []string{
 	"stay on this page until I say something else",
 }
 
-// Orders are what must be heard, one after every second sentence.
+// Orders must be recognized, one after every second sentence.
 var Orders = []string{"stop", "stop it", "stop", "clank stop", "stop", "please stop", "stop", "stop now", "stop", "cancel that"}
 
-// Tuned is what the thresholds of the spotter were found with, and HeldOut is what they were not.
+// Tuned is the text with which the thresholds of the spotter were tuned, HeldOut was not used for that.
 var (
 	Tuned   = TestText{Sentences, Orders}
 	HeldOut = TestText{heldSentences, heldOrders}
@@ -86,39 +86,39 @@ var heldSentences = []string{
 
 var heldOrders = []string{"stop", "stop now", "stop", "please stop", "clank stop", "stop", "cancel that", "stop", "stop it", "stop"}
 
-// SpokenLine is something in a [Recording].
+// SpokenLine is an utterance in a [Recording].
 type SpokenLine struct {
 	Text       string
-	Order      bool // it must be heard as a stop word, and nothing else
+	Order      bool // it must be recognized as a stop word, and nothing else
 	Start, End time.Duration
 }
 
-// Recording is what one voice says: all sentences and orders with pauses between them, and noise under it all.
+// Recording is the speech of one voice: all sentences and orders with pauses, and background noise.
 type Recording struct {
 	Voice   Voice
 	Said    []SpokenLine
 	Samples []int16 // at [voice.RateOpus]
 }
 
-// Loudness of speech, and of the noise under it: 20 dB less.
+// Loudness of the speech, and of the noise: 20 dB less.
 const (
 	speechRMS = 2500.0
 	noiseRMS  = speechRMS / 10
 )
 
-// SpeechLine is something that one voice says, without noise.
+// SpeechLine is an utterance of one voice, without noise.
 type SpeechLine struct {
 	Text    string
 	Order   bool
 	Samples []int16 // at [voice.RateOpus]
 }
 
-// TestText is what there is to say: sentences, and after every second one an order.
+// TestText is a text to speak: sentences, and an order after every second one.
 type TestText struct {
 	Sentences, Orders []string
 }
 
-// SynthesizeLines has a voice say a text, all in one loudness.
+// SynthesizeLines synthesizes a text with a voice, with the same loudness throughout.
 func SynthesizeLines(ctx context.Context, v Voice, t TestText) ([]SpeechLine, error) {
 	var lines []SpeechLine
 	for i, s := range t.Sentences {
@@ -143,7 +143,7 @@ func SynthesizeLines(ctx context.Context, v Voice, t TestText) ([]SpeechLine, er
 	return lines, nil
 }
 
-// Record makes a take of a text. The same seed gives the same take.
+// Record makes a recording of a text. It is the same for the same seed.
 func Record(ctx context.Context, v Voice, text TestText, seed uint64) (Recording, error) {
 	lines, err := SynthesizeLines(ctx, v, text)
 	if err != nil {
@@ -169,7 +169,7 @@ func (t *Recording) pause(random *rand.Rand) {
 	t.Samples = append(t.Samples, make([]int16, int(RandomPause(random).Seconds()*voice.RateOpus))...)
 }
 
-// RandomPause returns how long somebody pauses between two sentences.
+// RandomPause returns the length of a pause between two sentences.
 func RandomPause(random *rand.Rand) time.Duration {
 	return time.Duration(500+random.IntN(600)) * time.Millisecond
 }
@@ -178,7 +178,7 @@ func sampleTime(samples int) time.Duration {
 	return time.Duration(samples) * time.Second / voice.RateOpus
 }
 
-// Speech returns how long somebody speaks in it.
+// Speech returns the total length of the speech.
 func (t Recording) Speech() time.Duration {
 	var d time.Duration
 	for _, s := range t.Said {
@@ -187,7 +187,7 @@ func (t Recording) Speech() time.Duration {
 	return d
 }
 
-// normalizeLevels brings lines to the loudness of speech, together.
+// normalizeLevels scales lines together to the loudness of speech.
 func normalizeLevels(lines []SpeechLine) {
 	sum, n := 0.0, 0
 	for _, l := range lines {
@@ -210,14 +210,14 @@ func clipSample(v float64) int16 {
 	return int16(max(math.MinInt16, min(math.MaxInt16, v)))
 }
 
-// Programs are what speaks. Each is a Debian package of its own name.
+// Programs are the speech synthesizers. Each is a Debian package of the same name.
 var Programs = []string{"flite", "espeak-ng"}
 
-// Voice is somebody who speaks.
+// Voice is a synthetic voice.
 type Voice struct {
 	Program string
 	Name    string
-	Speed   float64 // 1 is the usual
+	Speed   float64 // 1 is normal
 }
 
 // String names the voice.
@@ -225,7 +225,7 @@ func (v Voice) String() string {
 	return v.Program + " " + v.Name + " " + strconv.FormatFloat(v.Speed, 'g', 3, 64)
 }
 
-// Voices returns the ten voices, some of them at two speeds, with which the spotter was tuned.
+// Voices returns the ten voices, some at two speeds, with which the spotter was tuned.
 func Voices() []Voice {
 	return []Voice{
 		{"flite", "slt", 1},
@@ -243,7 +243,7 @@ func Voices() []Voice {
 	}
 }
 
-// HeldOutVoices returns other voices, with which nothing was tuned: accents, speakers and speeds.
+// HeldOutVoices returns other voices, which were not used for tuning: accents, speakers and speeds.
 func HeldOutVoices() []Voice {
 	return []Voice{
 		{"flite", "awb", 0.9},
@@ -257,7 +257,7 @@ func HeldOutVoices() []Voice {
 
 const defaultWordsPerMinute = 165 // a minute
 
-// Say returns what the voice makes of text, at [voice.RateOpus], without the silence around it.
+// Say synthesizes text, at [voice.RateOpus], without leading and trailing silence.
 func (v Voice) Say(ctx context.Context, text string) ([]int16, error) {
 	dir, err := os.MkdirTemp("", "clank")
 	if err != nil {
@@ -291,7 +291,7 @@ func (v Voice) Say(ctx context.Context, text string) ([]int16, error) {
 	return Resample(trimSilence(samples), r.Rate, voice.RateOpus)
 }
 
-// Resample brings whole samples from one rate to another.
+// Resample converts samples between rates.
 func Resample(samples []int16, from, to int) ([]int16, error) {
 	if from == to {
 		return samples, nil
@@ -303,7 +303,7 @@ func Resample(samples []int16, from, to int) ([]int16, error) {
 	return append(r.Write(samples), r.Flush()...), nil
 }
 
-// trimSilence cuts off what is still at both ends.
+// trimSilence removes silence at both ends.
 func trimSilence(samples []int16) []int16 {
 	const still = 150
 	loud := func(s int16) bool { return s > still || s < -still }

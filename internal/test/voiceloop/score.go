@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Score is what came of takes.
+// Score is the result of recordings.
 type Score struct {
 	Hits, Misses, False int
-	Delays              []time.Duration // from the end of an order to its being heard
+	Delays              []time.Duration // from the end of an order to its recognition
 	Speech              time.Duration
-	Notes               []string // on what went wrong
+	Notes               []string // on errors
 }
 
-// maxSpotDelay is how long after an order it may be heard.
+// maxSpotDelay is the maximum delay between an order and its recognition.
 const maxSpotDelay = 1500 * time.Millisecond
 
-// Add counts one take. Heard is when stop words were heard, in the time of the take.
+// Add counts one recording. heard are the times at which stop words were recognized, relative to its start.
 func (s *Score) Add(t Recording, heard []time.Duration) {
 	s.Speech += t.Speech()
 	heard = slices.Clone(heard)
@@ -41,7 +41,7 @@ func (s *Score) Add(t Recording, heard []time.Duration) {
 	}
 }
 
-// Merge returns the score of both.
+// Merge returns the sum of both scores.
 func (s Score) Merge(o Score) Score {
 	s.Hits, s.Misses, s.False = s.Hits+o.Hits, s.Misses+o.Misses, s.False+o.False
 	s.Delays = slices.Concat(s.Delays, o.Delays)
@@ -64,7 +64,7 @@ func lastSaidBefore(t Recording, at time.Duration) string {
 	return last
 }
 
-// P95 returns the delay that 95 of 100 orders do not pass.
+// P95 returns the 95th percentile of the delays.
 func (s *Score) P95() time.Duration {
 	if len(s.Delays) == 0 {
 		return 0
@@ -73,7 +73,7 @@ func (s *Score) P95() time.Duration {
 	return d[min(len(d)-1, (len(d)*95+99)/100-1)]
 }
 
-// String returns the line that ends a measurement.
+// String returns the last line of the output.
 func (s *Score) String() string {
 	return fmt.Sprintf("voice: hits=%d misses=%d false=%d p95_ms=%d", s.Hits, s.Misses, s.False, s.P95().Milliseconds())
 }
