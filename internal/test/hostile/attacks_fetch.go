@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// fetchAttacks returns attacks with requests that scripts make.
+// fetchAttacks returns attacks with requests by scripts.
 func fetchAttacks() []attackCase {
 	const g = "fetch"
 	return slices.Concat(
@@ -43,7 +43,7 @@ func fetchAttacks() []attackCase {
 	)
 }
 
-// socketAttacks returns attacks with connections that stay open.
+// socketAttacks returns attacks with long-lived connections.
 func socketAttacks() []attackCase {
 	const g = "socket"
 	return slices.Concat(
@@ -63,11 +63,11 @@ func socketAttacks() []attackCase {
 	)
 }
 
-// webRTCAttacks returns attacks with what WebRTC sends over UDP and TCP.
+// webRTCAttacks returns attacks with WebRTC over UDP and TCP.
 func webRTCAttacks() []attackCase {
 	const g = "webrtc"
 	const offer = "function gather(p){p.createDataChannel('a');p.createOffer().then(o=>p.setLocalDescription(o))}"
-	// A second peer in the same page makes an answer that is true in all but where the peer is.
+	// A second peer in the same page creates an answer that is valid except for the peer's address.
 	const call = "async function call(c){let a=new RTCPeerConnection,b=new RTCPeerConnection;a.createDataChannel('a');" +
 		"await a.setLocalDescription(await a.createOffer());await b.setRemoteDescription(a.localDescription);" +
 		"await b.setLocalDescription(await b.createAnswer());" +
@@ -100,7 +100,7 @@ func webRTCAttacks() []attackCase {
 		})
 }
 
-// at puts an attack on the spot of this name.
+// at moves an attack to the named target.
 func (a attackCase) at(name string) attackCase {
 	for _, s := range canaryTargets() {
 		if s.Name == name {
@@ -116,7 +116,7 @@ func (a attackCase) by(m hitMeans) attackCase {
 	return a
 }
 
-// resourceHintAttacks have the browser fetch or connect ahead of need.
+// resourceHintAttacks returns attacks with prefetching and preconnecting.
 func resourceHintAttacks() []attackCase {
 	const g = "hint"
 	rules := func(name, json string) attackCase {
@@ -160,7 +160,7 @@ func resourceHintAttacks() []attackCase {
 	))
 }
 
-// reportingAttacks returns attacks with what the browser tells servers of its own accord.
+// reportingAttacks returns attacks with reports that the browser sends by itself.
 func reportingAttacks() []attackCase {
 	const g = "report"
 	named := func(name string, head map[string]string, page string) attackCase {
@@ -203,7 +203,7 @@ func dialogAttacks() []attackCase {
 	)...)
 }
 
-// downloadAttacks end in a file.
+// downloadAttacks returns attacks by downloads.
 func downloadAttacks() []attackCase {
 	const g = "download"
 	return []attackCase{
@@ -214,7 +214,7 @@ func downloadAttacks() []attackCase {
 	}
 }
 
-// detourAttacks have a server lead the browser away below the level of addresses.
+// detourAttacks returns attacks in which a server redirects the browser below the level of URLs.
 func detourAttacks() []attackCase {
 	const g = "detour"
 	again := "<script>let n=0;setInterval(()=>n++<9&&fetch('/a.json?'+n,{cache:'no-store'}),200)</script>"
@@ -224,7 +224,7 @@ func detourAttacks() []attackCase {
 	)
 }
 
-// navigationAttacks take a tab, or a new one, to the canary.
+// navigationAttacks returns attacks that navigate a tab, or a new one, to the canary.
 func navigationAttacks() []attackCase {
 	const g = "navigate"
 	direct := attackCase{Group: g, Name: "visit", Visit: "@url@"}
@@ -260,7 +260,7 @@ func navigationAttacks() []attackCase {
 		})
 }
 
-// with gives an attack a file.
+// with adds a file to an attack.
 func (a attackCase) with(name, content string) attackCase {
 	files := map[string]string{name: content}
 	maps.Copy(files, a.Files)
@@ -268,7 +268,7 @@ func (a attackCase) with(name, content string) attackCase {
 	return a
 }
 
-// redirectAttacks returns attacks that the site answers with the canary's address.
+// redirectAttacks returns attacks with redirects to the canary.
 func redirectAttacks() []attackCase {
 	const g = "redirect"
 	var list []attackCase
@@ -294,7 +294,7 @@ func redirectAttacks() []attackCase {
 	)
 }
 
-// documentAttacks returns attacks with frames and other documents inside a page.
+// documentAttacks returns attacks with frames and other embedded documents.
 func documentAttacks() []attackCase {
 	const g = "frame"
 	return []attackCase{
@@ -352,7 +352,7 @@ func documentAttacks() []attackCase {
 	}
 }
 
-// never says that Chromium sends nothing.
+// never marks an attack for which Chromium sends nothing by itself.
 func (a attackCase) never(why string) attackCase {
 	a.Never = why
 	return a

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// addressSpellings write addresses in ways that programs read differently.
+// addressSpellings returns attacks with addresses in spellings that programs parse differently.
 func addressSpellings() []attackCase {
 	var spots []canaryTarget
 	spell := func(addr string, everywhere bool, hosts ...string) {
@@ -35,7 +35,7 @@ func addressSpellings() []attackCase {
 		onTargets(spots[:1], scriptAttack("spelling", "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"))...)
 }
 
-// nameResolutionAttacks returns attacks with names that lead to a private address.
+// nameResolutionAttacks returns attacks with names that resolve to a private address.
 func nameResolutionAttacks() []attackCase {
 	const g = "name"
 	spot := func(kind nameKind, addr string) canaryTarget {
@@ -46,15 +46,15 @@ func nameResolutionAttacks() []attackCase {
 		spot(NameDirect, "fd00:66::1"), spot(NameDirect, "64:ff9b::a42:1"), spot(NameDirect, "2002:a42:1::1"),
 		spot(NameAlias, "10.66.0.1"), spot(NameChain, "192.168.66.1"), spot(nameBehind, "172.16.66.1"),
 	}
-	// The page's own port on the site is closed once the page is there; whoever resolved the name has the other address
-	// left.
+	// The page's own port on the site is closed once the page has loaded, so a client that resolved the name falls
+	// back to the other address.
 	both := []canaryTarget{spot(NameBoth, "10.66.0.1"), spot(NameBoth, "127.0.0.1"), spot(NameSecond, "fd00:66::1")}
 	flip := []canaryTarget{spot(NameFlip, "10.66.0.1"), spot(NameFlip, "127.0.0.1"), spot(NameFlip, "169.254.169.254")}
 	rebind := attackCase{
 		Group: g, Name: "rebinding by a closed port", Extra: true, Page: "<iframe src=http://@hostport@/two.html></iframe>",
 		Files: map[string]string{"two.html": "<script>fetch('/shut').finally(()=>setInterval(()=>fetch('/secret').then(r=>r.ok&&r.text()),300))</script>"},
 	}
-	// Chromium keeps an answer for a minute for each site that asks: the second site asks anew.
+	// Chromium caches an answer for a minute per site, so the second site resolves again.
 	turn := attackCase{
 		Group: g, Name: "rebinding by a second answer", Extra: true,
 		Page: "<iframe src=http://@hostport@/in.html onload=\"setTimeout(()=>location='@other@/two.html',300)\"></iframe>",
@@ -70,7 +70,7 @@ func nameResolutionAttacks() []attackCase {
 	)
 }
 
-// scriptAttacks returns attacks with code from elsewhere.
+// scriptAttacks returns attacks with foreign scripts.
 func scriptAttacks() []attackCase {
 	const g = "script"
 	return []attackCase{
@@ -88,7 +88,7 @@ func scriptAttacks() []attackCase {
 	}
 }
 
-// ran begins a script beside a page, and says that it runs.
+// ran is the start of a script beside a page; it reports that it runs.
 const ran = "fetch('@self@/ran',{mode:'no-cors'});"
 
 func beside(a attackCase) attackCase {
@@ -101,7 +101,7 @@ func workerAttack(group, name, body string) attackCase {
 	return beside(scriptAttack(group, name, "new Worker('/w.js')").with("w.js", ran+body))
 }
 
-// machineAttacks returns the commonest ways to each address that the machine has outside.
+// machineAttacks returns the most common attacks on each public address of the machine.
 func machineAttacks() []attackCase {
 	const g = "machine"
 	return onTargets(
@@ -117,7 +117,7 @@ func machineAttacks() []attackCase {
 	)
 }
 
-// workerAttacks returns attacks with scripts that run beside the page.
+// workerAttacks returns attacks with workers and other scripts beside the page.
 func workerAttacks() []attackCase {
 	const g = "worker"
 	worker := func(name, body string) attackCase { return workerAttack(g, name, body) }
@@ -158,13 +158,13 @@ func workerAttacks() []attackCase {
 	)...)
 }
 
-// replacing changes the page's text.
+// replacing replaces text of the page.
 func (a attackCase) replacing(old, text string) attackCase {
 	a.Page = strings.Replace(a.Page, old, text, 1)
 	return a
 }
 
-// styleAttacks returns attacks with what CSS loads.
+// styleAttacks returns attacks with resources of CSS.
 func styleAttacks() []attackCase {
 	const g = "css"
 	rule := func(name, css string) attackCase {
@@ -193,7 +193,7 @@ func styleAttacks() []attackCase {
 	}
 }
 
-// imageAttacks returns attacks with images, sound and films.
+// imageAttacks returns attacks with images, audio and video.
 func imageAttacks() []attackCase {
 	const g = "media"
 	return slices.Concat(

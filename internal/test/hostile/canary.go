@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// canaryHit is one arrival.
+// canaryHit is a hit of a canary.
 type canaryHit struct {
 	Case string
-	// Via is how it came: "tcp", "udp", "http" for a shared listener or where connections do not count, "dns", "read"
-	// or "packet" if others noted it.
+	// Via is how it arrived: "tcp", "udp", "http" for a shared listener or where connections do not count, "dns",
+	// "read" or "packet" if recorded elsewhere.
 	Via string
 	At  time.Time
 }
@@ -38,7 +38,7 @@ func newHitLog() *HitLog {
 	return &HitLog{hits: map[string][]canaryHit{}, touched: map[string]bool{}, waits: map[string]chan struct{}{}}
 }
 
-// recordConnection writes down that a case has connected, which is no hit.
+// recordConnection records that a case has connected, which is not a hit.
 func (b *HitLog) recordConnection(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (b *HitLog) connected(id string) bool {
 	return b.touched[id]
 }
 
-// recordHit writes down a hit.
+// recordHit records a hit.
 func (b *HitLog) recordHit(id, via string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +62,7 @@ func (b *HitLog) recordHit(id, via string) {
 	b.hits[id] = append(b.hits[id], canaryHit{Case: id, Via: via, At: time.Now()})
 }
 
-// firstHitChannel returns the channel that the first hit of a case closes. The caller holds b.mu.
+// firstHitChannel returns a channel that is closed at the first hit of a case. The caller holds b.mu.
 func (b *HitLog) firstHitChannel(id string) chan struct{} {
 	if b.waits[id] == nil {
 		b.waits[id] = make(chan struct{})
@@ -77,19 +77,19 @@ func (b *HitLog) FirstHit(id string) <-chan struct{} {
 	return b.firstHitChannel(id)
 }
 
-// Hits returns the hits of a case, in the order in which they came.
+// Hits returns the hits of a case in order.
 func (b *HitLog) Hits(id string) []canaryHit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.hits[id])
 }
 
-// CanaryListeners is a set of listeners. Its fields are set before use.
+// CanaryListeners is a set of listeners. Set its fields before use.
 type CanaryListeners struct {
 	HitLog *HitLog
-	// Certificate is what TLS is answered with; nobody checks it in a range.
+	// Certificate is used for TLS; clients in the range do not verify it.
 	Certificate tls.Certificate
-	// Requests has a TCP connection count only when an HTTP request comes over it.
+	// Requests counts a TCP connection only if it carries an HTTP request.
 	Requests bool
 
 	mu      sync.Mutex
@@ -130,8 +130,7 @@ func (a *CanaryListeners) ListenForCase(ctx context.Context, id string, at netip
 	return nil
 }
 
-// ListenForCases listens on a TCP address for many cases: their tokens are the first segment of a request's path that
-// caseOf knows.
+// ListenForCases listens on a TCP address for many cases, identified by their tokens in the request path with caseOf.
 func (a *CanaryListeners) ListenForCases(ctx context.Context, at netip.AddrPort, caseOf func(path string) (id string, ok bool)) error {
 	return a.listen(ctx, at, func(net.Conn) {}, func(path string) {
 		if id, ok := caseOf(path); ok {
@@ -165,7 +164,7 @@ func (a *CanaryListeners) listen(ctx context.Context, at netip.AddrPort, accepte
 	return nil
 }
 
-// track remembers what to close, and closes it at once if the end has come.
+// track registers a closer, and closes it at once if the listeners are closed.
 func (a *CanaryListeners) track(c io.Closer) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -187,7 +186,7 @@ func (a *CanaryListeners) untrack(c io.Closer) {
 	_ = c.Close()
 }
 
-// Close takes all canaries down and waits until none is left.
+// Close closes all listeners and waits for their goroutines.
 func (a *CanaryListeners) Close() {
 	a.mu.Lock()
 	a.closing = true
@@ -198,10 +197,10 @@ func (a *CanaryListeners) Close() {
 	a.wg.Wait()
 }
 
-// canaryConnTimeout bounds what one connection may take.
+// canaryConnTimeout bounds a connection.
 const canaryConnTimeout = 20 * time.Second
 
-// serveConn reads requests until there are none, over TLS if the first byte begins a handshake.
+// serveConn reads requests, over TLS if the first byte starts a handshake.
 func (a *CanaryListeners) serveConn(conn net.Conn, requested func(path string)) {
 	if !a.track(conn) {
 		return
@@ -237,7 +236,8 @@ func (a *CanaryListeners) serveConn(conn net.Conn, requested func(path string)) 
 	}
 }
 
-// canaryResponse suits most who ask: any origin may read it, and its type is what the path ends with.
+// canaryResponse returns a response for any client: every origin may read it, and its type follows the path's
+// extension.
 func canaryResponse(r *http.Request) string {
 	kind, body := "text/html", "<title>canary</title>canary"
 	switch ending := r.URL.Path[strings.LastIndexByte(r.URL.Path, '.')+1:]; ending {
@@ -257,7 +257,7 @@ func canaryResponse(r *http.Request) string {
 		kind, len(body), origin, body)
 }
 
-// peekedConn is a connection of which the beginning was looked at.
+// peekedConn is a connection whose first bytes were read in advance.
 type peekedConn struct {
 	net.Conn
 	r *bufio.Reader

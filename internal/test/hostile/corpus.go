@@ -7,62 +7,63 @@ import (
 	"strings"
 )
 
-// attackCase is one mechanism.
+// attackCase is one attack mechanism.
 type attackCase struct {
 	Group, Name string
 	// Secure serves the page over TLS.
 	Secure bool
 	// Page is the HTML of the page.
 	Page string
-	// Head has response headers of the page, Early those of a 103 response before it.
+	// Head are response headers of the page, Early those of a 103 response before it.
 	Head, Early map[string]string
-	// Files are other things that the page's origin has. The ending says the type.
+	// Files are other files of the page's origin. The extension determines the type.
 	Files map[string]string
-	// Visit is what is opened instead of the page.
+	// Visit is opened instead of the page.
 	Visit string
-	// Ask is a method of the DevTools protocol that is called once the page is ready.
+	// Ask is a CDP method to call when the page is ready.
 	Ask string
-	// Extra has the site listen on the case's own port, too. A request for /shut there ends that.
+	// Extra makes the site listen on the case's own port as well. A request for /shut there closes it.
 	Extra bool
-	// By is what counts as a hit besides arriving at the canary's port: meansDNS, a question of the browser itself.
+	// By is what counts as a hit besides a connection to the canary's port: meansDNS is a DNS question of the browser
+	// itself.
 	By hitMeans
-	// Targets are where the canary sits; none means the next in turn.
+	// Targets are the addresses of the canary; nil means the next in turn.
 	Targets []canaryTarget
-	// Beside says that the case is a script beside the page, which says when it runs: nothing else proves the case.
+	// Beside means that the case is a script beside the page, which reports when it runs: otherwise the case proves
+	// nothing.
 	Beside bool
-	// Never says why Chromium sends nothing even where nobody holds it back. Such a case proves nothing, and is not
-	// counted.
+	// Never is why Chromium sends nothing even without the guard. Such a case proves nothing, and does not count.
 	Never string
 }
 
-// hitMeans is how a hit is seen.
+// hitMeans is how a hit is detected.
 type hitMeans int
 
-// The means.
+// Means of detection.
 const (
-	meansPort hitMeans = iota // something arrives at the canary
-	meansDNS                  // a name server is asked for a name that has the token, by the browser itself
-	meansMDNS                 // a packet to a multicast address goes out
+	meansPort hitMeans = iota // a connection or datagram to the canary
+	meansDNS                  // the browser itself asks a name server for a name with the token
+	meansMDNS                 // a packet to a multicast address
 )
 
-// canaryTarget is a place for a canary.
+// canaryTarget is an address for a canary.
 type canaryTarget struct {
 	Name string
 	// Addr is where it listens.
 	Addr netip.Addr
-	// Host is how a URL spells that; "" means as usual.
+	// Host is the spelling in URLs; "" means the usual one.
 	Host string
-	// NameKind, if set, has a name lead there instead.
+	// NameKind, if set, uses a name that resolves to the address.
 	NameKind nameKind
-	// Shared is the port of a listener that many cases share; 0 gives the case a port of its own.
+	// Shared is the port of a listener shared by many cases; 0 gives the case its own port.
 	Shared uint16
-	// Real says that the program itself listens there, and no canary.
+	// Real means that the program itself listens there, not a canary.
 	Real bool
-	// Everywhere says that the spot is there without a namespace, too.
+	// Everywhere means that the target exists without a namespace as well.
 	Everywhere bool
 }
 
-// rangeCase is one attack on one spot.
+// rangeCase is an attack on a target.
 type rangeCase struct {
 	attackCase
 	canaryTarget
@@ -71,14 +72,14 @@ type rangeCase struct {
 	Number int
 }
 
-// Title returns group, mechanism and spot.
+// Title returns group, mechanism and target.
 func (c rangeCase) Title() string {
 	return c.Group + "/" + c.attackCase.Name + "→" + c.canaryTarget.Name
 }
 
-// heldWhenJoined reports whether a DevTools client that holds a browser's HTTP requests (CDP domain Fetch) can hold
-// what the case sends. It cannot hold what a browser sends by itself, or not over HTTP; and it judges a name before the
-// browser looks that up.
+// heldWhenJoined reports whether a DevTools client that intercepts HTTP requests (CDP domain Fetch) can intercept
+// what the case sends. It cannot intercept what a browser sends by itself or by other protocols, and it checks a name
+// before the browser resolves it.
 func (c rangeCase) heldWhenJoined() bool {
 	if c.By != meansPort {
 		return false
@@ -95,7 +96,7 @@ func (c rangeCase) heldWhenJoined() bool {
 	return true
 }
 
-// URLHost returns how a URL names the spot. word makes a name unique.
+// URLHost returns the host of the target in a URL. word makes a name unique.
 func (c rangeCase) URLHost(word string) string {
 	switch {
 	case c.NameKind != "":
@@ -136,7 +137,7 @@ func allAttacks() []attackCase {
 		ownListenerAttacks(), machineAttacks())
 }
 
-// canaryTargets returns the places that cases take turns with.
+// canaryTargets returns the targets that cases use in turns.
 func canaryTargets() []canaryTarget {
 	return append([]canaryTarget{
 		{Name: "loopback", Addr: mustAddr("127.0.0.1"), Everywhere: true},
@@ -159,14 +160,14 @@ func machineTargets() []canaryTarget {
 	}
 }
 
-// IPv4 are those of the spots that have a plain IPv4 address.
+// ipv4Targets returns the targets with a plain IPv4 address.
 func ipv4Targets() []canaryTarget {
 	return slices.DeleteFunc(canaryTargets(), func(s canaryTarget) bool { return !s.Addr.Is4() })
 }
 
 func mustAddr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-// scriptAttack returns a page that consists of one.
+// scriptAttack returns a page that consists of a script.
 func scriptAttack(group, name, body string) attackCase {
 	return attackCase{Group: group, Name: name, Page: fmt.Sprintf("<script>%s</script>", body)}
 }
@@ -176,7 +177,7 @@ func markupAttack(group, name, body string) attackCase {
 	return attackCase{Group: group, Name: name, Page: body}
 }
 
-// overTLS serves attacks over TLS.
+// overTLS makes attacks use TLS.
 func overTLS(list ...attackCase) []attackCase {
 	for i := range list {
 		list[i].Secure = true
@@ -184,7 +185,7 @@ func overTLS(list ...attackCase) []attackCase {
 	return list
 }
 
-// onTargets puts attacks on spots.
+// onTargets sets the targets of attacks.
 func onTargets(spots []canaryTarget, list ...attackCase) []attackCase {
 	for i := range list {
 		list[i].Targets = spots

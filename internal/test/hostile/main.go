@@ -1,8 +1,9 @@
-// Package hostile is the range of hostile pages (make range): each mechanism by which a browser can be made to send
-// something, run with a bare Chromium and with clank's. A case proves something if the bare browser reached the canary.
+// Package hostile implements make range, a set of hostile pages: each mechanism by which a page can make a browser
+// send something runs in plain Chromium and in clank's browser. A case proves something if plain Chromium reached the
+// canary.
 //
-// It has a network namespace in which every private address is the range's own, and a name server that changes its
-// mind.
+// It runs in a network namespace in which every private address is its own, with a name server that changes its
+// answers.
 package main
 
 import (
@@ -29,7 +30,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// wholeLimit bounds the range, on the busiest machine. Two minutes are expected.
+// wholeLimit bounds the run on the slowest machine. It usually takes two minutes.
 const wholeLimit = 15 * time.Minute
 
 func main() { os.Exit(runMain()) }
@@ -117,15 +118,15 @@ func runRange(ctx context.Context, o RangeOptions) error {
 	return err
 }
 
-// testedBrowser is one that a pass sends to the pages.
+// testedBrowser is the browser of a pass.
 type testedBrowser struct {
 	devtools string                                           // WebSocket address
-	open     func(ctx context.Context) (id string, err error) // makes a tab, if the browser itself is not to be asked for one
+	open     func(ctx context.Context) (id string, err error) // opens a tab; nil uses the browser itself
 	close    func(ctx context.Context) error
 }
 
-// commonFlags returns flags for both passes: reports go out at once, sound needs no click, and the check by which
-// Chromium itself holds pages back from local networks is off, since it would hide what the guard lets through.
+// commonFlags returns the flags for both passes: reports are sent at once, sound needs no click, and Chromium's own
+// check for local networks is off, because it would hide what the proxy lets through.
 func commonFlags() []string {
 	return []string{
 		"--short-reporting-delay", "--autoplay-policy=no-user-gesture-required",
@@ -137,7 +138,7 @@ func commonFlags() []string {
 const disabledFeatures = "LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets,LocalNetworkAccessChecksWebTransport,LocalNetworkAccessChecksWebRTC," +
 	"BlockInsecurePrivateNetworkRequests,PrivateNetworkAccessSendPreflights,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable"
 
-// startBareChromium starts Chromium as it comes, without anything of clank's around it.
+// startBareChromium starts plain Chromium, without any part of clank.
 func startBareChromium(ctx context.Context, flags ...string) (*testedBrowser, error) {
 	program, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
 	if err != nil {
@@ -171,7 +172,7 @@ func startBareChromium(ctx context.Context, flags ...string) (*testedBrowser, er
 	return b, nil
 }
 
-// awaitDevTools waits for the file in which Chromium says where its DevTools are.
+// awaitDevTools waits for the file in which Chromium announces its DevTools address.
 func awaitDevTools(ctx context.Context, dir string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("the browser does not say where its DevTools are"))
 	defer cancel()
@@ -189,7 +190,7 @@ func awaitDevTools(ctx context.Context, dir string) (string, error) {
 	}
 }
 
-// MakeCertificates makes a certificate authority and, with it, the certificate of the hostile site and of the canaries.
+// MakeCertificates creates a certificate authority and the certificate of the hostile site and the canaries.
 func MakeCertificates() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

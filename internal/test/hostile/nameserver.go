@@ -13,40 +13,40 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Zones of the server. Names below Evil lead to the hostile site; so do those below Other, which is another site to a
-// browser. A name below Bent is word-ADDRESS.KIND.Bent, see [encodeName].
+// Zones of the server. Names below Evil resolve to the hostile site, and so do those below Other, which is a
+// different site for browsers. A name below Bent has the form word-ADDRESS.KIND.Bent, see [EncodeName].
 const (
 	hostileZone = "hostile.test"
 	otherZone   = "elsewhere.test"
 	addressZone = "bent.test"
 )
 
-// nameKind is how a bent name leads to its address.
+// nameKind is how a bent name resolves to its address.
 type nameKind string
 
-// The kinds of bent names.
+// Kinds of bent names.
 const (
 	NameDirect nameKind = "to"     // the address
 	NameBoth   nameKind = "both"   // a public address and then the address
 	nameBehind nameKind = "behind" // the address and then a public one
-	NameAlias  nameKind = "alias"  // a canonical name that has the address
-	NameChain  nameKind = "chain"  // three of those
-	NameFlip   nameKind = "flip"   // a public address for the first question, the address from then on
+	NameAlias  nameKind = "alias"  // an alias of a name with the address
+	NameChain  nameKind = "chain"  // a chain of three aliases
+	NameFlip   nameKind = "flip"   // a public address for the first question, then the address
 	NameSecond nameKind = "second" // a public IPv4 address, and the address as IPv6
 )
 
-// EncodeName returns the name that leads to addr in the way of kind. word makes it unique.
+// EncodeName returns a name that resolves to addr in the way of kind. word makes it unique.
 func EncodeName(word string, kind nameKind, addr netip.Addr) string {
 	return fmt.Sprintf("%s-%x.%s.%s", word, addr.AsSlice(), kind, addressZone)
 }
 
-// DNSQuestion is what somebody asked.
+// DNSQuestion is a received question.
 type DNSQuestion struct {
-	Name string // without the last dot
+	Name string // without the trailing dot
 	At   netip.AddrPort
 }
 
-// NameServer answers on the addresses it was opened on. Its fields are set before [Server.Listen].
+// NameServer is a DNS server. Set its fields before [NameServer.Listen].
 type NameServer struct {
 	// Site is the address of the hostile site.
 	Site netip.Addr
@@ -54,12 +54,12 @@ type NameServer struct {
 	Asked func(DNSQuestion)
 
 	mu    sync.Mutex
-	seen  map[string]int // questions for the IPv4 address of a name
+	seen  map[string]int // number of questions for the IPv4 address of a name
 	conns []net.PacketConn
 	wg    sync.WaitGroup
 }
 
-// Listen answers on one more UDP address, until Close, and returns the address.
+// Listen serves another UDP address until Close, and returns the address.
 func (s *NameServer) Listen(ctx context.Context, at netip.AddrPort) (netip.AddrPort, error) {
 	var lc net.ListenConfig
 	conn, err := lc.ListenPacket(ctx, "udp", at.String())
@@ -102,7 +102,7 @@ func (s *NameServer) serve(conn net.PacketConn, at netip.AddrPort) {
 	}
 }
 
-// Answer returns the answer to one message. ok is false if it is no question.
+// Answer returns the answer to a message. ok is false if it is not a question.
 func (s *NameServer) Answer(message []byte, at netip.AddrPort) (answer []byte, ok bool) {
 	var parser dnsmessage.Parser
 	header, err := parser.Start(message)
@@ -161,7 +161,7 @@ func writeRecords(b *dnsmessage.Builder, question dnsmessage.Question, aliases [
 	return nil
 }
 
-// records returns the aliases and addresses that a name has.
+// records returns the aliases and addresses of a name.
 func (s *NameServer) records(name string, kind dnsmessage.Type) (aliases []string, addrs []netip.Addr) {
 	if inZone(name, hostileZone) || inZone(name, otherZone) {
 		return nil, []netip.Addr{s.Site}
@@ -171,7 +171,7 @@ func (s *NameServer) records(name string, kind dnsmessage.Type) (aliases []strin
 		return nil, nil
 	}
 	plain := EncodeName("x", NameDirect, addr)
-	switch bend { //nolint:exhaustive // the others have the address alone
+	switch bend { //nolint:exhaustive // other kinds have only the address
 	case NameBoth:
 		return nil, []netip.Addr{s.Site, addr}
 	case nameBehind, NameSecond:
@@ -188,7 +188,7 @@ func (s *NameServer) records(name string, kind dnsmessage.Type) (aliases []strin
 	return nil, []netip.Addr{addr}
 }
 
-// count returns how many times an address of a name was asked for.
+// count counts the questions for an address of a name.
 func (s *NameServer) count(name string, kind dnsmessage.Type) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +203,7 @@ func (s *NameServer) count(name string, kind dnsmessage.Type) int {
 
 func inZone(name, zone string) bool { return name == zone || strings.HasSuffix(name, "."+zone) }
 
-// decodeName reads a bent name.
+// decodeName parses a bent name.
 func decodeName(name string) (kind nameKind, addr netip.Addr, ok bool) {
 	rest, ok := strings.CutSuffix(name, "."+addressZone)
 	if !ok {

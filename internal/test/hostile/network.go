@@ -19,64 +19,63 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// enterEnv is set for the process that runs inside the namespace.
+// enterEnv is set for the process inside the namespace.
 const enterEnv = "CLANK_RANGE_INSIDE"
 
-// rangeNetwork is where a range runs.
+// rangeNetwork is the network in which a range runs.
 type rangeNetwork struct {
-	// Namespace says that it is a network of its own; otherwise it is the loopback interface of this machine.
+	// Namespace means that it is a separate network; otherwise it is the loopback interface of this machine.
 	Namespace bool
-	// Site is the address of the hostile site. In a namespace it is one that is public everywhere else.
+	// Site is the address of the hostile site. In a namespace it is an address that is public elsewhere.
 	Site netip.Addr
-	// Resolver is where programs find the name server by themselves; invalid without a namespace.
+	// Resolver is the system's name server; invalid without a namespace.
 	Resolver netip.AddrPort
-	// Recorder counts what would have left; nil without a namespace.
+	// Recorder counts packets that would have left the machine; nil without a namespace.
 	Recorder *packetRecorder
 }
 
 // InsideNamespace reports whether this process was started by [reenterCommand].
 func InsideNamespace() bool { return os.Getenv(enterEnv) != "" }
 
-// ReenterCommand makes the command that runs this program again, with args, inside a network namespace. Starting it
-// fails where the right to make one is missing.
+// ReenterCommand returns a command that runs this program again, with args, in a new network namespace. Starting it
+// fails without the necessary privileges.
 func ReenterCommand(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...) //nolint:noctx // this very program; the caller waits for it
+	cmd := exec.Command("/proc/self/exe", args...) //nolint:noctx // this program itself; the caller waits for it
 	cmd.Env = append(os.Environ(), enterEnv+"=1")
 	isolateCommand(cmd)
 	return cmd
 }
 
-// LoopbackNetwork returns the ground without a namespace.
+// LoopbackNetwork returns the network without a namespace.
 func LoopbackNetwork() *rangeNetwork {
 	return &rangeNetwork{Site: netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 }
 
-// Addresses of the namespace. The site's are public in every registry; here they belong to the range.
+// Addresses of the namespace. The site's are public in every registry; here they are local.
 var (
 	siteV4 = netip.MustParseAddr("93.184.215.14")
 	siteV6 = netip.MustParseAddr("2606:2800:21f:cb07::14")
 )
 
-// privateV4 are ranges of which each address is the namespace's own.
+// privateV4 are ranges in which every address is local to the namespace.
 var privateV4 = []string{
 	"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "198.18.0.0/15", "192.0.0.0/24",
 	"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "192.88.99.0/24", "240.0.0.0/4",
 }
 
-// privateV6 are addresses that the namespace has: unique local, and the forms in which an IPv6 address carries
-// 10.66.0.1.
+// privateV6 are the private IPv6 addresses of the namespace: unique local ones, and IPv6 forms of 10.66.0.1.
 var privateV6 = []string{
 	"fd00:66::1", "fec0::66", "64:ff9b::a42:1", "64:ff9b:1::a42:1", "2002:a42:1::1", "2001:0:a42:1::f5bd:fffe", "2001:2::66",
 	"2001:db8::66", "100::66", "::a42:1", "2606:2800:21f:cb07:0:5efe:a42:1",
 }
 
-// machineV4 and machineV6 are addresses that a provider gives to a machine, with the network that comes with one.
+// machineV4 and machineV6 are the addresses that a provider assigns to a machine, with their networks.
 var (
 	machineV4 = []string{"93.184.216.7/32", "93.184.217.1/24"}
 	machineV6 = "2606:2800:21f:cb08::7/64"
 )
 
-// fixedRules is an [egress.Config] whose rules stay.
+// fixedRules is an [egress.Config] with constant rules.
 type fixedRules struct {
 	egress.DefaultConfig
 
@@ -86,8 +85,8 @@ type fixedRules struct {
 // Rules implements [egress.Config].
 func (f fixedRules) Rules() policy.Rules { return f.rules }
 
-// startGuardedBrowser starts clank's browser behind its guard: a Manager as the program has it, and a Gate with the
-// rules that hold where nobody has set any.
+// startGuardedBrowser starts clank's browser behind its proxy: a Manager as in the program, and a proxy with the
+// default rules.
 func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
 	home, err := os.MkdirTemp("", "clank")
 	if err != nil {
@@ -133,11 +132,11 @@ func machineWithoutSite() policy.Machine {
 	return m
 }
 
-// rules returns the rules of the guard.
+// rules returns the rules of the proxy.
 func (p *rangePass) rules(o RangeOptions) policy.Rules {
 	var rules policy.Rules
 	if !p.ground.Namespace {
-		// Here the site itself is on an address that no page may reach.
+		// Here the site itself has an address that pages must not reach.
 		for _, zone := range []string{hostileZone, otherZone} {
 			for _, port := range []uint16{p.site.plain, p.site.tls} {
 				rules.AllowedHosts = append(rules.AllowedHosts, "*."+zone+":"+strconv.Itoa(int(port)),
@@ -151,7 +150,7 @@ func (p *rangePass) rules(o RangeOptions) policy.Rules {
 	return rules
 }
 
-// resolver asks the name server of the range.
+// resolver returns a resolver that uses the name server of the range.
 func (p *rangePass) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -159,10 +158,10 @@ func (p *rangePass) resolver() *net.Resolver {
 	}}
 }
 
-// guestToken lets the attackers' side into the guarded browser.
+// guestToken gives the test's own connection access to the guarded browser.
 const guestToken = "guest"
 
-// devToolsURL asks a browser of this machine for the address of its DevTools.
+// devToolsURL requests the DevTools address from a local browser.
 func devToolsURL(ctx context.Context, port int, token string) (string, error) {
 	at, err := profile.ParseEndpoint(fmt.Sprintf("http://127.0.0.1:%d?token=%s", port, token))
 	if err != nil {
@@ -175,42 +174,42 @@ func devToolsURL(ctx context.Context, port int, token string) (string, error) {
 	return t.URL, nil
 }
 
-// packetRecorder counts the packets that went to the interface behind which nothing is.
+// packetRecorder counts the packets sent to the interface that stands for the outside.
 type packetRecorder struct {
 	mu     sync.Mutex
 	counts map[destinationKind]int
-	sample map[destinationKind]string // the first of its kind
+	sample map[destinationKind]string // first destination of each kind
 	watch  func(packet []byte)
 
 	stop func()
 	wg   sync.WaitGroup
 }
 
-// destinationKind is what a packet's destination is.
+// destinationKind is the kind of a packet's destination.
 type destinationKind string
 
-// The kinds of destinations.
+// Kinds of destinations.
 const (
-	DestinationPrivate   destinationKind = "private"   // one of the addresses that nothing may leave for
+	DestinationPrivate   destinationKind = "private"   // an address for which no packet may leave
 	destinationMulticast destinationKind = "multicast" // multicast and broadcast: discovery, mDNS
 	destinationPublic    destinationKind = "public"    // any other address
 )
 
-// Count returns how many packets of a kind were seen, and where the first of them went.
+// Count returns the number of packets of a kind, and the destination of the first one.
 func (r *packetRecorder) Count(k destinationKind) (n int, first string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.counts[k], r.sample[k]
 }
 
-// Watch has f called with each packet from now on, on a goroutine of the recorder's; nil ends that.
+// Watch calls f with each further packet, on a goroutine of the recorder; nil ends that.
 func (r *packetRecorder) Watch(f func(packet []byte)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.watch = f
 }
 
-// Close ends the recorder. Its counts stay.
+// Close stops the recorder. Its counts remain.
 func (r *packetRecorder) Close() {
 	r.stop()
 	r.wg.Wait()
@@ -249,8 +248,8 @@ func destinationKindOf(a netip.Addr) destinationKind {
 	return destinationPublic
 }
 
-// PacketDestination returns where an IP packet goes (RFC 791, RFC 8200). ok is false if it is not a whole IP header.
-// What routers and neighbours say to each other over ICMPv6 is left out: the kernel does that by itself.
+// PacketDestination returns the destination of an IP packet (RFC 791, RFC 8200). ok is false without a complete IP
+// header. ICMPv6 neighbor discovery is ignored, because the kernel sends it by itself.
 func PacketDestination(packet []byte) (dst netip.Addr, ok bool) {
 	const hopByHop, icmp = 0, 58
 	switch {
@@ -262,7 +261,7 @@ func PacketDestination(packet []byte) (dst netip.Addr, ok bool) {
 	return netip.Addr{}, false
 }
 
-// transport returns the protocol of an IP packet, where it goes and what follows the IP header.
+// transport returns the protocol of an IP packet, its destination and the payload.
 func transport(packet []byte) (protocol byte, dst netip.Addr, rest []byte, ok bool) {
 	dst, ok = PacketDestination(packet)
 	if !ok {
@@ -283,8 +282,7 @@ func IsMDNSPacket(packet []byte) bool {
 	return ok && dst.IsMulticast() && protocol == udp && len(datagram) >= 8 && binary.BigEndian.Uint16(datagram[2:]) == port
 }
 
-// TCPSegment returns where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other
-// packets.
+// TCPSegment returns the destination and payload of a TCP segment (RFC 9293). ok is false for other packets.
 func TCPSegment(packet []byte) (to netip.AddrPort, payload []byte, ok bool) {
 	const tcp = 6
 	protocol, dst, segment, ok := transport(packet)

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outsideInterface is the interface that stands for the rest of the world.
+// outsideInterface is the interface that stands for the outside.
 const outsideInterface = "outside"
 
 func isolateCommand(cmd *exec.Cmd) {
@@ -31,9 +31,9 @@ func isolateCommand(cmd *exec.Cmd) {
 	cmd.SysProcAttr = attr
 }
 
-// PrepareNamespace furnishes the namespace that this process was started in by [ReenterCommand]: addresses, routes, the
-// recorder, and where programs look for a name server. Files that stand in for those of the system are made in dir.
-// Browsers are made to believe the certificate authority, in DER. The recorder runs until it is closed.
+// PrepareNamespace sets up the namespace of this process, which [ReenterCommand] started: addresses, routes, the
+// recorder, and the name server configuration. Replacements of system files are created in dir. Browsers are made to
+// trust the certificate authority (DER). The recorder runs until it is closed.
 func PrepareNamespace(dir string, authority []byte) (*rangeNetwork, error) {
 	if err := configureInterfaces(); err != nil {
 		return nil, fmt.Errorf("furnish network namespace: %w", err)
@@ -62,7 +62,7 @@ func PrepareNamespace(dir string, authority []byte) (*rangeNetwork, error) {
 	return &rangeNetwork{Namespace: true, Site: siteV4, Resolver: resolver, Recorder: recorder}, nil
 }
 
-// coverFile puts a file of ours over one of the system's, for this mount namespace alone.
+// coverFile bind-mounts a file of ours over a system file, in this mount namespace only.
 func coverFile(dir, path, text string) error {
 	ours := filepath.Join(dir, filepath.Base(path))
 	if err := os.WriteFile(ours, []byte(text), 0o644); err != nil {
@@ -75,9 +75,8 @@ func coverFile(dir, path, text string) error {
 	return nil
 }
 
-// trustAuthority makes a certificate authority one of those that browsers of this mount namespace believe, by an
-// administrator's policy. A browser that keeps its policies elsewhere does not learn of it, and has to be told not to
-// mind.
+// trustAuthority makes browsers in this mount namespace trust a certificate authority, by an administrator's policy.
+// A browser with policies elsewhere must be started with a flag that ignores certificate errors.
 func trustAuthority(dir string, authority []byte) error {
 	for _, path := range []string{"/etc/chromium", "/etc/opt/chrome"} {
 		if _, err := os.Stat(path); err != nil {
@@ -125,9 +124,9 @@ func configureInterfaces() error {
 	return errors.Join(errs...)
 }
 
-// createOutsideInterface makes the interface that stands for the rest of the world: one end of a cable of which the
-// other end, in the same namespace, has no address and forwards nothing. Nobody is asked who has an address, so packets
-// do go into it and are seen.
+// createOutsideInterface creates the interface that stands for the outside: one end of a veth pair whose other end,
+// in the same namespace, has no address and forwards nothing. Neighbor discovery is off, so packets do enter it and
+// are recorded.
 func createOutsideInterface() (netlink.Link, error) {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = outsideInterface
@@ -146,7 +145,7 @@ func createOutsideInterface() (netlink.Link, error) {
 	return netlink.LinkByName(outsideInterface)
 }
 
-// assignAddress gives an interface an address, at once: nobody else can have it.
+// assignAddress assigns an address to an interface without duplicate address detection.
 func assignAddress(link netlink.Link, prefix netip.Prefix) error {
 	addr := &netlink.Addr{IPNet: &net.IPNet{IP: prefix.Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), prefix.Addr().BitLen())}}
 	if prefix.Addr().Is6() {
@@ -176,10 +175,10 @@ func addRoute(link netlink.Link, prefix string, kind int) error {
 	return nil
 }
 
-// recordLoopback records what goes over the loopback interface of the namespace, until it is closed.
+// recordLoopback records the packets of the loopback interface until it is closed.
 func recordLoopback() (*packetRecorder, error) { return recordInterface("lo") }
 
-// recordInterface listens to what goes out of an interface, as packet(7) gives it.
+// recordInterface records the outgoing packets of an interface with packet(7).
 func recordInterface(name string) (*packetRecorder, error) {
 	link, err := net.InterfaceByName(name)
 	if err != nil {
@@ -197,7 +196,7 @@ func recordInterface(name string) (*packetRecorder, error) {
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: link.Index}); err != nil {
 		return nil, fmt.Errorf("record packets: %w", err)
 	}
-	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20) // the usual size will do, mostly
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20) // the default size is usually sufficient
 	done := make(chan struct{})
 	r := &packetRecorder{counts: map[destinationKind]int{}, sample: map[destinationKind]string{}, stop: func() { close(done) }}
 	r.wg.Go(func() {

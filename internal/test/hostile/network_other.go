@@ -9,7 +9,7 @@ import (
 
 func isolateCommand(*exec.Cmd) {}
 
-// PrepareNamespace cannot do it here: other systems than Linux have no namespaces.
+// PrepareNamespace is not supported: only Linux has network namespaces.
 func PrepareNamespace(string, []byte) (*rangeNetwork, error) { return nil, errors.ErrUnsupported }
 
 func recordLoopback() (*packetRecorder, error) { return nil, errors.ErrUnsupported }

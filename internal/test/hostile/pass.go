@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// rangePass is one run through all cases with one browser.
+// rangePass is one run of all cases with one browser.
 type rangePass struct {
 	letter   string
 	ground   *rangeNetwork
@@ -26,11 +26,11 @@ type rangePass struct {
 	entries  []*caseEntry
 
 	mu    sync.Mutex
-	asked map[string]bool // names that the browser asked for by itself
+	asked map[string]bool // names that the browser resolved by itself
 }
 
-// runPass prepares a pass, starts its browser, and takes it through the cases. former is the bare pass, if there was
-// one: what it took to be hit says how long to wait for nothing.
+// runPass prepares a pass, starts its browser, and runs the cases. former is the result of the pass without the
+// guard, if there was one: the time of its hits determines how long to wait.
 func runPass(ctx context.Context, o RangeOptions, letter string, base uint16, cases []rangeCase, former *passResult,
 	start func(context.Context, *rangePass) (*testedBrowser, error),
 ) (*passResult, error) {
@@ -50,7 +50,7 @@ func runPass(ctx context.Context, o RangeOptions, letter string, base uint16, ca
 	}
 	workers := max(1, o.Workers)
 	if former != nil {
-		workers += workers / 2 // a page from which nothing comes is mostly waited for
+		workers += workers / 2 // workers mostly wait for pages without a hit
 	}
 	took, err := p.visitAll(ctx, crowd, workers, former)
 	crowd.conn.Close()
@@ -60,7 +60,7 @@ func runPass(ctx context.Context, o RangeOptions, letter string, base uint16, ca
 	return p.result(took), nil
 }
 
-// visitAll takes the browser to the pages of all cases.
+// visitAll visits the pages of all cases.
 func (p *rangePass) visitAll(ctx context.Context, c *tabPool, workers int, former *passResult) ([]time.Duration, error) {
 	took := make([]time.Duration, len(p.entries))
 	seats := make([]pooledTab, workers)
@@ -77,8 +77,7 @@ func (p *rangePass) visitAll(ctx context.Context, c *tabPool, workers int, forme
 	return took, err
 }
 
-// visitCase visits a case, in a new tab once more if the page did not come, and as often as it takes if a hit must
-// come.
+// visitCase visits a case. It retries in a new tab if the page did not load, and repeatedly if a hit is required.
 func (p *rangePass) visitCase(ctx context.Context, s *pooledTab, e *caseEntry, before caseOutcome, guarded bool) (time.Duration, error) {
 	never, hit := e.Never != "", p.hits.FirstHit(e.id)
 	took, err := s.visit(ctx, e, hit, p.hitDeadline(before, guarded, never))
@@ -92,8 +91,7 @@ func (p *rangePass) visitCase(ctx context.Context, s *pooledTab, e *caseEntry, b
 		s.closeTab(ctx)
 		return s.visit(ctx, e, hit, p.hitDeadline(before, guarded, never))
 	}
-	// A hint of a header now and then gets lost in Chromium between two processes, and a machine may have too much to
-	// do.
+	// Chromium sometimes loses a header hint between two processes, and the machine may be overloaded.
 	for wait := visitTimeout / 2; wait <= 4*visitTimeout && took == 0 && err == nil; wait *= 2 {
 		s.closeTab(ctx)
 		took, err = s.visit(ctx, e, hit, func(time.Time) time.Duration { return wait })
@@ -101,7 +99,7 @@ func (p *rangePass) visitCase(ctx context.Context, s *pooledTab, e *caseEntry, b
 	return took, err
 }
 
-// hitDeadline returns how long to wait for a hit once the page is ready.
+// hitDeadline returns how long to wait for a hit after the page is ready.
 func (p *rangePass) hitDeadline(before caseOutcome, guarded, never bool) func(time.Time) time.Duration {
 	return func(began time.Time) time.Duration {
 		if never {
@@ -134,7 +132,7 @@ func (p *rangePass) prepare(ctx context.Context, certificate tls.Certificate, ba
 	return p.listenCanaries(ctx)
 }
 
-// listenNames has names answered for. Whoever asks may ask at once.
+// listenNames starts the name server, which answers everyone.
 func (p *rangePass) listenNames(ctx context.Context) error {
 	server := &NameServer{Site: p.ground.Site, Asked: p.recordQuestion}
 	at, err := server.Listen(ctx, netip.MustParseAddrPort("127.0.0.1:0"))
@@ -145,7 +143,7 @@ func (p *rangePass) listenNames(ctx context.Context) error {
 	return err
 }
 
-// listenCanaries puts up all canaries.
+// listenCanaries starts all canaries.
 func (p *rangePass) listenCanaries(ctx context.Context) error {
 	shared := map[netip.AddrPort]bool{}
 	for _, e := range p.entries {
@@ -181,7 +179,7 @@ func (p *rangePass) close() {
 	}
 }
 
-// caseOfPath finds the case in a path /x/TOKEN…
+// caseOfPath returns the case of a path /x/TOKEN…
 func (p *rangePass) caseOfPath(path string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, "/x/")
 	if !ok {
@@ -191,7 +189,7 @@ func (p *rangePass) caseOfPath(path string) (string, bool) {
 	return id, p.site.find(id) != nil
 }
 
-// recordQuestion records what the name server is asked.
+// recordQuestion records a question to the name server.
 func (p *rangePass) recordQuestion(q DNSQuestion) {
 	if q.At != p.ground.Resolver {
 		return
@@ -205,7 +203,7 @@ func (p *rangePass) recordQuestion(q DNSQuestion) {
 	p.mu.Unlock()
 }
 
-// recordPacket records what goes to the outside: mDNS (RFC 6762) names cases, or none.
+// recordPacket records an outgoing packet: mDNS (RFC 6762) contains the name of a case, or none.
 func (p *rangePass) recordPacket(packet []byte) {
 	if !IsMDNSPacket(packet) {
 		return
@@ -217,7 +215,8 @@ func (p *rangePass) recordPacket(packet []byte) {
 	}
 }
 
-// makeshiftFlags returns flags for a bare browser where the ground has neither a name server nor an authority of ours.
+// makeshiftFlags returns the flags for a browser without the guard on a network that has neither a name server nor a
+// certificate authority of ours.
 func (p *rangePass) makeshiftFlags() []string {
 	if p.ground.Namespace {
 		return nil
@@ -248,59 +247,59 @@ func (p *rangePass) result(took []time.Duration) *passResult {
 	return r
 }
 
-// RangeOptions say what to run.
+// RangeOptions configure a run.
 type RangeOptions struct {
 	Ground *rangeNetwork
-	// Certificate is the site's, see [MakeCertificates].
+	// Certificate is the certificate of the site, see [MakeCertificates].
 	Certificate tls.Certificate
 	// Only, if set, selects cases by title.
 	Only *regexp.Regexp
-	// Every, if above 1, has only every nth case of each pass run, from the one with this number on.
+	// Every, if above 1, runs only every nth case of each pass, starting with number From.
 	Every, From int
-	// Workers is how many pages are open at a time.
+	// Workers is the number of pages open at the same time.
 	Workers int
-	// Joined adds a pass with a browser that clank did not start and only joins.
+	// Joined adds a pass with a browser to which clank only attaches.
 	Joined bool
-	// Program, if set, is a clank whose own listeners are knocked at, in a pass that needs a namespace.
+	// Program, if set, is a clank binary whose own listeners are attacked, in a pass that needs a namespace.
 	Program string
-	// AllowedHost, if set, is a host that the guard is told to let through: the range must then report hits.
+	// AllowedHost, if set, is a host that the guard allows: the range must then report hits.
 	AllowedHost string
-	// Out gets a line for each case that is not as it should be; Verbose has one for each case.
+	// Out receives a line for each failed case; Verbose adds a line for each case.
 	Out     io.Writer
 	Verbose bool
 }
 
-// rangeReport is how a range went.
+// rangeReport is the result of a run.
 type rangeReport struct {
-	Cases    int // all that ran and may count
-	Canary   int // cases with hits in the guarded pass
-	Baseline int // cases with hits in the bare pass
-	Silent   int // cases of which Chromium itself sends nothing; not among Cases
-	Unproven int // cases that did not come to their page in the guarded pass
-	Shut     int // addresses that were allowed and not reached
-	Stray    int // names that the guarded browser asked for by itself
+	Cases    int // all cases that ran and count
+	Canary   int // cases with hits in the pass with the guard
+	Baseline int // cases with hits in the pass without it
+	Silent   int // cases in which Chromium itself sends nothing; not among Cases
+	Unproven int // cases whose page did not load in the pass with the guard
+	Shut     int // allowed addresses that were not reached
+	Stray    int // names that the browser with the guard resolved by itself
 	Packets  string
 
-	// Of a browser that clank only joined: cases that could be held, among Cases; those of them that connected, and
-	// sent nothing; and those that cannot be held, by whether they reached the canary.
+	// For an attached browser: cases that can be intercepted, among Cases; those of them that connected but sent
+	// nothing; and those that cannot be intercepted, by whether they reached the canary.
 	Held, Touched, BestEffort, Beyond int
-	// Doors are the cases about listeners of the program itself, among Cases.
+	// Doors are the cases about listeners of clank itself, among Cases.
 	Doors int
 	Took  time.Duration
-	// PassTimes says how long each pass took.
+	// PassTimes are the durations of the passes.
 	PassTimes []string
 
 	lap time.Time // when the last pass ended
 }
 
-// endPass notes the end of a pass.
+// endPass records the end of a pass.
 func (r *rangeReport) endPass(name string) {
 	now := time.Now()
 	r.PassTimes = append(r.PassTimes, fmt.Sprintf("%s %.0f s", name, now.Sub(r.lap).Seconds()))
 	r.lap = now
 }
 
-// Err returns what is wrong, or nil if the guard holds and each case proves it.
+// Err returns an error unless the guard holds and each case proves it.
 func (r *rangeReport) Err() error {
 	var errs []error
 	for _, bad := range []struct {
@@ -320,7 +319,7 @@ func (r *rangeReport) Err() error {
 	return errors.Join(errs...)
 }
 
-// Passes says how the further passes went; "" if there were none.
+// Passes describes the additional passes; "" if there were none.
 func (r *rangeReport) Passes() string {
 	var text string
 	if r.Doors > 0 {
@@ -333,7 +332,7 @@ func (r *rangeReport) Passes() string {
 	return text
 }
 
-// Line returns the last line of a range.
+// Line returns the summary line of a run.
 func (r *rangeReport) Line() string {
 	return fmt.Sprintf("range: cases=%d canary_hits=%d baseline_hits=%d", r.Cases, r.Canary, r.Baseline)
 }
@@ -391,7 +390,7 @@ func selectCases(o RangeOptions) []rangeCase {
 	return o.everyNth(cases)
 }
 
-// everyNth returns every nth of cases, renumbered.
+// everyNth returns every nth case, renumbered.
 func (o RangeOptions) everyNth(cases []rangeCase) []rangeCase {
 	var taken []rangeCase
 	for i := o.From; i < len(cases); i += max(o.Every, 1) {
@@ -402,7 +401,7 @@ func (o RangeOptions) everyNth(cases []rangeCase) []rangeCase {
 	return taken
 }
 
-// count adds a case, and says what is wrong with it.
+// count adds a case, and reports what is wrong with it.
 func (r *rangeReport) count(o RangeOptions, c rangeCase, without, with caseOutcome) {
 	say := func(text string) { _, _ = fmt.Fprintf(o.Out, "%s: %s\n", c.Title(), text) }
 	if with.hit() {
@@ -429,20 +428,20 @@ func (r *rangeReport) count(o RangeOptions, c rangeCase, without, with caseOutco
 	}
 }
 
-// caseOutcome is what came of a case in one pass.
+// caseOutcome is the result of a case in one pass.
 type caseOutcome struct {
 	opened  bool
-	touched bool          // connected, where that is no hit
+	touched bool          // connected, if that does not count as a hit
 	via     string        // of the first hit; "" if there was none
-	after   time.Duration // from opening the page to the first hit
+	after   time.Duration // time from opening the page to the first hit
 }
 
 func (o caseOutcome) hit() bool { return o.via != "" }
 
-// passResult is what came of a pass.
+// passResult is the result of a pass.
 type passResult struct {
 	outcomes []caseOutcome
-	stray    []string // names that the browser asked for by itself
+	stray    []string // names that the browser resolved by itself
 }
 
 func (r *passResult) outcome(i int) caseOutcome {
@@ -452,7 +451,7 @@ func (r *passResult) outcome(i int) caseOutcome {
 	return r.outcomes[i]
 }
 
-// runParallel runs do for all numbers below n, some at a time; worker says which of them it is.
+// runParallel calls do for all numbers below n with several workers; worker is the number of the worker.
 func runParallel(ctx context.Context, workers, n int, do func(worker, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -20,12 +20,12 @@ import (
 	"clank/internal/test/running"
 )
 
-// joinedPassLetter begins the tokens of the pass in which only requests count: a browser connects to where it is about
-// to ask, before it is held back from asking.
+// joinedPassLetter is the prefix of tokens in the pass in which only requests count: a browser connects before its
+// request is intercepted.
 const joinedPassLetter = "r"
 
-// startJoinedBrowser starts a browser as somebody else would, without a proxy, and has clank join it: what its pages
-// ask for is held and judged, which is the best that can be done there.
+// startJoinedBrowser starts a browser without a proxy, as another program would, and attaches clank to it: clank
+// intercepts and checks its requests, which is the best that is possible there.
 func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
 	theirs, err := startBareChromium(ctx, p.makeshiftFlags()...)
 	if err != nil {
@@ -59,7 +59,7 @@ func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*tes
 	return b, nil
 }
 
-// joinAsProfile joins a browser as a profile.
+// joinAsProfile attaches to a browser as a profile.
 func joinAsProfile(ctx context.Context, gate *egress.Proxy, manager *browsermgr.Manager, devtools string) (*browsermgr.Lease, error) {
 	if err := errors.Join(gate.Open(ctx), manager.Open(ctx)); err != nil {
 		return nil, err
@@ -74,7 +74,8 @@ func joinAsProfile(ctx context.Context, gate *egress.Proxy, manager *browsermgr.
 	return profile.Acquire(ctx, true)
 }
 
-// runJoinedPass sends a browser that clank has only joined to one case of each attack. What can be held there must be.
+// runJoinedPass runs one case of each attack in a browser to which clank is only attached. Requests that can be
+// intercepted must be.
 func (r *rangeReport) runJoinedPass(ctx context.Context, o RangeOptions, all []rangeCase, without *passResult) error {
 	var cases []rangeCase
 	former := &passResult{}
@@ -113,16 +114,16 @@ func (r *rangeReport) runJoinedPass(ctx context.Context, o RangeOptions, all []r
 	return nil
 }
 
-// Settings of the program, as its settings page names them.
+// Keys of settings.
 const (
 	privateSetting = "agentStack.runtimeConfig.browser.ssrfPolicy.dangerouslyAllowPrivateNetwork"
 	flagsSetting   = "agentStack.runtimeConfig.browser.extraArgs"
 	portSetting    = "agentStack.runtimeConfig.browser.devToolsPort"
 )
 
-// attackOwnListeners starts the real program, and has first a bare browser and then the program's own knock at its
-// listeners: the dashboard, the control API, DevTools and the proxy. That is done twice, the second time with private
-// addresses allowed.
+// attackOwnListeners starts the real program and attacks its listeners, first with a browser without the guard and
+// then with the program's own: the dashboard, the control API, DevTools and the proxy. It does so twice, the second
+// time with private addresses allowed.
 func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (err error) {
 	tap, err := recordLoopback()
 	if err != nil {
@@ -174,7 +175,7 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 	return nil
 }
 
-// countOwnListeners counts the cases about doors.
+// countOwnListeners counts the cases about clank's listeners.
 func (r *rangeReport) countOwnListeners(o RangeOptions, cases []rangeCase, without, with *passResult, private string) {
 	for i, c := range cases {
 		if private != "" {
@@ -193,8 +194,8 @@ func (r *rangeReport) countOwnListeners(o RangeOptions, cases []rangeCase, witho
 	}
 }
 
-// recordLoopbackPacket records what goes over the loopback interface: a packet that brings a case's token to its door
-// is a hit. A request to a proxy has a whole address where others have a path.
+// recordLoopbackPacket records a packet on the loopback interface: one that contains a case's token for its listener
+// is a hit. Requests to a proxy have an absolute URL instead of a path.
 func (p *rangePass) recordLoopbackPacket(packet []byte) {
 	to, payload, ok := TCPSegment(packet)
 	if !ok {
@@ -210,7 +211,7 @@ func (p *rangePass) recordLoopbackPacket(packet []byte) {
 	}
 }
 
-// operatorClient speaks to the dashboard as the person whose it is.
+// operatorClient is a client of the dashboard with the operator's rights.
 type operatorClient struct {
 	URL    string `json:"url"`
 	Secret string `json:"secret"`
@@ -248,13 +249,13 @@ func (w operatorClient) call(ctx context.Context, method string, in, out any) er
 	return dashboard.Call(ctx, method, "/api/settings", in, out)
 }
 
-// ownListeners are the doors of a program that runs.
+// ownListeners are the listeners of a running program.
 type ownListeners struct {
 	list     []ownListener
 	devtools netip.AddrPort
 }
 
-// listListeners starts the program's browser, and says where everything listens.
+// listListeners starts the program's browser, and returns the addresses of all listeners.
 func (w operatorClient) listListeners(ctx context.Context, program *running.Clank) (ownListeners, error) {
 	var l ownListeners
 	if err := program.Call(ctx, http.MethodPost, "/start", map[string]any{}, nil); err != nil {
@@ -294,7 +295,7 @@ func (w operatorClient) listListeners(ctx context.Context, program *running.Clan
 	return l, nil
 }
 
-// ownListener is a listener of the program that guards the browser.
+// ownListener is a listener of the program under test.
 type ownListener struct {
 	Name string
 	At   netip.AddrPort
@@ -302,7 +303,7 @@ type ownListener struct {
 
 const ownListenerGroup = "door"
 
-// requestAttacks returns the ways of speaking to a door.
+// requestAttacks returns the ways to send requests to a listener.
 func requestAttacks() []attackCase {
 	return []attackCase{
 		scriptAttack(ownListenerGroup, "fetch", "fetch('http://@hostport@/x/@id@',{mode:'no-cors'})"),
@@ -313,7 +314,7 @@ func requestAttacks() []attackCase {
 	}
 }
 
-// devToolsAttacks returns attacks with what else DevTools could be made to do.
+// devToolsAttacks returns attacks on the DevTools of a browser.
 func devToolsAttacks() []attackCase {
 	return []attackCase{
 		scriptAttack(ownListenerGroup, "DevTools by WebSocket", "new WebSocket('ws://@hostport@/x/@id@/devtools/browser')"),
@@ -321,8 +322,8 @@ func devToolsAttacks() []attackCase {
 	}
 }
 
-// ownListenerAttacks returns attacks on places where the program itself usually listens, and others that every machine
-// may have. Canaries stand there.
+// ownListenerAttacks returns attacks on addresses where the program usually listens, and on other common ports.
+// Canaries listen there.
 func ownListenerAttacks() []attackCase {
 	shared := func(name, addr string, port uint16) canaryTarget {
 		return canaryTarget{Name: name, Addr: mustAddr(addr), Shared: port}
@@ -334,9 +335,9 @@ func ownListenerAttacks() []attackCase {
 	return slices.Concat(onTargets(own, requestAttacks()...), onTargets(own[2:3], devToolsAttacks()...))
 }
 
-// ownListenerCases returns cases about the listeners of a running program. They count as hit where a packet brings
-// their token there. The last case is of another sort: a canary on a private address, which must be hit where private
-// addresses are allowed.
+// ownListenerCases returns cases about the listeners of a running program. A packet with their token to the listener
+// counts as a hit. The last case differs: a canary on a private address, which must be hit if private addresses are
+// allowed.
 func ownListenerCases(list []ownListener) []rangeCase {
 	attacks := append(requestAttacks(),
 		markupAttack(ownListenerGroup, "image", "<img src=http://@hostport@/x/@id@>"),

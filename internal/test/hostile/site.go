@@ -29,9 +29,9 @@ type caseEntry struct {
 	words *strings.Replacer // see the documentation of corpus
 
 	once   [3]sync.Once
-	served chan struct{} // the page was asked for
-	ready  chan struct{} // its document is there
-	ran    chan struct{} // the script beside it runs
+	served chan struct{} // closed when the page is requested
+	ready  chan struct{} // closed when its document has loaded
+	ran    chan struct{} // closed when the script beside it runs
 
 	mu    sync.Mutex
 	extra net.Listener // the site on the case's own port
@@ -41,7 +41,7 @@ func (e *caseEntry) recordServed(which int) {
 	e.once[which].Do(func() { close([]chan struct{}{e.served, e.ready, e.ran}[which]) })
 }
 
-// opened reports whether the page was asked for, as far as the site can know.
+// opened reports whether the page was requested, as far as the site can know.
 func (e *caseEntry) opened() bool {
 	proof := e.served
 	if e.Beside {
@@ -51,12 +51,12 @@ func (e *caseEntry) opened() bool {
 	case <-proof:
 		return true
 	default:
-		// Nothing of the site's is needed where the client itself goes to the canary.
+		// If the client itself connects to the canary, it needs nothing from the site.
 		return e.Visit != "" && !strings.Contains(e.Visit, "@self@") && !strings.Contains(e.Visit, "@extra@")
 	}
 }
 
-// closeExtra ends the site on the case's own port.
+// closeExtra closes the site's listener on the case's own port.
 func (e *caseEntry) closeExtra() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,7 +80,7 @@ type hostileSite struct {
 	wg      sync.WaitGroup
 }
 
-// add has the site serve a case, from now on.
+// add starts serving a case.
 func (s *hostileSite) add(e *caseEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *hostileSite) find(id string) *caseEntry {
 	return s.entries[id]
 }
 
-// open listens for all pages. With standard false the system chooses the ports.
+// open listens for all pages. If standard is false the system chooses the ports.
 func (s *hostileSite) open(ctx context.Context, standard bool) error {
 	ports := [2]uint16{}
 	if standard {
@@ -113,7 +113,7 @@ func (s *hostileSite) open(ctx context.Context, standard bool) error {
 	return nil
 }
 
-// listen serves the site on one more port; only one case's if one is given.
+// listen serves the site on another port, for a single case if only is set.
 func (s *hostileSite) listen(ctx context.Context, port uint16, secure bool, only *caseEntry) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", netip.AddrPortFrom(s.addr, port).String())
@@ -125,7 +125,7 @@ func (s *hostileSite) listen(ctx context.Context, port uint16, secure bool, only
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{s.certificate}, MinVersion: tls.VersionTLS12},
 	}
 	if only != nil {
-		// Each request takes a connection of its own: what the case changes holds for the next.
+		// Each request uses a new connection, so that changes of the case affect the next request.
 		server.SetKeepAlivesEnabled(false)
 		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	}
@@ -147,7 +147,7 @@ func (s *hostileSite) close() {
 	s.wg.Wait()
 }
 
-// origin returns where a case's page is.
+// origin returns the origin of a case's page.
 func (s *hostileSite) origin(id, zone string, secure bool) string {
 	scheme, port, usual := "http", s.plain, uint16(80)
 	if secure {
@@ -177,7 +177,7 @@ func (s *hostileSite) vocabulary(e *caseEntry) *strings.Replacer {
 	)
 }
 
-// handler answers for the case that the host's first label names, or for the only one.
+// handler serves the case named by the first label of the host, or the only one.
 func (s *hostileSite) handler(only *caseEntry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e := only
@@ -197,7 +197,7 @@ func (s *hostileSite) handler(only *caseEntry) http.Handler {
 	})
 }
 
-// serveCommonPath answers the paths that are the same in all cases.
+// serveCommonPath serves the paths that are the same in all cases.
 func (s *hostileSite) serveCommonPath(w http.ResponseWriter, r *http.Request, e *caseEntry) bool {
 	if to, ok := strings.CutPrefix(r.URL.Path, "/via/"); ok {
 		e.recordServed(0)
@@ -230,7 +230,7 @@ func (s *hostileSite) serveCommonPath(w http.ResponseWriter, r *http.Request, e 
 	return true
 }
 
-// redirectVerbatim sends the address as it is: in spellings that net/http would tidy up.
+// redirectVerbatim redirects to an address without the normalization by net/http.
 func redirectVerbatim(w http.ResponseWriter, to string, status int) {
 	to = strings.Replace(to, ":///", "://", 1)
 	if u, err := url.Parse(to); err == nil && u.Host == "" {
@@ -245,7 +245,8 @@ const (
 	pageEnd   = "<script>document.readyState=='loading'?addEventListener('DOMContentLoaded',()=>fetch('/ready')):fetch('/ready')</script>"
 )
 
-// delayAnswer takes the time for which servers send hints: a browser drops those that come together with the page.
+// delayAnswer waits as long as servers that send early hints do: a browser ignores hints that arrive together with
+// the page.
 func delayAnswer(ctx context.Context) {
 	timer := time.NewTimer(300 * time.Millisecond)
 	defer timer.Stop()
@@ -285,13 +286,13 @@ func (e *caseEntry) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, pageStart+e.words.Replace(e.Page)+pageEnd)
 }
 
-// contentTypes are the types of file endings that the system may not know.
+// contentTypes are the types of file extensions that the system may not know.
 var contentTypes = map[string]string{
 	".xml": "text/xml", ".xsl": "text/xsl", ".xhtml": "application/xhtml+xml", ".js": "text/javascript", ".m3u8": "application/vnd.apple.mpegurl",
 	".rules": "application/speculationrules+json", ".download": "application/octet-stream", ".mixed": "multipart/related; boundary=b",
 }
 
-// listenForEntry puts up what listens for one case.
+// listenForEntry starts the listeners of one case.
 func (s *hostileSite) listenForEntry(ctx context.Context, birds *CanaryListeners, e *caseEntry) error {
 	if e.Shared == 0 && e.By == meansPort {
 		if err := birds.ListenForCase(ctx, e.id, netip.AddrPortFrom(e.Addr, e.port)); err != nil {

@@ -10,7 +10,7 @@ import (
 	"clank/browsermgr/cdp"
 )
 
-// cdpRequest is a command of the DevTools protocol.
+// cdpRequest is a CDP command.
 type cdpRequest struct {
 	method string
 	params map[string]any
@@ -27,14 +27,15 @@ func (r cdpRequest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(r.params)
 }
 
-// tabPool opens the pages of cases in a browser, several at a time, and closes them and what they opened.
+// tabPool opens the pages of cases in a browser, several at a time, and closes them together with the pages they
+// opened.
 type tabPool struct {
 	conn *cdp.Conn
 	root *cdp.Session
-	open func(ctx context.Context) (id string, err error) // makes a tab
+	open func(ctx context.Context) (id string, err error) // opens a tab
 
 	mu     sync.Mutex
-	opener map[string]string // tab → the one that opened it
+	opener map[string]string // tab → its opener
 }
 
 // newTabPool connects to a browser's DevTools.
@@ -69,19 +70,19 @@ func (c *tabPool) handleEvent(ev cdp.Event) {
 	}
 }
 
-// pooledTab is a tab that takes one case after the other. Starting a process for each page is what a range spends most
-// on.
+// pooledTab is a tab that runs one case after another, because starting a process for each page would take most of
+// the time.
 type pooledTab struct {
 	crowd *tabPool
 	id    string // of the tab; "" if there is none
-	used  int    // cases that the tab had
+	used  int    // number of cases in the tab
 	*cdp.Session
 }
 
-// maxCasesPerTab is how many cases a tab takes before there is a new one.
+// maxCasesPerTab is the number of cases after which a tab is replaced.
 const maxCasesPerTab = 64
 
-// prepareTab makes the tab ready, a new one if need be.
+// prepareTab opens a new tab if necessary.
 func (s *pooledTab) prepareTab(ctx context.Context) error {
 	s.used++
 	if s.id != "" && s.used <= maxCasesPerTab {
@@ -102,14 +103,14 @@ func (s *pooledTab) prepareTab(ctx context.Context) error {
 	return nil
 }
 
-// closeDescendants closes what came out of the tab.
+// closeDescendants closes the pages that the tab opened.
 func (s *pooledTab) closeDescendants(ctx context.Context) {
 	for _, id := range s.crowd.descendants(s.id) {
 		_ = s.crowd.root.Do(ctx, cdpRequest{"Target.closeTarget", map[string]any{"targetId": id}})
 	}
 }
 
-// closeTab closes the tab, and what came out of it.
+// closeTab closes the tab and the pages that it opened.
 func (s *pooledTab) closeTab(ctx context.Context) {
 	if s.id == "" {
 		return
@@ -119,7 +120,7 @@ func (s *pooledTab) closeTab(ctx context.Context) {
 	s.id = ""
 }
 
-// create has the browser open an empty tab.
+// create opens an empty tab.
 func (c *tabPool) create(ctx context.Context) (string, error) {
 	target, err := cdp.Ask[struct {
 		ID string `json:"targetId"`
@@ -142,15 +143,15 @@ func (c *tabPool) descendants(id string) []string {
 	return family[1:]
 }
 
-// Times of a visit.
+// Timing of a visit.
 const (
-	unreadyTimeout = 900 * time.Millisecond // how long a page may take to be ready once it is served; some never say so
-	visitTimeout   = 6 * time.Second        // how long a page and its hit are waited for at most
-	hitGrace       = 400 * time.Millisecond // how long a page that is ready is watched at least where none may come
+	unreadyTimeout = 900 * time.Millisecond // for a page to become ready after it was served; some never do
+	visitTimeout   = 6 * time.Second        // maximum wait for a page and its hit
+	hitGrace       = 400 * time.Millisecond // minimum time to watch a ready page that must not cause a hit
 )
 
-// visit opens a case's page. It returns how long after that the first hit came, 0 if none did. longer is how long it
-// may take until nothing is expected any more.
+// visit opens a case's page. It returns the time until the first hit, 0 if there was none. longer returns how long to
+// wait for one.
 func (s *pooledTab) visit(ctx context.Context, e *caseEntry, hit <-chan struct{}, longer func(since time.Time) time.Duration) (time.Duration, error) {
 	if err := s.prepareTab(ctx); err != nil {
 		return 0, err
@@ -179,7 +180,7 @@ func (s *pooledTab) visit(ctx context.Context, e *caseEntry, hit <-chan struct{}
 	}
 }
 
-// awaitReady waits until a page is ready, as far as can be told. hit says that there is no more to wait for.
+// awaitReady waits until a page is ready, as far as that can be known. A hit ends the wait.
 func (*pooledTab) awaitReady(ctx context.Context, navigation *cdp.Call, e *caseEntry, hit <-chan struct{}) bool {
 	ready, patience := e.ready, unreadyTimeout
 	if e.Beside {
