@@ -28,13 +28,13 @@ func NewAnthropicServer(tb testing.TB, script ...Turn) *Server {
 	return closeWithTest(tb, OpenAnthropic(script...))
 }
 
-// OpenAnthropic opens a server as [NewAnthropicServer] does, but without a test. The caller closes the server.
+// OpenAnthropic is like [NewAnthropicServer] without a test. The caller closes the server.
 func OpenAnthropic(script ...Turn) *Server {
 	api := &anthropicAPI{thoughts: map[string]string{}, within: map[string][]string{}}
 	return openServer("/v1", map[string]wireFormat{"POST /v1/messages": api}, script)
 }
 
-// anthropicAPI is the Messages API. It remembers what it said, to know it again.
+// anthropicAPI is the Messages API. It remembers its replies to verify what comes back.
 type anthropicAPI struct {
 	mu       sync.Mutex
 	thoughts map[string]string   // block by its signature or data
@@ -62,7 +62,7 @@ func (*anthropicAPI) error(status int, code, message string) object {
 	return anthropicError(anthropicErrorType(status, code), message)
 }
 
-// check has the vendor's client library look at answers; requests are checked as they are decoded.
+// check validates responses with the vendor's client library; requests are checked when they are decoded.
 func (*anthropicAPI) check(what string, _ Request, data []byte) error {
 	if what == "request" {
 		return nil
@@ -106,7 +106,7 @@ func (m *anthropicAPI) blocks(r Reply, n int) []object {
 	return blocks
 }
 
-// rawArguments are sent as they are, be they JSON or not.
+// rawArguments are sent unchanged, whether they are valid JSON or not.
 type rawArguments string
 
 func (a rawArguments) MarshalJSON() ([]byte, error) {
@@ -119,7 +119,7 @@ func (a rawArguments) MarshalJSON() ([]byte, error) {
 	return []byte(a), nil
 }
 
-// anthropicEvents returns an answer as a stream, with a ping as the vendor sends it.
+// anthropicEvents returns a reply as a stream, with a ping as the vendor sends it.
 func anthropicEvents(req Request, r Reply, blocks []object, n int) []object {
 	start := object{
 		"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": req.Model,
@@ -143,7 +143,7 @@ func anthropicEvents(req Request, r Reply, blocks []object, n int) []object {
 		object{"type": "message_stop"})
 }
 
-// splitBlock cuts a block into how it begins and what follows.
+// splitBlock splits a block into its start and its deltas.
 func splitBlock(b object) (head object, deltas []object) {
 	head = maps.Clone(b)
 	cut := func(field, delta, key string) {
@@ -202,7 +202,7 @@ func anthropicError(kind, message string) object {
 	return object{"type": "error", "error": object{"type": kind, "message": message}, "request_id": "req_scripted"}
 }
 
-// anthropicErrorType returns the vendor's word for a status, unless the script has one.
+// anthropicErrorType returns the vendor's error type for a status, unless the script sets one.
 func anthropicErrorType(status int, code string) string {
 	if code != "" && code != "invalid_request" {
 		return code

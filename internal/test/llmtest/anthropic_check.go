@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/jpeg" // pictures as clients send them
+	_ "image/jpeg" // images as clients send them
 	_ "image/png"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-// checkAnthropicRequest refuses what the vendor would.
+// checkAnthropicRequest rejects what the vendor would reject.
 func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicAPI) error {
 	if header.Get("Anthropic-Version") == "" {
 		return errors.New("there is no header anthropic-version")
@@ -59,7 +59,7 @@ func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicA
 	return b.checkThoughts(said)
 }
 
-// checkAnthropicTools says which tools that work a screen go with which model.
+// checkAnthropicTools checks which computer-use tools are valid for a model.
 func checkAnthropicTools(b anthropicBody, beta string) error {
 	for _, t := range b.Tools {
 		toolset := strings.HasSuffix(t.Type, "_toolset_20260801")
@@ -83,7 +83,7 @@ func checkAnthropicTools(b anthropicBody, beta string) error {
 	return nil
 }
 
-// anthropicBetas are the tools that need a header, and which.
+// anthropicBetas maps tools that need a beta header to that header.
 var anthropicBetas = map[string]string{
 	"computer_20250124": "computer-use-2025-01-24",
 	"computer_20251124": "computer-use-2025-11-24",
@@ -169,7 +169,7 @@ func (m *anthropicAPI) checkThought(role string, c anthropicBlock) error {
 	return nil
 }
 
-// checkThoughts wants the thinking that led to the newest calls.
+// checkThoughts checks that the thinking before the newest calls is included.
 func (b anthropicBody) checkThoughts(said *anthropicAPI) error {
 	said.mu.Lock()
 	defer said.mu.Unlock()
@@ -208,8 +208,7 @@ func (b anthropicBody) checkImage(c anthropicBlock) error {
 	return nil
 }
 
-// AnthropicImageLimits returns the largest pictures that a model sees as they are: pixels of the
-// longer edge and in all.
+// AnthropicImageLimits returns the largest image that a model sees unscaled: pixels of the longer edge and in total.
 func AnthropicImageLimits(model string) (edge, pixels int) {
 	if modelGeneration(model) >= 5 || strings.HasPrefix(model, "claude-opus-4-7") || strings.HasPrefix(model, "claude-opus-4-8") {
 		return 2576, 3_750_000
@@ -217,8 +216,8 @@ func AnthropicImageLimits(model string) (edge, pixels int) {
 	return 1568, 1_150_000
 }
 
-// checkAnthropicResults wants each call of the message before answered, first thing, in
-// order and in the name of its family.
+// checkAnthropicResults checks that each call of the previous message is answered first, in order and with the name
+// of its family.
 func checkAnthropicResults(before, content []anthropicBlock) error {
 	var calls, results []anthropicBlock
 	for _, c := range before {

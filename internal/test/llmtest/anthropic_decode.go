@@ -9,8 +9,8 @@ import (
 	"clank/llm"
 )
 
-// anthropicBody is a request to the Messages API (version 2023-06-01): the part of it that clients of ours have a use
-// for. Tests with the tag peers hold the same messages against the types of the vendor's client library.
+// anthropicBody is a request to the Messages API (version 2023-06-01), limited to what our clients use. Tests with
+// the tag peers also decode the messages with the vendor's client library.
 type anthropicBody struct {
 	Model     string           `json:"model"`
 	MaxTokens int              `json:"max_tokens"`
@@ -103,7 +103,7 @@ func decodeAnthropic(raw []byte, into *Request, said *anthropicAPI) error {
 	return checkAnthropicRequest(b, into.Header, said)
 }
 
-// part returns a block in the words of package llm.
+// part converts a block to package llm's type.
 func (b anthropicBlock) part() (llm.Part, error) {
 	switch b.Type {
 	case "text":

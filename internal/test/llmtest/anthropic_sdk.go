@@ -10,8 +10,8 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
-// anthropicSDKAccepts decodes a request with the types of the vendor's client library
-// and encodes it again: what the vendor does not know is lost on the way.
+// anthropicSDKAccepts decodes a request with the vendor's client library and encodes it again: fields that the vendor
+// does not know are lost.
 func anthropicSDKAccepts(raw []byte, beta bool) error {
 	var before map[string]any
 	if err := json.Unmarshal(raw, &before); err != nil {
@@ -39,7 +39,7 @@ func anthropicSDKAccepts(raw []byte, beta bool) error {
 	return nil
 }
 
-// anthropicSDKDiffers returns the path of the first thing that is not the same; "" if all is.
+// anthropicSDKDiffers returns the path of the first difference; "" if there is none.
 func anthropicSDKDiffers(at string, a, b any) string {
 	switch a := a.(type) {
 	case map[string]any:
@@ -71,7 +71,7 @@ func anthropicSDKDiffers(at string, a, b any) string {
 	return ""
 }
 
-// anthropicSDKReads decodes an event that the server sends with the library's types.
+// anthropicSDKReads decodes an event of the server with the vendor's library.
 func anthropicSDKReads(data []byte) error {
 	var e sdk.MessageStreamEventUnion
 	if err := json.Unmarshal(data, &e); err != nil {

@@ -20,10 +20,10 @@ import (
 	"clank/llm/transport"
 )
 
-// Ask returns a request that says text.
+// Ask returns a request with text as the user's message.
 func Ask(text string) llm.Request { return llm.Request{Messages: []llm.Message{llm.UserText(text)}} }
 
-// Generate returns what a model says to req, which must succeed.
+// Generate returns the model's reply to req, which must succeed.
 func Generate(tb testing.TB, m llm.Model, req llm.Request) llm.Reply {
 	tb.Helper()
 	reply, err := m.Generate(tb.Context(), req, nil)
@@ -50,7 +50,7 @@ func (r Request) JSONBody(tb testing.TB) map[string]any {
 	return o
 }
 
-// Results goes on with what a model said: the same result for each of its calls.
+// Results returns the messages after a reply: the same result for each of its calls.
 func Results(reply llm.Reply, text string) []llm.Message {
 	results := llm.Message{Role: llm.RoleUser}
 	for _, c := range reply.Calls() {
@@ -63,12 +63,12 @@ func Results(reply llm.Reply, text string) []llm.Message {
 type Client struct {
 	Serve   func(tb testing.TB, script ...Turn) *Server
 	Open    func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model
-	Key     string // the model's; nobody may be told it
-	Keyless error  // of a client of the vendor's own server without a key
-	Midway  int    // how many events are sent when some text has been and some is to come
+	Key     string // must not appear in errors
+	Keyless error  // the error of a client of the vendor's own server without a key
+	Midway  int    // number of events that are sent when a part of the text was sent
 }
 
-// open returns a model of s, impatient unless changed.
+// open returns a model of s with short timeouts unless changed.
 func (c Client) open(tb testing.TB, s *Server, changes ...func(*transport.RetryPolicy)) llm.Model {
 	tb.Helper()
 	p := transport.RetryPolicy{Timeout: 20 * time.Second, Idle: 10 * time.Second, Backoff: time.Millisecond}
@@ -78,8 +78,8 @@ func (c Client) open(tb testing.TB, s *Server, changes ...func(*transport.RetryP
 	return c.Open(tb, s.BaseURL(), p)
 }
 
-// TestClient checks what holds for the client of every vendor: which trouble is told and tried again, and that
-// silence and a stop end a call at each point.
+// TestClient checks the common behavior of vendor clients: which failures are reported and retried, and that silence
+// and cancellation end a call at each point.
 func TestClient(t *testing.T, c Client) {
 	t.Helper()
 	var told *llm.Error
@@ -185,7 +185,7 @@ func testSpoiledStreams(t *testing.T, c Client) {
 		streamed := ""
 		reply, err := c.open(t, server).Generate(t.Context(), Ask("hi"), func(d llm.Delta) {
 			streamed += d.Text
-			hear() // a reset may take unread bytes with it
+			hear() // a reset may discard unread bytes
 		})
 		var told *llm.Error
 		if !errors.As(err, &told) || told.Kind != llm.ErrCutOff || reply.Text() != "" || streamed == "" || len(server.Requests()) != 1 {
@@ -263,7 +263,7 @@ func testSilence(t *testing.T, c Client) {
 		if told := Failure(t, m, llm.ErrTimeout); !strings.Contains(told.Error(), tt.says) {
 			t.Errorf("%s: error %q does not say %q", name, told, tt.says)
 		}
-		if len(server.Requests()) > 0 { // on a busy machine none may have arrived
+		if len(server.Requests()) > 0 { // on a busy machine there may be none
 			awaitGone(t, server)
 		}
 	}
@@ -329,11 +329,11 @@ func testStop(t *testing.T, c Client) {
 	}
 }
 
-// Tape is a transport that answers each request with the same body and keeps what was sent.
+// Tape is a transport that gives each request the same response and stores the requests.
 type Tape struct {
-	Kind     string // media type of the answer; a stream of events if empty
+	Kind     string // media type of the response; empty means an event stream
 	Body     string
-	Status   int // 200 if 0
+	Status   int // 0 means 200
 	Requests []*http.Request
 	Bodies   [][]byte
 }

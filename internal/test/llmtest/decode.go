@@ -12,14 +12,14 @@ import (
 	"clank/llm"
 )
 
-// decodeStrict decodes what has no fields but those of into.
+// decodeStrict decodes JSON and rejects unknown fields.
 func decodeStrict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	return d.Decode(into)
 }
 
-// decodeContent reads the content of a message in either API: a string, null, or an array of text and image parts.
+// decodeContent decodes the content of a message in either API: a string, null, or an array of text and image parts.
 func decodeContent(raw json.RawMessage) ([]llm.Part, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -50,7 +50,7 @@ func decodeContent(raw json.RawMessage) ([]llm.Part, error) {
 	return parts, nil
 }
 
-// decodeImage reads a data URI, bare (Responses) or in an object (chat).
+// decodeImage decodes a data URI, bare (Responses) or in an object (chat).
 func decodeImage(raw json.RawMessage) (*llm.Image, error) {
 	var uri string
 	if json.Unmarshal(raw, &uri) != nil {
@@ -76,7 +76,7 @@ type wireTool struct {
 	Parameters              json.RawMessage
 }
 
-// tool returns a function, or a tool of the vendor by its type.
+// tool converts a function, or a vendor tool of a type.
 func (t wireTool) tool() llm.Tool {
 	if t.Name == "" && t.Type != "function" {
 		t.Name = t.Type
@@ -84,7 +84,7 @@ func (t wireTool) tool() llm.Tool {
 	return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Parameters}
 }
 
-// appendParts adds to the last message if it is of the same role.
+// appendParts appends parts to the last message if it has the same role, otherwise to a new one.
 func appendParts(into *Request, role llm.Role, parts ...llm.Part) {
 	if n := len(into.Messages); n > 0 && into.Messages[n-1].Role == role {
 		into.Messages[n-1].Parts = append(into.Messages[n-1].Parts, parts...)
@@ -93,7 +93,7 @@ func appendParts(into *Request, role llm.Role, parts ...llm.Part) {
 	into.Messages = append(into.Messages, llm.Message{Role: role, Parts: parts})
 }
 
-// splitText cuts text into what a model might stream: words with the space that follows.
+// splitText splits text into the chunks of a stream: words with the following space.
 func splitText(text string) []string {
 	if text == "" {
 		return nil

@@ -1,4 +1,4 @@
-// Package llmtest is scripted model servers over real HTTP and SSE, in the dialects of OpenAI, Anthropic,
-// Gemini and Realtime, which misbehave on demand. All dialects share one player; each brings its wire
-// format and what its vendor refuses.
+// Package llmtest provides scripted model servers over real HTTP and SSE, in the formats of OpenAI, Anthropic, Gemini
+// and the Realtime API, with faults on demand. All formats share one player; each adds its wire format and its
+// vendor's checks.
 package llmtest

@@ -10,19 +10,19 @@ import (
 	"testing"
 )
 
-// NewGeminiServer starts a server for the duration of a test. When the test ends,
-// what was wrong with requests, answers and the script fails it.
+// NewGeminiServer starts a server for the duration of a test. Errors in requests, responses and the script fail the
+// test.
 func NewGeminiServer(tb testing.TB, script ...Turn) *Server {
 	tb.Helper()
 	return closeWithTest(tb, OpenGemini(script...))
 }
 
-// OpenGemini starts a server that plays script, a turn for each request. The caller closes it.
+// OpenGemini starts a server that plays script, one turn per request. The caller closes it.
 func OpenGemini(script ...Turn) *Server {
 	return openServer("", map[string]wireFormat{"POST /v1beta/models/{call}": &geminiAPI{issued: newThoughtSignatures()}}, script)
 }
 
-// geminiAPI is the Generative Language API. It remembers what it signed, to know it again.
+// geminiAPI is the Generative Language API. It remembers its signatures to verify them.
 type geminiAPI struct {
 	mu     sync.Mutex
 	issued thoughtSignatures
@@ -48,7 +48,7 @@ func (*geminiAPI) error(status int, code, message string) object {
 	return geminiError(status, code, message)
 }
 
-// raw sees an event that a reply has written out.
+// raw records an event that a reply contains in raw form.
 func (m *geminiAPI) raw(req Request, event []byte) {
 	var r GeminiResponse
 	if json.Unmarshal(event, &r) == nil {
@@ -56,7 +56,7 @@ func (m *geminiAPI) raw(req Request, event []byte) {
 	}
 }
 
-// decode reads a request and checks it against the rules of the API and against what was said before.
+// decode decodes a request and checks it against the rules of the API and the earlier replies.
 func (m *geminiAPI) decode(r *http.Request, body []byte, into *Request) error {
 	model, method, _ := strings.Cut(r.PathValue("call"), ":")
 	into.Model, into.Stream = model, method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
@@ -83,7 +83,7 @@ func (m *geminiAPI) issue(model string, r *GeminiResponse) {
 	}
 }
 
-// object returns an answer, or a piece of one, as it is sent. What it signs is remembered.
+// object returns a reply, or a part of one, in wire format, and remembers its signatures.
 func (m *geminiAPI) object(req Request, r *GeminiResponse) object {
 	m.issue(req.Model, r)
 	var o object
@@ -93,7 +93,7 @@ func (m *geminiAPI) object(req Request, r *GeminiResponse) object {
 	return o
 }
 
-// check looks at answers; requests are checked as they are decoded.
+// check validates responses; requests are checked when they are decoded.
 func (*geminiAPI) check(what string, req Request, message []byte) error {
 	if what == "request" {
 		return nil
@@ -112,7 +112,7 @@ func (*geminiAPI) check(what string, req Request, message []byte) error {
 	return checkAllowedByRequest(wire, &r)
 }
 
-// predatesSignatures says whether a model is from before Gemini 3: its calls have neither ids nor signatures.
+// predatesSignatures reports whether a model is older than Gemini 3: its calls have neither ids nor signatures.
 func predatesSignatures(model string) bool {
 	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2")
 }
@@ -133,8 +133,8 @@ func geminiError(status int, code, message string, details ...any) object {
 	return object{"error": o}
 }
 
-// GeminiExhausted answers 429 with google.rpc.RetryInfo that asks to wait for delay,
-// such as "34.5s", and without a Retry-After header.
+// GeminiExhausted replies with 429 and google.rpc.RetryInfo with a delay, such as "34.5s", without a Retry-After
+// header.
 func GeminiExhausted(delay string) Turn {
 	body := string(mustEncode(geminiError(http.StatusTooManyRequests, "", "You exceeded your current quota.",
 		object{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})))

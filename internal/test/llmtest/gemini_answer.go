@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// geminiActions are the actions that a model has with the tool for computer use:
-// those of Gemini 3.5 and later, and those before.
+// geminiActions are the actions of the computer-use tool: those of Gemini 3.5 and later, and those of earlier models.
 var geminiActions = nameSet(
 	"click", "double_click", "triple_click", "middle_click", "right_click", "mouse_down", "mouse_up", "move", "type",
 	"drag_and_drop", "wait", "press_key", "key_down", "key_up", "hotkey", "take_screenshot", "scroll", "go_back",
@@ -16,7 +15,7 @@ var geminiActions = nameSet(
 	"scroll_document", "scroll_at",
 )
 
-// geminiGridFields are the arguments that count in cells of the picture, 0 to 999.
+// geminiGridFields are the arguments that are grid coordinates, 0 to 999.
 var geminiGridFields = []string{"x", "y", "start_x", "start_y", "end_x", "end_y", "destination_x", "destination_y"}
 
 func nameSet(all ...string) map[string]bool {
@@ -27,8 +26,8 @@ func nameSet(all ...string) map[string]bool {
 	return set
 }
 
-// geminiResponses returns the events of an answer: what it thought, its text in two
-// halves, each call, then the end with the usage so far.
+// geminiResponses returns the events of a reply: thoughts, text in two halves, each call, then the end with the
+// usage.
 func geminiResponses(model string, r Reply, n int) []*GeminiResponse {
 	parts := geminiParts(model, r, n)
 	var all []*GeminiResponse
@@ -48,8 +47,8 @@ func geminiEvent(model string, p *GeminiPart) *GeminiResponse {
 	}}
 }
 
-// geminiParts returns what the model says. From Gemini 3 on the first call is signed, or, without calls, an
-// empty text at the end.
+// geminiParts returns the parts of a reply. From Gemini 3 on the first call is signed or, without calls, an empty
+// text at the end.
 func geminiParts(model string, r Reply, n int) []*GeminiPart {
 	var parts []*GeminiPart
 	var signature []byte
@@ -84,7 +83,7 @@ func geminiParts(model string, r Reply, n int) []*GeminiPart {
 	return parts
 }
 
-// geminiLast returns the end of an answer.
+// geminiLast returns the final event of a reply.
 func geminiLast(model string, r Reply) *GeminiResponse {
 	end := &GeminiResponse{ModelVersion: model}
 	if u := r.Usage; u != nil {
@@ -110,8 +109,8 @@ func geminiLast(model string, r Reply) *GeminiResponse {
 	return end
 }
 
-// geminiFinishReason returns why an answer ends: as the reply says ("length", "content_filter", or one of the
-// vendor's words), a refusal, or a call whose arguments cannot be read, which the vendor keeps back.
+// geminiFinishReason returns the finish reason: that of the reply ("length", "content_filter", or one of the vendor's
+// values), a refusal, or a call with invalid arguments, which the vendor withholds.
 func geminiFinishReason(r Reply) string {
 	switch {
 	case r.Finish == "length":
@@ -136,7 +135,7 @@ func geminiMalformed(r Reply) string {
 	return ""
 }
 
-// checkAllowedByRequest holds what is about to be sent against what the request allows.
+// checkAllowedByRequest checks a response against what the request allows.
 func checkAllowedByRequest(w GeminiRequest, r *GeminiResponse) error {
 	for _, f := range r.FunctionCalls() {
 		acts := w.isAction(f.Name)
@@ -157,7 +156,7 @@ func checkAllowedByRequest(w GeminiRequest, r *GeminiResponse) error {
 	return nil
 }
 
-// isAction says whether name is an action of the tool for computer use here.
+// isAction reports whether name is an action of the computer-use tool in this request.
 func (w GeminiRequest) isAction(name string) bool {
 	for _, t := range w.Tools {
 		if t.ComputerUse != nil {
@@ -178,8 +177,8 @@ func (w GeminiRequest) isDeclared(name string) bool {
 	return false
 }
 
-// GeminiUnchecked answers with r as it is, even what the request does not offer and
-// places outside of the picture; for models that misbehave.
+// GeminiUnchecked replies with r unchecked, even if it uses unavailable tools or positions outside the image; for
+// misbehaving models.
 func GeminiUnchecked(r Reply) Turn {
 	return func(req Request) Reply {
 		raw := Reply{Fault: r.Fault}
@@ -190,5 +189,5 @@ func GeminiUnchecked(r Reply) Turn {
 	}
 }
 
-// uncheckedMark numbers the answers of [GeminiUnchecked] apart from the others.
+// uncheckedMark distinguishes the replies of [GeminiUnchecked] from others.
 const uncheckedMark = 1_000_000

@@ -22,7 +22,7 @@ type GeminiRequest struct {
 	} `json:"generationConfig"`
 }
 
-// DecodeGemini reads a request's body; a field that is not known is an error.
+// DecodeGemini decodes a request's body; unknown fields are an error.
 func DecodeGemini(body []byte) (GeminiRequest, error) {
 	var w GeminiRequest
 	if err := decodeStrict(body, &w); err != nil {
@@ -31,12 +31,12 @@ func DecodeGemini(body []byte) (GeminiRequest, error) {
 	return w, geminiSDKAccepts(body)
 }
 
-// check holds a request against what the API demands.
+// check checks a request against the requirements of the API.
 func (w GeminiRequest) check() error {
 	if len(w.Contents) == 0 {
 		return errors.New("contents are not specified")
 	}
-	var open []*GeminiFunctionCall // calls of the content before
+	var open []*GeminiFunctionCall // calls of the previous content
 	for i, c := range w.Contents {
 		if err := checkGeminiContent(c); err != nil {
 			return fmt.Errorf("contents[%d]: %w", i, err)
@@ -102,8 +102,7 @@ func checkGeminiContent(c *GeminiContent) error {
 	return nil
 }
 
-// checkFunctionAnswers checks that c answers each of the calls before it, by id and name and
-// in their order, and nothing else.
+// checkFunctionAnswers checks that c answers exactly the calls before it, by id and name and in order.
 func checkFunctionAnswers(open []*GeminiFunctionCall, c *GeminiContent) error {
 	i := 0
 	for _, p := range c.Parts {
@@ -147,7 +146,7 @@ func (w GeminiRequest) checkTools() error {
 	return nil
 }
 
-// toRequest returns the request in the words of package llm.
+// toRequest converts the request to package llm's types.
 func (w GeminiRequest) toRequest() llm.Request {
 	var r llm.Request
 	if w.SystemInstruction != nil {

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// vendorWire is the body of a request in the types of the vendor's library.
+// vendorWire is the body of a request in the vendor library's types.
 type vendorWire struct {
 	Contents          []*genai.Content        `json:"contents"`
 	SystemInstruction *genai.Content          `json:"systemInstruction,omitempty"`
@@ -19,7 +19,7 @@ type vendorWire struct {
 	GenerationConfig  *genai.GenerationConfig `json:"generationConfig,omitempty"`
 }
 
-// geminiSDKAccepts refuses what the vendor's library does not know.
+// geminiSDKAccepts rejects requests with fields that the vendor's library does not know.
 func geminiSDKAccepts(body []byte) error {
 	var w vendorWire
 	if err := decodeStrict(body, &w); err != nil {
@@ -28,8 +28,8 @@ func geminiSDKAccepts(body []byte) error {
 	return nil
 }
 
-// geminiSDKReads decodes an answer with the library's types and encodes it again:
-// what the vendor does not know is lost on the way.
+// geminiSDKReads decodes a response with the vendor's library and encodes it again: fields that the vendor does not
+// know are lost.
 func geminiSDKReads(message []byte) error {
 	var r genai.GenerateContentResponse
 	if err := json.Unmarshal(message, &r); err != nil {

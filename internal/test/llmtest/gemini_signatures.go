@@ -5,14 +5,13 @@ import (
 	"fmt"
 )
 
-// signatureFiller is the signature that tells the vendor not to check.
+// signatureFiller is a signature that disables the vendor's check.
 const signatureFiller = "skip_thought_signature_validator"
 
-// thoughtSignatures are those that were given out, as text, by the model that gave
-// them: to another they mean nothing.
+// thoughtSignatures are the issued signatures, as text, by model: they are valid only for the model that issued them.
 type thoughtSignatures struct {
 	all   map[string]bool
-	calls map[string]string // of a call, "" if it got none
+	calls map[string]string // of a call, "" if it has none
 }
 
 func newThoughtSignatures() thoughtSignatures {
@@ -34,8 +33,8 @@ func (s thoughtSignatures) add(model string, parts []*GeminiPart) {
 	}
 }
 
-// check demands that what was signed comes back with its signature, that no
-// signature is made up, and, from Gemini 3 on, that each turn's first call has one.
+// check checks that signed parts come back with their signatures, that no signature is invented and, from Gemini 3
+// on, that each turn's first call has one.
 func (s thoughtSignatures) check(model string, contents []*GeminiContent) error {
 	must := !predatesSignatures(model)
 	skip, err := base64.URLEncoding.DecodeString(signatureFiller)

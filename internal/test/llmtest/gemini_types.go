@@ -2,9 +2,8 @@ package llmtest
 
 import "strings"
 
-// The part of the Generative Language API, v1beta, that clients of ours have a use for, as its reference has it,
-// under the names of its types there. Tests with the tag peers hold the same messages against the types of the
-// vendor's library, which know all of it.
+// The part of the Generative Language API, v1beta, that our clients use, with the type names of its reference. Tests
+// with the tag peers also decode the messages with the vendor's library, which contains all of it.
 
 // The roles of contents.
 const (

@@ -2,7 +2,7 @@
 
 package llmtest
 
-// The vendors' libraries have their say in tests with the tag peers alone: they take a minute to compile.
+// The vendors' libraries are used only in tests with the tag peers, because they take a minute to compile.
 
 func anthropicSDKAccepts([]byte, bool) error { return nil }
 

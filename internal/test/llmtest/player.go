@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// errOver ends an answer early: the client or the server is gone, or the fault asked for it.
+// errOver ends a reply early: the client or the server has closed, or the fault requires it.
 var errOver = errors.New("answer over")
 
-// player sends one answer, faults included.
+// player sends one reply, including faults.
 type player struct {
 	s   *Server
 	w   http.ResponseWriter
@@ -42,7 +42,7 @@ func (p *player) play(wire wireFormat, req Request, reply Reply, n int) {
 	}
 }
 
-// body sends an answer of one piece.
+// body sends a reply that is not streamed.
 func (p *player) body(f Fault, data []byte) {
 	if p.w.Header().Get("Content-Type") == "" {
 		p.w.Header().Set("Content-Type", "application/json")
@@ -73,7 +73,7 @@ func (p *player) stream(wire wireFormat, req Request, reply Reply, n int) {
 	_ = p.send(f, wire.form().done)
 }
 
-// frames returns the events as they go over the wire.
+// frames returns the events in wire format.
 func (p *player) frames(wire wireFormat, req Request, reply Reply, n int) []string {
 	var frames []string
 	form := wire.form()
@@ -100,7 +100,7 @@ func (p *player) frames(wire wireFormat, req Request, reply Reply, n int) []stri
 	return frames
 }
 
-// interrupt returns where a stream goes wrong; it returns nil to go on.
+// interrupt applies a fault of the stream; it returns nil to continue.
 func (p *player) interrupt(wire wireFormat, f Fault) error {
 	switch {
 	case f.StreamError != "":
@@ -120,7 +120,7 @@ func (p *player) interrupt(wire wireFormat, f Fault) error {
 	return nil
 }
 
-// pause stays silent until released. It returns an error if the client or server left.
+// pause waits until released. It returns an error if the client or server has closed.
 func (p *player) pause(f Fault) error {
 	select {
 	case <-f.Release:
@@ -144,7 +144,7 @@ func (p *player) hangUp(reset bool) {
 	_ = conn.Close()
 }
 
-// send writes and flushes, slowly if asked to.
+// send writes and flushes data, slowly if requested.
 func (p *player) send(f Fault, data string) error {
 	step := len(data)
 	if f.Trickle > 0 {

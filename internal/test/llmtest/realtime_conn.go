@@ -13,13 +13,13 @@ import (
 	"github.com/coder/websocket"
 )
 
-// realtimeTimeout is how long Expect waits.
+// realtimeTimeout bounds Expect.
 const realtimeTimeout = 20 * time.Second
 
-// RealtimeConn is one connection, for the function that leads it. What goes wrong in it is noted with the server, and
-// ends the function.
+// RealtimeConn is one connection, for the function that controls it. Errors are recorded by the server and end the
+// function.
 type RealtimeConn struct {
-	Ignore func(RealtimeEvent) bool // says which events [RealtimeConn.Expect] passes over; nil: none
+	Ignore func(RealtimeEvent) bool // reports which events [RealtimeConn.Expect] skips; nil skips none
 
 	server *RealtimeServer
 	ws     *websocket.Conn
@@ -31,7 +31,7 @@ type RealtimeConn struct {
 	audio []byte
 }
 
-// read takes what the client sends.
+// read receives the client's events.
 func (c *RealtimeConn) read(ctx context.Context) {
 	defer close(c.events)
 	for {
@@ -66,14 +66,14 @@ func (c *RealtimeConn) read(ctx context.Context) {
 	}
 }
 
-// Audio returns the sound that has come so far: PCM, 16-bit, little-endian, 24 kHz.
+// Audio returns the audio received so far: PCM, 16-bit, little-endian, 24 kHz.
 func (c *RealtimeConn) Audio() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]byte(nil), c.audio...)
 }
 
-// Expect returns the next event other than sound, and than those that Ignore takes, which must be of a type.
+// Expect returns the next event that is neither audio nor ignored, which must have the given type.
 func (c *RealtimeConn) Expect(kind string) RealtimeEvent {
 	timer := time.NewTimer(realtimeTimeout)
 	defer timer.Stop()
@@ -96,7 +96,7 @@ func (c *RealtimeConn) Expect(kind string) RealtimeEvent {
 	}
 }
 
-// AwaitClose waits until the client has closed the connection, and returns what it sent before.
+// AwaitClose waits until the client has closed the connection, and returns the events it sent before.
 func (c *RealtimeConn) AwaitClose() []RealtimeEvent {
 	timer := time.NewTimer(realtimeTimeout)
 	defer timer.Stop()
@@ -116,11 +116,11 @@ func (c *RealtimeConn) AwaitClose() []RealtimeEvent {
 
 func (c *RealtimeConn) fail(format string, args ...any) {
 	c.server.problem(format, args...)
-	c.ws.CloseNow() //nolint:errcheck // it has failed already
+	c.ws.CloseNow() //nolint:errcheck // the connection has already failed
 	runtime.Goexit()
 }
 
-// Send sends an event, after a check; it gets an id if it has none.
+// Send checks and sends an event; it adds an id if there is none.
 func (c *RealtimeConn) Send(e RealtimeEvent) {
 	if e["event_id"] == nil {
 		c.ids++
@@ -136,15 +136,15 @@ func (c *RealtimeConn) Send(e RealtimeEvent) {
 	c.Raw(string(data))
 }
 
-// Raw sends a message as it is. That the client has gone is no problem.
+// Raw sends a message unchanged. A closed connection is not an error.
 func (c *RealtimeConn) Raw(message string) {
 	_ = c.ws.Write(c.ctx(), websocket.MessageText, []byte(message))
 }
 
-// Drop breaks the connection off.
+// Drop cuts the connection.
 func (c *RealtimeConn) Drop() { _ = c.ws.CloseNow() }
 
-// Open begins as the API does, and returns what the client wants of the session.
+// Open sends the initial events of the API, and returns the client's session configuration.
 func (c *RealtimeConn) Open() RealtimeEvent {
 	c.Send(RealtimeEvent{"type": "session.created", "session": map[string]any{"type": "realtime", "object": "realtime.session", "id": "sess_1", "model": "gpt-realtime"}})
 	update := c.Expect("session.update")
@@ -153,21 +153,21 @@ func (c *RealtimeConn) Open() RealtimeEvent {
 	return update
 }
 
-// mergedSession returns a session as the server tells it.
+// mergedSession returns a session in the server's form.
 func mergedSession(session map[string]any) map[string]any {
 	out := map[string]any{"object": "realtime.session", "id": "sess_1"}
 	maps.Copy(out, session)
 	return out
 }
 
-// Begin begins a response with an item of the model's.
+// Begin starts a response with an output item.
 func (c *RealtimeConn) Begin(response, item string) {
 	c.Send(RealtimeEvent{"type": "response.created", "response": responseState(response, "in_progress")})
 	c.Send(RealtimeEvent{"type": "response.output_item.added", "response_id": response, "output_index": 0, "item": messageItem(item, "in_progress")})
 	c.Send(RealtimeEvent{"type": "conversation.item.added", "item": messageItem(item, "in_progress")})
 }
 
-// OutputAudio sends PCM of an item.
+// OutputAudio sends PCM audio of an item.
 func (c *RealtimeConn) OutputAudio(response, item string, pcm []byte) {
 	c.Send(RealtimeEvent{
 		"type": "response.output_audio.delta", "response_id": response, "item_id": item, "output_index": 0, "content_index": 0,
@@ -175,7 +175,7 @@ func (c *RealtimeConn) OutputAudio(response, item string, pcm []byte) {
 	})
 }
 
-// OutputTranscript sends the transcript of an item, whole.
+// OutputTranscript sends the complete transcript of an item.
 func (c *RealtimeConn) OutputTranscript(response, item, text string) {
 	base := func(kind string) RealtimeEvent {
 		return RealtimeEvent{"type": kind, "response_id": response, "item_id": item, "output_index": 0, "content_index": 0}
@@ -200,7 +200,7 @@ func (c *RealtimeConn) Done(response, item, status string) {
 	c.Send(RealtimeEvent{"type": "response.done", "response": r})
 }
 
-// FunctionCall has the model call a tool, in a response that has begun.
+// FunctionCall makes the model call a tool, in a response that has started.
 func (c *RealtimeConn) FunctionCall(response, item, call, name, arguments string) {
 	c.Send(RealtimeEvent{"type": "conversation.item.added", "item": map[string]any{
 		"id": item, "object": "realtime.item", "type": "function_call", "status": "in_progress", "call_id": call, "name": name, "arguments": "",
@@ -211,7 +211,7 @@ func (c *RealtimeConn) FunctionCall(response, item, call, name, arguments string
 	})
 }
 
-// UserTranscript tells that somebody has said something, and what.
+// UserTranscript sends the transcript of a user's speech.
 func (c *RealtimeConn) UserTranscript(item, text string) {
 	c.Send(RealtimeEvent{"type": "conversation.item.added", "item": map[string]any{
 		"id": item, "object": "realtime.item", "type": "message", "role": "user", "status": "completed",
@@ -223,19 +223,19 @@ func (c *RealtimeConn) UserTranscript(item, text string) {
 	})
 }
 
-// Spoke tells that somebody has spoken, from and to a time in ms of the sound that came, and waits for an answer.
+// Spoke reports speech from and to a time, in ms of the received audio, and waits for the response.
 func (c *RealtimeConn) Spoke(item string, from, to int) {
 	c.Send(RealtimeEvent{"type": "input_audio_buffer.speech_started", "audio_start_ms": from, "item_id": item})
 	c.Send(RealtimeEvent{"type": "input_audio_buffer.speech_stopped", "audio_end_ms": to, "item_id": item})
 	c.Send(RealtimeEvent{"type": "input_audio_buffer.committed", "previous_item_id": nil, "item_id": item})
 }
 
-// Speech tells that somebody begins to speak.
+// Speech reports that speech has started.
 func (c *RealtimeConn) Speech(item string) {
 	c.Send(RealtimeEvent{"type": "input_audio_buffer.speech_started", "audio_start_ms": 0, "item_id": item})
 }
 
-// Error tells of an error; about is the id of the client's event that caused it, if one did.
+// Error sends an error; about is the id of the client's event that caused it, if any.
 func (c *RealtimeConn) Error(kind, code, message, about string) {
 	e := map[string]any{"type": kind, "code": code, "message": message, "event_id": nil, "param": nil}
 	if about != "" {

@@ -15,18 +15,18 @@ import (
 	"github.com/coder/websocket"
 )
 
-// RealtimeCall is what happens to one connection. Set Serve, or Status to refuse it.
+// RealtimeCall describes one connection. Set Serve, or Status to refuse it.
 type RealtimeCall struct {
 	Serve  func(c *RealtimeConn)
 	Status int         // other than 101
-	Header http.Header // of that answer
+	Header http.Header // of the refusal
 	Body   string
 }
 
 // RealtimeServer is a scripted server. Its methods are safe for concurrent use.
 type RealtimeServer struct {
 	srv     *httptest.Server
-	serving sync.WaitGroup // of sockets, for which srv does not wait
+	serving sync.WaitGroup // WebSockets, for which srv does not wait
 
 	mu       sync.Mutex
 	script   []RealtimeCall
@@ -34,8 +34,8 @@ type RealtimeServer struct {
 	problems []string
 }
 
-// NewRealtimeServer starts a server for the duration of a test. Each connection takes the next call of the script;
-// what was wrong with an event of either side, and connections beyond the script, fail the test.
+// NewRealtimeServer starts a server for the duration of a test. Each connection uses the next call of the script;
+// invalid events of either side, and connections beyond the script, fail the test.
 func NewRealtimeServer(tb testing.TB, script ...RealtimeCall) *RealtimeServer {
 	tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -66,7 +66,7 @@ func (s *RealtimeServer) Requests() []*http.Request {
 	return append([]*http.Request(nil), s.requests...)
 }
 
-// Problems returns what was wrong so far.
+// Problems returns the errors so far.
 func (s *RealtimeServer) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *RealtimeServer) serve(ctx context.Context, w http.ResponseWriter, r *ht
 		s.problem("accept: %v", err)
 		return
 	}
-	defer ws.CloseNow() //nolint:errcheck // it has ended, whatever it was
+	defer ws.CloseNow() //nolint:errcheck // it has ended in any case
 	ws.SetReadLimit(1 << 24)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -138,7 +138,7 @@ func (e RealtimeEvent) Type() string {
 	return t
 }
 
-// Get returns a field, by a path of names with dots between; nil if there is none.
+// Get returns a field by a dotted path; nil if there is none.
 func (e RealtimeEvent) Get(path string) any {
 	var v any = map[string]any(e)
 	for name := range strings.SplitSeq(path, ".") {
@@ -151,13 +151,13 @@ func (e RealtimeEvent) Get(path string) any {
 	return v
 }
 
-// Text returns a field that is a string.
+// Text returns a string field.
 func (e RealtimeEvent) Text(path string) string {
 	t, _ := e.Get(path).(string)
 	return t
 }
 
-// realtimeSchemaName returns the name of an event's component, such as RealtimeClientEventSessionUpdate.
+// realtimeSchemaName returns the schema name of an event, such as RealtimeClientEventSessionUpdate.
 func realtimeSchemaName(side, kind string) string {
 	var b strings.Builder
 	b.WriteString("Realtime" + side + "Event")

@@ -19,7 +19,7 @@ func (responsesAPI) failed(_, message string) object {
 	return object{"type": "error", "code": "server_error", "message": message, "param": nil, "sequence_number": 0}
 }
 
-// whole returns the Response object with which an answer ends.
+// whole returns the final Response object of a reply.
 func (responsesAPI) whole(req Request, r Reply, n int) object {
 	status, details := "completed", any(nil)
 	switch r.Finish {

@@ -12,11 +12,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemaFile is OpenAI's published description of its API as JSON Schema, looked for in each folder above the working
-// one. It is not part of this repository; without it nothing is validated.
+// schemaFile is OpenAI's published API description as JSON Schema, searched for in each folder above the working
+// directory. It is not part of this repository; without it nothing is validated.
 const schemaFile = "shared/openai/schema.json"
 
-// schemas validates by the names of component schemas.
+// schemas validates messages by the names of component schemas.
 type schemas struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -44,8 +44,8 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 	return &schemas{compiler: c, compiled: map[string]*jsonschema.Schema{}}, nil
 })
 
-// CheckSchema validates JSON against the named component of OpenAI's published description, for other packages that
-// speak as it says. Where that file is not at hand, nothing is wrong.
+// CheckSchema validates JSON against the named component of OpenAI's API description, for other packages. Without
+// that file it returns nil.
 func CheckSchema(name string, data []byte) error {
 	s, err := loadSchemas()
 	if err != nil || s == nil {
@@ -76,7 +76,7 @@ func (s *schemas) check(name string, data []byte) error {
 	return nil
 }
 
-// nullable turns the "nullable" of OpenAPI 3.0, which JSON Schema does not know, into an alternative of type null.
+// nullable converts "nullable" of OpenAPI 3.0, which JSON Schema lacks, to an alternative of type null.
 func nullable(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -95,8 +95,7 @@ func nullable(v any) any {
 	return v
 }
 
-// findUp returns the path of name below the working folder or the nearest folder
-// above it that has it; "" if none has.
+// findUp returns the path of name below the working directory or the nearest parent that has it; "" if none has.
 func findUp(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

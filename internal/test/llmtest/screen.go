@@ -9,25 +9,24 @@ import (
 	"clank/llm"
 )
 
-// ScreenCall is a call of the tool "computer". Actions are JSON objects, sent as they are. The server holds its
-// client to the vendor's rules about it: every call is answered with a picture, and every check acknowledged.
+// ScreenCall is a call of the tool "computer". Actions are JSON objects, sent unchanged. The server checks the
+// vendor's rules: every call is answered with an image, and every safety check is acknowledged.
 type ScreenCall struct {
-	ID      string // one is made if empty
+	ID      string // empty means a new one
 	Actions []string
-	Preview bool // as the forerunner: a single action
+	Preview bool // as the preview tool: a single action
 	Checks  []ScreenCheck
 }
 
 // ScreenCheck is a warning that a person must acknowledge.
 type ScreenCheck struct{ ID, Code, Message string }
 
-// ActOnScreen answers with one call that does these actions, each a JSON object.
+// ActOnScreen replies with one call with these actions, each a JSON object.
 func ActOnScreen(actions ...string) Turn {
 	return Answer(Reply{Screen: []ScreenCall{{Actions: actions}}, Usage: &llm.Usage{InputTokens: 10, OutputTokens: 5}})
 }
 
-// ForgetScreen has the server lose all answers, as if they had expired: requests that go
-// on from one of them are refused.
+// ForgetScreen deletes all stored responses, as if they had expired: requests that continue one of them are rejected.
 func (s *Server) ForgetScreen() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +53,7 @@ func screenItem(c ScreenCall, id string, n, i int) object {
 	return item
 }
 
-// decodeScreenOutput reads the picture that answers a call.
+// decodeScreenOutput decodes the image that answers a call.
 func decodeScreenOutput(id string, raw json.RawMessage, into *Request) error {
 	var out struct {
 		ImageURL json.RawMessage `json:"image_url"`
@@ -70,7 +69,7 @@ func decodeScreenOutput(id string, raw json.RawMessage, into *Request) error {
 	return nil
 }
 
-// expectScreen remembers which calls answer n makes.
+// expectScreen remembers the calls in reply n.
 func (s *Server) expectScreen(n int, r Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +83,8 @@ func (s *Server) expectScreen(n int, r Reply) {
 	s.screen[fmt.Sprintf("resp_%d", n)] = calls
 }
 
-// checkScreen checks what the vendor demands of a conversation about a screen: nil
-// if all is well, else the turn that refuses the request.
+// checkScreen checks the vendor's rules for a conversation about a screen. It returns nil, or the turn that rejects
+// the request.
 func (s *Server) checkScreen(path string, body []byte) Turn {
 	var in struct {
 		Previous string            `json:"previous_response_id"`
@@ -103,7 +102,7 @@ func (s *Server) checkScreen(path string, body []byte) Turn {
 	return checkAnswered(open, in.Input)
 }
 
-// checkAnswered finds a call, of before or among the items, that is not answered as it must be.
+// checkAnswered checks that each call, of before or among the items, is answered correctly.
 func checkAnswered(open []ScreenCall, items []json.RawMessage) Turn {
 	answers := map[string]map[string]bool{} // acknowledged checks by call
 	for _, raw := range items {

@@ -10,11 +10,10 @@ import (
 	"clank/llm"
 )
 
-// Turn makes the answer to one request. It runs on the server's goroutine, so a turn that keeps state guards it.
+// Turn returns the reply to a request. It runs on the server's goroutine, so turns with state must guard it.
 type Turn func(Request) Reply
 
-// Request is one call as the server saw it: the wire format read back into the
-// vocabulary of package llm, so that a turn does not care which API was used.
+// Request is a received call, converted to package llm's types, so that turns are independent of the API.
 type Request struct {
 	llm.Request
 
@@ -22,16 +21,16 @@ type Request struct {
 	Model  string
 	Stream bool
 	Header http.Header
-	Body   []byte // as it came
+	Body   []byte // unchanged
 
-	Arrived  time.Time // when its header was read
-	Received time.Time // when the last byte of its body was read
-	Sent     time.Time // when the last byte of the answer so far was written; zero if none
-	Ended    time.Time // when the server was done with it; zero if it is not
-	Gone     bool      // the client went away before the answer was complete
+	Arrived  time.Time // when its header was received
+	Received time.Time // when its body was received
+	Sent     time.Time // when the last byte of the reply so far was written; zero if none
+	Ended    time.Time // when the server finished it; zero if it has not
+	Gone     bool      // the client disconnected before the reply was complete
 }
 
-// ToolText returns everything that the model was told by its tools.
+// ToolText returns the text of all tool results.
 func (r Request) ToolText() string {
 	var b strings.Builder
 	for _, m := range r.Messages {
@@ -44,8 +43,7 @@ func (r Request) ToolText() string {
 	return b.String()
 }
 
-// LastText returns what the model was told last: the text of the last tool result or user text of the
-// conversation, "" if there is none.
+// LastText returns the text of the last tool result or user message, "" if there is none.
 func (r Request) LastText() string {
 	for _, m := range slices.Backward(r.Messages) {
 		for _, p := range slices.Backward(m.Parts) {
@@ -60,16 +58,16 @@ func (r Request) LastText() string {
 	return ""
 }
 
-// Reply is what the model says, in the order reasoning, text, screen calls, calls.
+// Reply is a model's reply, in the order reasoning, text, screen calls, calls.
 type Reply struct {
 	Reasoning *Reasoning
 	Text      string
 	Refusal   string
 	Screen    []ScreenCall // calls of the Responses API's computer tool
 	Calls     []Call
-	Usage     *llm.Usage // nil: the server tells none
-	Finish    string     // "length" or "content_filter"; "": as the content implies
-	Events    []string   // data of events to send as they are, instead of all of the above; not validated
+	Usage     *llm.Usage // nil if the server reports none
+	Finish    string     // "length" or "content_filter"; "" derives it from the content
+	Events    []string   // raw event data, instead of all of the above; not validated
 	Fault     Fault
 }
 
@@ -79,87 +77,88 @@ type Reasoning struct {
 	Encrypted string
 }
 
-// Call is a tool call. Arguments are sent as they are, be they JSON or not. An empty ID gets one made.
+// Call is a tool call. Arguments are sent unchanged, whether they are valid JSON or not. An empty ID is replaced by a
+// new one.
 type Call struct {
 	ID        string
 	Name      string
 	Arguments string
 }
 
-// Say answers with text.
+// Say replies with text.
 func Say(text string) Turn {
 	return Answer(Reply{Text: text, Usage: &llm.Usage{InputTokens: 10, OutputTokens: 2}})
 }
 
-// Use answers with one tool call.
+// Use replies with one tool call.
 func Use(name, arguments string) Turn {
 	return Answer(Reply{Calls: []Call{{Name: name, Arguments: arguments}}, Usage: &llm.Usage{InputTokens: 10, OutputTokens: 5}})
 }
 
-// Answer answers with r, whatever was asked.
+// Answer replies with r to any request.
 func Answer(r Reply) Turn { return func(Request) Reply { return r } }
 
-// Fail answers with an HTTP status and an error object.
+// Fail replies with an HTTP status and an error object.
 func Fail(status int, code, message string) Turn {
 	return Answer(Reply{Fault: Fault{Status: status, Code: code, Message: message}})
 }
 
-// SayWithFault answers with text and the given fault.
+// SayWithFault replies with text and a fault.
 func SayWithFault(text string, f Fault) Turn { return Answer(Reply{Text: text, Fault: f}) }
 
-// Fault is how an answer goes wrong. Its zero value is a good answer.
+// Fault is a fault of a reply. The zero value is none.
 type Fault struct {
-	Status  int               // answer with this HTTP status…
+	Status  int               // reply with this HTTP status…
 	Code    string            // …and an error object with this code
 	Message string            // …and this message
 	Header  map[string]string // extra header fields
-	Body    *string           // a body to send as it is, instead of anything else
+	Body    *string           // a raw body instead of anything else
 
-	At          int             // how many events go out before Hang, Cut or StreamError
-	Hang        Hang            // fall silent…
-	Release     <-chan struct{} // …until this closes; nil: until the client or the server goes
-	Cut         Cut             // end the stream early, once released if Release is set
+	At          int             // number of events sent before Hang, Cut or StreamError
+	Hang        Hang            // stop sending…
+	Release     <-chan struct{} // …until this is closed; nil means until the client or the server ends
+	Cut         Cut             // end the stream early, after Release if that is set
 	StreamError string          // send an error object with this message, then end the stream
 	Trickle     time.Duration   // pause after each byte of the body
 	Comments    int             // keep-alive comments before each event
 }
 
-// Hang says where a server falls silent.
+// Hang is the point at which a server stops sending.
 type Hang int
 
-// The places.
+// Points of a reply.
 const (
 	NoHang        Hang = iota
 	BeforeHeaders      // no byte is sent
 	InStream           // headers and [Fault.At] events are sent
 )
 
-// Cut says how a stream ends early, after [Fault.At] events.
+// Cut is how a stream ends early, after [Fault.At] events.
 type Cut int
 
-// The ways.
+// Ways to end a stream.
 const (
 	NoCut    Cut = iota
-	CutClean     // the body ends as if it were complete
+	CutClean     // the body ends normally
 	CutClose     // the connection closes inside the body
 	CutReset     // the connection is reset
 )
 
-// Script is what a model says turn by turn, and can be set anew while servers play it: its Next is for
-// [Server.SetFallback]. It is safe for concurrent use.
+// Script is a sequence of turns that can be replaced while servers play it: use its Next with [Server.SetFallback].
+// It is safe for concurrent use.
 type Script struct {
 	mu    sync.Mutex
 	turns []Turn
 }
 
-// Set replaces the turns that are left.
+// Set replaces the remaining turns.
 func (s *Script) Set(turns []Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turns = turns
 }
 
-// Next is the [Turn] that plays the next one, or says "that was all".
+// Next is a [Turn] that plays the next one, or says "that was all".
 func (s *Script) Next(req Request) Reply {
 	s.mu.Lock()
 	turn := Say("that was all")

@@ -18,7 +18,7 @@ func (s *Server) routes(formats map[string]wireFormat) http.Handler {
 		writeError(w, openAI{}, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
 	})
 	mux.HandleFunc("GET "+s.base+"/models", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"gpt-6-sol","object":"model"}]}`) // a client that went away
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"gpt-6-sol","object":"model"}]}`) // fails only if the client has gone
 	})
 	for pattern, f := range formats {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, f) })
@@ -26,7 +26,7 @@ func (s *Server) routes(formats map[string]wireFormat) http.Handler {
 	return mux
 }
 
-// errorFormat is how a vendor tells errors with a status. Code may be empty.
+// errorFormat is a vendor's format of error responses. Code may be empty.
 type errorFormat interface {
 	error(status int, code, message string) object
 }
@@ -36,27 +36,27 @@ type wireFormat interface {
 	errorFormat
 	answerFormat
 	form() wireForm
-	// decode reads a request, whose Path and Header are set already, and fails if the vendor would not take it.
+	// decode decodes a request, whose Path and Header are already set, and fails if the vendor would reject it.
 	decode(r *http.Request, body []byte, into *Request) error
-	// check looks at messages about a request, named as in its wireForm.
+	// check validates messages about a request, with names from its wireForm.
 	check(what string, req Request, message []byte) error
 }
 
-// answerFormat is how a vendor answers request n (from 0).
+// answerFormat is the format of the reply to request n (from 0).
 type answerFormat interface {
 	events(req Request, reply Reply, n int) []object
-	failed(code, message string) object // an error told in the stream
+	failed(code, message string) object // an error within the stream
 }
 
-// wireForm is what else tells the formats apart.
+// wireForm describes the other differences between the formats.
 type wireForm struct {
 	request, event string // names of schemas
 	named          bool   // events carry an "event:" line
-	line           string // what ends a line; "\n" if empty
+	line           string // line terminator; "\n" if empty
 	done           string // what is sent after the last event
 }
 
-// frame returns an event as it goes over the wire.
+// frame returns an event in wire format.
 func (f wireForm) frame(e object, data []byte) string {
 	head, end := "", cmp.Or(f.line, "\n")
 	if f.named {
@@ -108,8 +108,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire wireFormat) 
 	p.play(wire, req, reply, n)
 }
 
-// awaitEarlier waits until the requests before request n have their turns, so that the script is played in the order
-// of arrival, also if a client stops one and makes the next at once.
+// awaitEarlier waits until the requests before request n have their turns, so that the script runs in the order of
+// arrival, even if a client cancels one request and sends the next at once.
 func (s *Server) awaitEarlier(n int) {
 	for {
 		s.mu.Lock()
@@ -126,7 +126,7 @@ func (s *Server) awaitEarlier(n int) {
 	}
 }
 
-// markDecided says that request n has its turn, or will have none.
+// markDecided marks that request n has its turn, or will have none.
 func (s *Server) markDecided(n int) { s.update(func() { s.decided[n] = true }) }
 
 func (s *Server) next() Turn {
@@ -148,7 +148,7 @@ func (s *Server) record(r *Request) int {
 	return len(s.requests) - 1
 }
 
-// update changes a recorded request under the lock and wakes who waits.
+// update changes a recorded request under the lock and wakes waiters.
 func (s *Server) update(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,7 @@ func writeError(w http.ResponseWriter, format errorFormat, status int, code, mes
 	_, _ = w.Write(mustEncode(format.error(status, code, message)))
 }
 
-// openAI is what both APIs of OpenAI have in common.
+// openAI is the common part of OpenAI's APIs.
 type openAI struct{ schema *schemas }
 
 func (o openAI) check(root string, _ Request, body []byte) error {
@@ -197,7 +197,7 @@ func (openAI) error(status int, code, message string) object {
 	return object{"error": object{"message": message, "type": kind, "param": nil, "code": c}}
 }
 
-// mustEncode returns v as JSON. Its values are made here and always marshal.
+// mustEncode returns v as JSON. Its values always marshal.
 func mustEncode(v any) []byte {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -15,21 +15,21 @@ type Server struct {
 	srv    *httptest.Server
 	quit   chan struct{}
 	base   string   // path of the base URL
-	schema *schemas // OpenAI's; nil: not at hand or not of it
+	schema *schemas // OpenAI's; nil if unavailable or another vendor's
 
 	mu       sync.Mutex
 	script   []Turn
 	fallback Turn
 	requests []*Request
-	decided  []bool // which of them have a turn, or will have none
+	decided  []bool // whether each has a turn, or will have none
 	problems []string
 	changed  chan struct{} // closed and replaced when requests change
 	closed   bool
 	screen   map[string][]ScreenCall // of the answers so far, by their ids
 }
 
-// NewServer starts a server for the duration of a test. When the test ends,
-// violations of the schema and requests beyond the script fail it.
+// NewServer starts a server for the duration of a test. Schema violations and requests beyond the script fail the
+// test.
 func NewServer(tb testing.TB, script ...Turn) *Server {
 	tb.Helper()
 	s, err := Open(script...)
@@ -40,7 +40,7 @@ func NewServer(tb testing.TB, script ...Turn) *Server {
 	return closeWithTest(tb, s)
 }
 
-// closeWithTest closes s when the test ends and fails it for what was wrong.
+// closeWithTest closes s when the test ends and reports its problems.
 func closeWithTest(tb testing.TB, s *Server) *Server {
 	tb.Helper()
 	tb.Cleanup(func() {
@@ -52,7 +52,7 @@ func closeWithTest(tb testing.TB, s *Server) *Server {
 	return s
 }
 
-// Open starts a server that plays script, a turn for each request. The caller closes it.
+// Open starts a server that plays script, one turn per request. The caller closes it.
 func Open(script ...Turn) (*Server, error) {
 	schema, err := loadSchemas()
 	if err != nil {
@@ -66,14 +66,14 @@ func Open(script ...Turn) (*Server, error) {
 	return s, nil
 }
 
-// openServer starts a server of these formats by the patterns of their routes.
+// openServer starts a server with the formats for routes.
 func openServer(base string, formats map[string]wireFormat, script []Turn) *Server {
 	s := &Server{quit: make(chan struct{}), base: base, script: script, changed: make(chan struct{})}
 	s.srv = httptest.NewServer(s.routes(formats))
 	return s
 }
 
-// Close ends all answers under way and the server. It may be called twice.
+// Close ends all replies in progress and the server. It may be called twice.
 func (s *Server) Close() {
 	s.mu.Lock()
 	closed := s.closed
@@ -96,8 +96,7 @@ func (s *Server) Add(script ...Turn) {
 	s.script = append(s.script, script...)
 }
 
-// SetFallback sets the turn that answers requests beyond the script. Without it
-// they get status 500 and are a problem.
+// SetFallback sets the turn for requests beyond the script. Without it they get status 500 and count as a problem.
 func (s *Server) SetFallback(turn Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,14 +114,14 @@ func (s *Server) Requests() []Request {
 	return all
 }
 
-// Problems returns what was wrong with requests, replies and the script.
+// Problems returns the errors in requests, replies and the script.
 func (s *Server) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.problems...)
 }
 
-// Await waits until request i (from 0) satisfies ok and returns it. It fails with the context's cause.
+// Await waits until request i (from 0) satisfies ok and returns it. If ctx ends it returns the cause.
 func (s *Server) Await(ctx context.Context, i int, ok func(Request) bool) (Request, error) {
 	for {
 		s.mu.Lock()
@@ -141,9 +140,9 @@ func (s *Server) Await(ctx context.Context, i int, ok func(Request) bool) (Reque
 	}
 }
 
-// Arrived reports true as soon as a request is there, for [Server.Await].
+// Arrived returns true, for [Server.Await].
 func Arrived(Request) bool { return true }
 
-// Ended reports whether the server is done with a request, because the answer is complete or the client is gone.
-// It is for [Server.Await].
+// Ended reports whether the server has finished a request, because the reply is complete or the client has gone. It
+// is for [Server.Await].
 func Ended(r Request) bool { return !r.Ended.IsZero() }
