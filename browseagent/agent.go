@@ -110,7 +110,7 @@ func (a *Agent) Close(ctx context.Context, sessionID string) error {
 	return a.cache.Close(ctx, sessionID, a.Browser.Close)
 }
 
-// Park implements [sessions.Parker].
+// Park implements [sessions.Backend].
 func (a *Agent) Park(ctx context.Context, sessionID string, must bool) (parked bool, err error) {
 	return a.cache.Park(ctx, sessionID, must, a.Browser)
 }

@@ -33,12 +33,12 @@ type waryPage struct {
 	of *wary
 }
 
-func (w *wary) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
-	p, restored, err := w.browser.Open(ctx, o)
+func (w *wary) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
+	p, reopened, err := w.browser.Open(ctx, o)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return waryPage{p.(*page), w}, restored, nil
+	return waryPage{p.(*page), w}, reopened, nil
 }
 
 func (p waryPage) Assess(_ context.Context, kind string, args map[string]any) (sessions.Assessment, error) {

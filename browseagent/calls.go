@@ -151,22 +151,21 @@ func (r *run) performTool(ctx context.Context, t *tool, a toolArgs) (callOutcome
 func (r *run) openSessionPage(ctx context.Context) (sessions.Page, []string, error) {
 	v := &r.state.view
 	before := v.url
-	page, restored, lost, err := r.openPage(ctx, before)
+	page, reopened, lost, err := r.openPage(ctx, before)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !restored || before == "" {
+	if reopened == "" || before == "" {
 		return page, nil, nil
 	}
 	v.reset()
-	if lost != nil {
+	if lost {
 		v.url, v.title = "", ""
 	}
-	note := agent.ReopenedNotice(before, lost)
-	return page, []string{note}, r.notice(ctx, note)
+	return page, []string{reopened}, r.notice(ctx, reopened)
 }
 
-func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, restored bool, lost, err error) {
+func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, reopened string, lost bool, err error) {
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}

@@ -143,17 +143,17 @@ type browser struct {
 	closed []string
 }
 
-func (b *browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
+func (b *browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
 	key, url := o.Key, o.URL
 	if b.open != nil {
 		if err := b.open(ctx, key, url); err != nil {
-			return nil, false, err
+			return nil, "", err
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p := b.pages[key]; p != nil {
-		return p, false, nil
+		return p, "", nil
 	}
 	p := &page{}
 	if b.make != nil {
@@ -165,7 +165,7 @@ func (b *browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Pa
 	b.pages[key] = p
 	b.all = append(b.all, p)
 	b.opened = append(b.opened, url)
-	return p, true, nil
+	return p, "the page had been closed and was opened again at " + url, nil
 }
 
 func (*browser) Rest(string) {}
@@ -177,6 +177,8 @@ func (b *browser) Close(_ context.Context, key string) error {
 	b.closed = append(b.closed, key)
 	return nil
 }
+
+func (*browser) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 func (b *browser) acts() int {
 	b.mu.Lock()

@@ -167,26 +167,26 @@ func (m *Manager) userDataDir(profile string) string {
 }
 
 // Window returns the window of a key: the existing one, or a new one at opts.URL. It starts the browser if
-// necessary. restored reports that a page had to be (re)opened, whose unsaved input is lost: the window's last
-// page if its browser had ended, or opts.URL. A page that fails to load is reported with the next action, not as
-// an error. The window's pages are not frozen until [Window.Rest].
-func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, restored bool, err error) {
+// necessary. If a page had to be opened for that (the pages of a window that was parked or whose browser had ended, or
+// opts.URL), reopened says in a sentence what was restored and what was lost. A page that fails to load is reported
+// there, too, not as an error. The window's pages are not frozen until [Window.Rest].
+func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, reopened string, err error) {
 	if opts.Key == "" {
-		return nil, false, errors.New("open window: no key given")
+		return nil, "", errors.New("open window: no key given")
 	}
 	w, err = m.findOrMakeWindow(opts)
 	if err != nil {
-		return nil, false, fmt.Errorf("open window: %w", err)
+		return nil, "", fmt.Errorf("open window: %w", err)
 	}
 	w.mu.Lock()
 	w.working = true
 	w.mu.Unlock()
-	use, restored, err := w.acquireTab(ctx)
+	use, reopened, err := w.readyTab(ctx)
 	if err != nil {
-		return nil, false, fmt.Errorf("open window: %w", err)
+		return nil, "", fmt.Errorf("open window: %w", err)
 	}
 	use.release()
-	return w, restored, nil
+	return w, reopened, nil
 }
 
 // CheckInstance returns nil if a place can have a profile named name, "<base>@<place>". The error wraps

@@ -37,9 +37,9 @@ func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
 	if len(status) != 1 || !status[0].Running || status[0].Windows != 3 || status[0].Profile != profile.DefaultName {
 		t.Errorf("status: %+v", status)
 	}
-	a, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-	if err != nil || restored {
-		t.Fatalf("asking again: restored %t, %v", restored, err)
+	a, reopened, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+	if err != nil || reopened != "" {
+		t.Fatalf("asking again: %q, %v", reopened, err)
 	}
 	if _, _, tabs := state(t, a); len(tabs) != 1 {
 		t.Errorf("two requests for one window made tabs %q", tabs)
@@ -73,9 +73,9 @@ func TestCrashInTheMiddleOfAnActionIsToldAndMended(t *testing.T) {
 	if _, err := w.Act(t.Context(), "click", map[string]any{"ref": ref}); err == nil || !strings.Contains(err.Error(), "take a snapshot") {
 		t.Errorf("a ref of the page that is gone: %v", err)
 	}
-	again, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-	if err != nil || again != w || restored {
-		t.Errorf("the window after its page is back: same %t, restored %t, %v", again == w, restored, err)
+	again, reopened, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+	if err != nil || again != w || reopened != "" {
+		t.Errorf("the window after its page is back: same %t, reopened %q, %v", again == w, reopened, err)
 	}
 	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Press me")})
 }
@@ -90,7 +90,7 @@ func TestABrowserThatHangsIsReplaced(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "did not answer any more, and was ended; the page is reopened on the next step") {
 		t.Errorf("got %v", err)
 	}
-	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened the page again: "+base+"/two")
+	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened again at "+base+"/two; what was typed there is lost")
 }
 
 func TestWindowIsRestoredAfterACrash(t *testing.T) {
@@ -101,11 +101,11 @@ func TestWindowIsRestoredAfterACrash(t *testing.T) {
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	kill(t, m)
 	eventually(t, "the crash is noticed", func() bool { return !m.Status()[0].Running })
-	w, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-	if err != nil || !restored {
-		t.Fatalf("restored %t, %v", restored, err)
+	w, reopened, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+	if err != nil || reopened != "the page had been closed and was opened again at "+base+"/two; what was typed there is lost" {
+		t.Fatalf("reopened %q, %v", reopened, err)
 	}
-	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened the page again: "+base+"/two")
+	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "the other tab was closed with the browser")
 	if notes := act(t, w, "wait", map[string]any{"text": "Second page"}); len(notes) != 0 {
 		t.Errorf("told twice: %q", notes)
 	}
@@ -114,19 +114,17 @@ func TestWindowIsRestoredAfterACrash(t *testing.T) {
 func TestWindowOfAFormerRunOpensAtItsLastAddress(t *testing.T) {
 	base := site(t)
 	m := sharedManager(t)
-	w, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
-	if err != nil || !restored {
-		t.Fatalf("restored %t, %v", restored, err)
+	w, reopened, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	if err != nil || !strings.Contains(reopened, "opened again at "+base+"/two") {
+		t.Fatalf("reopened %q, %v", reopened, err)
 	}
 	if url, _, _ := state(t, w); url != base+"/two" {
 		t.Errorf("url %q", url)
 	}
-	_, restored, err = m.Window(t.Context(), browsermgr.WindowOptions{Key: "b", URL: "http://127.0.0.1:1/"})
-	if err != nil || !restored {
-		t.Fatalf("an address that does not load: restored %t, %v", restored, err)
+	_, reopened, err = m.Window(t.Context(), browsermgr.WindowOptions{Key: "b", URL: "http://127.0.0.1:1/"})
+	if err != nil || !strings.Contains(reopened, "could not be opened again: ") {
+		t.Fatalf("an address that does not load: %q, %v", reopened, err)
 	}
-	b, _ := m.Lookup("b")
-	contains(t, act(t, b, "evaluate", map[string]any{"fn": "1"}), "could not open the last page again")
 }
 
 func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
@@ -145,7 +143,7 @@ func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	notes := act(t, w, "wait", map[string]any{"text": "Second page"})
-	contains(t, notes, "the page had crashed and was loaded again: "+base+"/two")
+	contains(t, notes, "the page had crashed and was opened again at "+base+"/two")
 }
 
 func TestLaunchFailureIsToldAndTheNextTryWorks(t *testing.T) {
@@ -262,5 +260,5 @@ func TestIdleBrowserIsStoppedUnlessSomebodyHasLeftAPageOpen(t *testing.T) {
 	if !status(t, findProfile(t, m, "kept")).Running {
 		t.Error("the browser with an open page was ended")
 	}
-	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened the page again")
+	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened again at "+base+"/two")
 }

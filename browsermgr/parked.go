@@ -98,11 +98,12 @@ func (w *Window) savePages(ctx context.Context, b *browser) (kept *parkedWindow,
 }
 
 // reopenParked restores the tabs of a parked window in their order and returns the current one when all are ready.
-func (w *Window) reopenParked(ctx context.Context, b *browser, kept *parkedWindow) (tab *page.Tab, err error) {
+// reopened reports on the current one; the others are reported in the notes of the next action.
+func (w *Window) reopenParked(ctx context.Context, b *browser, kept *parkedWindow) (tab *page.Tab, reopened string, err error) {
 	tabs := make([]*page.Tab, len(kept.pages))
 	for i := range kept.pages {
 		if tabs[i], err = w.openTab(ctx, b); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	current := 0
@@ -111,15 +112,21 @@ func (w *Window) reopenParked(ctx context.Context, b *browser, kept *parkedWindo
 		w.tabs.Select(tabs[current])
 	}
 	w.mu.Unlock()
-	w.restorePage(ctx, b, tabs[current], kept.pages[current])
+	reopened = w.restorePage(ctx, b, tabs[current], kept.pages[current])
 	var others sync.WaitGroup
 	for i, tab := range tabs {
 		if i != current {
-			others.Go(func() { w.restorePage(ctx, b, tab, kept.pages[i]) })
+			others.Go(func() {
+				if text := w.restorePage(ctx, b, tab, kept.pages[i]); text != "" {
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					w.tabs.AddNotes(text)
+				}
+			})
 		}
 	}
 	others.Wait()
-	return tabs[current], nil
+	return tabs[current], reopened, nil
 }
 
 // saveLimit bounds how long a browser about to end waits for the state of its pages.

@@ -156,25 +156,26 @@ func hasPeerConnection(ctx context.Context, tab *page.Tab) bool {
 	return false
 }
 
-// restorePage opens a parked page in a new tab and restores its state. The outcome is reported in the notes of the next
-// action.
-func (w *Window) restorePage(ctx context.Context, b *browser, tab *page.Tab, p parkedPage) {
+// restorePage opens a parked page in a new tab, restores its state and reports what was restored; "" for an empty page.
+func (w *Window) restorePage(ctx context.Context, b *browser, tab *page.Tab, p parkedPage) (reopened string) {
 	if p.url == "" || p.url == "about:blank" {
-		return
+		return ""
 	}
 	notes, missing, err := w.loadParked(ctx, b, tab, p)
-	text := "opened the page again as it was: " + p.url
-	switch {
-	case err != nil:
-		text = fmt.Sprintf("could not open the last page again: %v", err)
-	case p.frames == nil:
-		text = fmt.Sprintf("opened the page again: %s; what was typed there is lost", p.url)
-	case len(missing) > 0:
-		text = fmt.Sprintf("opened the page again: %s; what was typed there is back, but for %s", p.url, strings.Join(missing, ", "))
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tabs.AddNotes(append([]string{text}, notes...)...)
+	w.tabs.AddNotes(notes...)
+	if err != nil {
+		return fmt.Sprintf("%s and could not be opened again: %v", pageClosed, err)
+	}
+	reopened = fmt.Sprintf("%s and was opened again at %s", pageClosed, p.url)
+	switch {
+	case p.frames == nil:
+		return reopened + "; what was typed there is lost"
+	case len(missing) > 0:
+		return reopened + "; what was typed there is back, except in " + strings.Join(missing, ", ")
+	}
+	return reopened + " as it was"
 }
 
 // loadParked loads a parked page in a new tab and restores its history, storage and fields. missing names the fields

@@ -127,7 +127,7 @@ func TestAParkedPageComesBackAsItWas(t *testing.T) {
 			away(t, m, w)
 			js(t, w, showAll, allHeld)
 			js(t, w, `() => [loadedWith, history.length, heard.includes("name"), heard.includes("country"), heard.includes("untouched")].join()`, `"3 things2,4,true,true,false"`)
-			contains(t, act(t, w, "wait", map[string]any{"text": "Long"}), "opened the page again as it was: "+site+"/")
+			contains(t, act(t, w, "wait", map[string]any{"text": "Long"}), "opened again at "+site+"/ as it was")
 			act(t, w, string(actiontable.KindForward), nil)
 			js(t, w, `() => document.querySelector("h1").textContent`, `"After"`)
 			act(t, w, string(actiontable.KindBack), nil)

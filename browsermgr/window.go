@@ -54,14 +54,25 @@ type tabLease struct {
 
 func (u tabLease) release() { u.browser.release() }
 
-// acquireTab returns the current tab in a running browser, starting a browser or opening a tab if necessary.
-// restored reports that a page had to be reopened. The caller calls release.
+// acquireTab returns what readyTab returns, and reports a reopened page in the notes of the next action.
 func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err error) {
+	u, reopened, err := w.readyTab(ctx)
+	if reopened != "" {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.tabs.AddNotes(reopened)
+	}
+	return u, reopened != "", err
+}
+
+// readyTab returns the current tab in a running browser, starting a browser or opening a tab if necessary. If a page
+// had to be reopened, reopened says what was restored. The caller releases the lease.
+func (w *Window) readyTab(ctx context.Context) (u tabLease, reopened string, err error) {
 	if err := w.awaitTakeover(ctx); err != nil {
-		return tabLease{}, false, err
+		return tabLease{}, "", err
 	}
 	if err := acquireTurn(ctx, w.readyTurn); err != nil {
-		return tabLease{}, false, err
+		return tabLease{}, "", err
 	}
 	defer releaseTurn(w.readyTurn)
 	w.mu.Lock()
@@ -69,7 +80,7 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 	w.resting, w.parkedUnused = w.resting && w.takeover != nil, false
 	w.mu.Unlock()
 	if closed {
-		return tabLease{}, false, errWindowClosed
+		return tabLease{}, "", errWindowClosed
 	}
 	if b == nil || !b.acquire() {
 		var headless *bool // nil means the default; false if a visible window is wanted
@@ -77,17 +88,16 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 			headless = new(bool)
 		}
 		if b, err = w.manager.profileState(w.profile).acquire(ctx, headless); err != nil {
-			return tabLease{}, false, err
+			return tabLease{}, "", err
 		}
 		w.switchBrowser(b)
 	}
 	tab := w.currentTab()
 	switch {
 	case tab == nil:
-		tab, restored, err = w.reopen(ctx, b)
+		tab, reopened, err = w.reopen(ctx, b)
 	case errors.Is(tab.Err(), page.ErrTabCrashed):
-		restored = true
-		w.loadPage(ctx, b, tab, tab.URL(), "the page had crashed and was loaded again")
+		reopened = w.loadPage(ctx, b, tab, tab.URL(), "the page had crashed")
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -95,10 +105,10 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 	if err != nil {
 		err = w.explain(ctx, b, err)
 		b.release()
-		return tabLease{}, false, err
+		return tabLease{}, "", err
 	}
 	b.tabOwners.Touch(tab.TargetID())
-	return tabLease{browser: b, tab: tab}, restored, nil
+	return tabLease{browser: b, tab: tab}, reopened, nil
 }
 
 // Rest marks the window as unused: its browser may be stopped to make room for another, and its pages are frozen
@@ -125,47 +135,47 @@ func (w *Window) switchBrowser(b *browser) {
 }
 
 // reopen opens the window's tabs with their saved state, or a single tab at its last address if nothing was saved.
-func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restored bool, err error) {
+// reopened says which; "" for the first tab of an empty window.
+func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, reopened string, err error) {
 	w.mu.Lock()
 	contextID, ephemeral, url, again, kept := w.contextID, w.ephemeral, w.tabs.LastURL(), w.hadTab, w.parked
 	w.parked = nil
 	w.mu.Unlock()
 	if ephemeral && contextID == "" {
 		if contextID, err = b.conn.NewContext(ctx, ""); err != nil {
-			return nil, false, err
+			return nil, "", err
 		}
 		w.mu.Lock()
 		w.contextID = contextID
 		w.mu.Unlock()
 	}
 	if kept != nil && len(kept.pages) > 0 {
-		tab, err = w.reopenParked(ctx, b, kept)
-		return tab, true, err
+		return w.reopenParked(ctx, b, kept)
 	}
 	if tab, err = w.openTab(ctx, b); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	if url == "" || url == "about:blank" {
-		return tab, again, nil
+		if again {
+			reopened = pageClosed + "; the browser starts empty"
+		}
+		return tab, reopened, nil
 	}
-	word := "opened the page again"
-	if !again {
-		word = "opened the last page"
-	}
-	w.loadPage(ctx, b, tab, url, word)
-	return tab, true, nil
+	return tab, w.loadPage(ctx, b, tab, url, pageClosed), nil
 }
 
-// loadPage loads an address in a tab and reports the outcome in the notes of the next action.
-func (w *Window) loadPage(ctx context.Context, b *browser, tab *page.Tab, url, word string) {
-	text := fmt.Sprintf("%s: %s; what was typed there is lost", word, url)
+const pageClosed = "the page had been closed"
+
+// loadPage loads an address in a tab and reports the outcome, after what had happened to the former page.
+func (w *Window) loadPage(ctx context.Context, b *browser, tab *page.Tab, url, happened string) (reopened string) {
 	notes, err := w.navigate(ctx, b, tab, url)
-	if err != nil {
-		text = fmt.Sprintf("could not open the last page again: %v", err)
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tabs.AddNotes(append([]string{text}, notes...)...)
+	w.tabs.AddNotes(notes...)
+	if err != nil {
+		return fmt.Sprintf("%s and could not be opened again: %v", happened, err)
+	}
+	return fmt.Sprintf("%s and was opened again at %s; what was typed there is lost", happened, url)
 }
 
 // openTab opens an empty tab of this window. The tab is assigned before a page in it can open others.

@@ -105,7 +105,9 @@ func (s *windowTabs) NoteSweep(tab *page.Tab, why string) {
 
 // BrowserGone removes all tabs because their browser has ended, and remembers the current tab's address.
 func (s *windowTabs) BrowserGone() {
-	if n := len(s.tabs); n > 1 {
+	if n := len(s.tabs); n == 2 {
+		s.AddNotes("the other tab was closed with the browser")
+	} else if n > 2 {
 		s.AddNotes(fmt.Sprintf("%d other tabs were closed with the browser", n-1))
 	}
 	if tab := s.lastSelected(); tab != nil {

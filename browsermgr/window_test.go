@@ -212,11 +212,14 @@ func TestTheLinksOfAPageAndItsFramesAreListed(t *testing.T) {
 
 func TestWhatHappenedIsNotToldAmongTheLinks(t *testing.T) {
 	base := site(t)
-	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
-	if got := act(t, w, "links", nil); len(got) != 0 { // that the page was opened is news
+	m := sharedManager(t)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	kill(t, m)
+	eventually(t, "the crash is noticed", func() bool { return !m.Status()[0].Running })
+	if got := act(t, w, "links", nil); len(got) != 0 { // that the page was opened again is news
 		t.Errorf("links %q", got)
 	}
-	if got := act(t, w, "wait", map[string]any{"timeMs": 1}); !slices.ContainsFunc(got, func(n string) bool { return strings.Contains(n, "opened the last page") }) {
+	if got := act(t, w, "wait", map[string]any{"timeMs": 1}); !slices.ContainsFunc(got, func(n string) bool { return strings.Contains(n, "opened again at ") }) {
 		t.Errorf("the next action says %q", got)
 	}
 }

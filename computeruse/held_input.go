@@ -83,24 +83,23 @@ func (r *run) pointerPosition() CSSPoint {
 // open returns the session's screen. If it had to be opened again, the model and the person are told.
 func (r *run) open(ctx context.Context) (sessions.Page, error) {
 	before := r.state.url
-	s, restored, lost, err := r.openAt(ctx, before)
+	s, reopened, lost, err := r.openAt(ctx, before)
 	if err != nil {
 		return nil, err
 	}
 	r.screen = s
-	if !restored || before == "" {
+	if reopened == "" || before == "" {
 		return s, nil
 	}
 	r.screenshotCurrent, r.state.pointer, r.state.releases = false, CSSPoint{}, nil
-	note := agent.ReopenedNotice(before, lost)
-	if lost != nil {
+	if lost {
 		r.state.url, r.state.title = "", ""
 	}
-	r.state.memory.Next.addUserText("About the browser:\n" + untrusted.Wrap(untrusted.CleanLine(note, maxNote)))
-	return s, r.notice(ctx, note)
+	r.state.memory.Next.addUserText("About the browser:\n" + untrusted.Wrap(untrusted.CleanLine(reopened, maxNote)))
+	return s, r.notice(ctx, reopened)
 }
 
-func (r *run) openAt(ctx context.Context, at string) (s sessions.Page, restored bool, lost, err error) {
+func (r *run) openAt(ctx context.Context, at string) (s sessions.Page, reopened string, lost bool, err error) {
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}

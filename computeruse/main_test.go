@@ -124,7 +124,7 @@ onpointerup = (e) => { if (path && e.clientX - path[0].clientX > 50) log.push('s
 // windows are the windows of a real browser, each with cookies of its own.
 type windows struct{ manager *browsermgr.Manager }
 
-func (w windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
+func (w windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
 	return w.manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 }
 
@@ -136,6 +136,8 @@ func (w windows) Close(ctx context.Context, key string) error {
 	}
 	return nil
 }
+
+func (windows) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 // done returns what the page of a session has written down.
 func (w windows) done(t *testing.T, session string) string {

@@ -97,6 +97,8 @@ func (*script) Rest(string) {}
 
 func (b *script) Close(context.Context, string) error { return nil }
 
+func (*script) Park(context.Context, string, bool) (bool, error) { return true, nil }
+
 func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	b.mu.Lock()
 	b.tasks = append(b.tasks, t)

@@ -154,11 +154,7 @@ func (m *Manager) parkPage(ctx context.Context, l *liveSession) bool {
 	id, worked, must := l.ID, slices.Sorted(maps.Keys(l.usedRuntimes)), l.mustPark
 	m.mu.Unlock()
 	for _, runtime := range worked {
-		p, ok := m.Backends[runtime].(Parker)
-		if !ok {
-			continue // closePage closes its page
-		}
-		parked, err := parkBackend(ctx, p, id, must)
+		parked, err := parkBackend(ctx, m.Backends[runtime], id, must)
 		if err != nil {
 			m.Logger.Warn("parking a session's page failed", "session", id, "runtime", runtime, "err", err)
 		}
@@ -179,7 +175,7 @@ func (m *Manager) parkPage(ctx context.Context, l *liveSession) bool {
 }
 
 // parkBackend parks a session's page within closeWait and turns a panic into an error.
-func parkBackend(ctx context.Context, p Parker, id string, must bool) (parked bool, err error) {
+func parkBackend(ctx context.Context, b Backend, id string, must bool) (parked bool, err error) {
 	ctx, done := context.WithTimeout(ctx, closeWait)
 	defer done()
 	defer func() {
@@ -187,7 +183,7 @@ func parkBackend(ctx context.Context, p Parker, id string, must bool) (parked bo
 			err = fmt.Errorf("the backend crashed: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return p.Park(ctx, id, must)
+	return b.Park(ctx, id, must)
 }
 
 // closeWhenFree waits until the session is free and then closes its page.

@@ -40,8 +40,8 @@ func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
 		r.wantState(rec.SessionID, sessions.SessionIdle)
 		pass(2 * time.Minute)
 		r.wantState(rec.SessionID, sessions.SessionParked)
-		if got := r.backend.Closed(); len(got) != 1 || got[0] != rec.SessionID {
-			t.Errorf("closed %v, want %s", got, rec.SessionID)
+		if got := r.backend.Parked(); !slices.Equal(got, []string{rec.SessionID}) || len(r.backend.Closed()) != 0 {
+			t.Errorf("parked %v and closed %v, want %s parked", got, r.backend.Closed(), rec.SessionID)
 		}
 		next := goOn(rec.SessionID, "ada", "again")
 		r.run(next)
@@ -49,29 +49,13 @@ func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
 	})
 }
 
-// parker is a backend whose pages would lose state when parked, for the ids in keeps.
-type parker struct {
-	*sessionstest.Backend
-
-	keeps  sync.Map // ids of sessions
-	parked []string
-}
-
-func (p *parker) Park(_ context.Context, id string, must bool) (bool, error) {
-	if _, keeps := p.keeps.Load(id); keeps && !must {
-		return false, nil
-	}
-	p.parked = append(p.parked, id)
-	return true, nil
-}
-
 func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: 5 * time.Minute, Sessions: 2}, func(t *testing.T, r *rig) {
 		t.Helper()
-		p := &parker{Backend: r.backend}
-		r.Backends["script"] = p
+		var loses sync.Map // ids of sessions
+		r.backend.Loses = func(id string) bool { _, is := loses.Load(id); return is }
 		first := r.run(ask("ada", "p")).SessionID
-		p.keeps.Store(first, true)
+		loses.Store(first, true)
 		pass(time.Second)
 		second := r.run(ask("bob", "p")).SessionID
 		pass(time.Hour)
@@ -83,7 +67,7 @@ func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
 		synctest.Wait()
 		r.wantState(first, sessions.SessionIdle)
 		r.wantState(third, sessions.SessionParked)
-		p.keeps.Store(fourth, true)
+		loses.Store(fourth, true)
 		pass(time.Hour)
 		r.run(ask("eve", "p"))
 		synctest.Wait()
@@ -93,8 +77,8 @@ func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
 			t.Errorf("closed %v, which loses what was kept", got)
 		}
 		must(t, r.CloseSession(t.Context(), first, ada))
-		if got, want := r.backend.Closed(), []string{first}; !slices.Equal(got, want) || !slices.Equal(p.parked, []string{second, third, first}) {
-			t.Errorf("closed %v, want %v; parked %v", got, want, p.parked)
+		if got, want := r.backend.Closed(), []string{first}; !slices.Equal(got, want) || !slices.Equal(r.backend.Parked(), []string{second, third, first}) {
+			t.Errorf("closed %v, want %v; parked %v", got, want, r.backend.Parked())
 		}
 	})
 }

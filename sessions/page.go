@@ -17,13 +17,16 @@ type PageRequest struct {
 
 // Browser provides the pages of sessions to a [Backend].
 type Browser interface {
-	// Open returns the page of a session, reopening it if necessary; restored says that it was reopened. Open is
-	// called before each action and must be cheap if the page is open.
-	Open(ctx context.Context, o PageRequest) (p Page, restored bool, err error)
+	// Open returns the page of a session, reopening it if necessary; reopened then says, in a sentence for people and
+	// models, what was restored and what was lost. Open is called before each action and must be cheap if the page is
+	// open.
+	Open(ctx context.Context, o PageRequest) (p Page, reopened string, err error)
 	// Rest says that a task in session key has ended: its page may be closed to make room and reopened later.
 	Rest(key string)
 	// Close closes the page of session key. An unknown key is no error.
 	Close(ctx context.Context, key string) error
+	// Park does for session key what [Backend].Park does.
+	Park(ctx context.Context, key string, must bool) (parked bool, err error)
 }
 
 // Page is one browser tab (and those it opened) as a [Backend] uses it. The texts it returns come from web pages and

@@ -147,15 +147,12 @@ type Step struct {
 //
 // Close releases what is held for the session with that id. Closing an unknown session is no error. A later Run of
 // the same session starts from s.Memory and s.URL.
+//
+// Park closes the session's page and keeps its state, in memory, until it is opened again. If part of the state would
+// be lost, Park does nothing and returns false unless must is set.
 type Backend interface {
 	Run(ctx context.Context, s Session, t Task) iter.Seq2[Step, error]
 	Close(ctx context.Context, sessionID string) error
-}
-
-// Parker is a [Backend] or a [Browser] that can close a session's page and restore its state later.
-type Parker interface {
-	// Park closes the page and keeps its state, in memory, until it is opened again. If part of the state would be
-	// lost, Park does nothing and returns false unless must is set.
 	Park(ctx context.Context, sessionID string, must bool) (parked bool, err error)
 }
 

@@ -261,14 +261,16 @@ func (a agentTab) State(context.Context) (url, title string, tabs []string, err 
 	return a.URL(), a.Title(), nil, nil
 }
 
-// Open and Close implement the agent's browser.
-func (a agentTab) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
-	return a, false, nil
+// Open, Close and Park implement the agent's browser.
+func (a agentTab) Open(context.Context, sessions.PageRequest) (sessions.Page, string, error) {
+	return a, "", nil
 }
 
 func (agentTab) Rest(string) {}
 
 func (a agentTab) Close(context.Context, string) error { return nil }
+
+func (agentTab) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 // typist is a model that opens a page, types into the first field and ends.
 type typist struct {

@@ -54,6 +54,7 @@ func TestOneServerForPeopleAndPrograms(t *testing.T) {
 		{"doors of this program are no pages, whatever the settings say", ownDoorsAreNoPages, false},
 		{"pages that do not load are told as without a proxy", failuresAreToldAsWithoutAProxy, true},
 		{"browsers are lent to other machines", lentToOtherMachines, false},
+		{"a parked page comes back with what was typed", parkedPageComesBack, false},
 		{"bad tasks are told clearly, and the next one works", badTasksAreToldClearly, true},
 		{"commands work the browser of the server, until it ends", commandsWorkTheBrowser, true},
 	} {
@@ -70,6 +71,31 @@ func runProgram(t *testing.T, home string, environ []string, args ...string) (st
 	p := startProgram(t, home, environ, args...)
 	code = p.exitCode(t)
 	return p.stdout.text(), p.stderr.text(), code
+}
+
+// parkedPageComesBack lets a session be parked because another needs its room.
+func parkedPageComesBack(t *testing.T, c *sharedServer) {
+	t.Helper()
+	const room = "interaction.sessions.maxConcurrentSessions"
+	run := func(args ...string) (stdout, stderr string) {
+		t.Helper()
+		code, stdout, stderr := runInProcess(t, c.environ, args...)
+		if code != exitDone {
+			t.Fatalf("clank %q: exit code %d: %s%s", args, code, stdout, stderr)
+		}
+		return stdout, stderr
+	}
+	run("config", "set", room, "1")
+	defer run("config", "unset", room)
+	out, _ := run("browse", "--json", "open "+c.site.URL+`/town, type "Turin" into Town`)
+	var first browseOutcome
+	check.Must(t, json.Unmarshal([]byte(out), &first))
+	run("browse", "open "+c.site.URL+"/")
+	_, told := run("browse", "--session", first.SessionID, "click Send")
+	if !strings.Contains(told, "opened again at "+c.site.URL+"/town as it was") {
+		t.Errorf("told %q", told)
+	}
+	c.site.awaitHit(t, "/town/Turin")
 }
 
 func commandsWorkTheBrowser(t *testing.T, c *sharedServer) {

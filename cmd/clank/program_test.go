@@ -291,6 +291,7 @@ func newTestSite(tb testing.TB) *testSite {
 	page("/buy", `<form method="post" action="/bought"><button>Buy now</button></form>`)
 	page("/login", `<form action="/entered"><input name="user"><input type="password"><button>Go</button></form>`)
 	page("/code", `<input autocomplete="one-time-code" maxlength="6">`)
+	page("/town", `<label>Town <input id="town"></label><button onclick="fetch('/town/'+town.value)">Send</button>`)
 	page("/leads", `<a href="/choice">Two ways</a>`)
 	page("/choice", `<h1>Two ways</h1><button onclick="fetch('/one');ways.textContent='the first'">First</button>
 		<button onclick="fetch('/two');ways.textContent='the second: ferry at 11:20'">Second</button><p id="ways">none yet</p>`)

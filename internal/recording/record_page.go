@@ -22,16 +22,16 @@ type recordedBrowser struct {
 	recorder *Recorder
 }
 
-func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
+func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
 	begun := b.recorder.now()
-	p, restored, err := b.Browser.Open(ctx, o)
-	if restored || err != nil { // an open page is looked up before each action
+	p, reopened, err := b.Browser.Open(ctx, o)
+	if reopened != "" || err != nil { // an open page is looked up before each action
 		b.recorder.recordAction(ctx, "open", nil, err, begun)
 	}
 	if err != nil {
-		return nil, restored, err
+		return nil, "", err
 	}
-	return &recordedPage{Page: p, recorder: b.recorder}, restored, nil
+	return &recordedPage{Page: p, recorder: b.recorder}, reopened, nil
 }
 
 // recordedPage records the actions on a page.

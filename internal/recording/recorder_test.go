@@ -287,13 +287,15 @@ func (p *fakePage) State(context.Context) (url, title string, tabs []string, err
 
 type fakeBrowser struct{ page fakePage }
 
-func (b *fakeBrowser) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
-	return &b.page, false, nil
+func (b *fakeBrowser) Open(context.Context, sessions.PageRequest) (sessions.Page, string, error) {
+	return &b.page, "", nil
 }
 
 func (*fakeBrowser) Rest(string) {}
 
 func (b *fakeBrowser) Close(context.Context, string) error { return nil }
+
+func (*fakeBrowser) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 // script is a model that says one reply after the other.
 type script struct {

@@ -50,12 +50,12 @@ func withBrowser(m *testing.M) (code int, err error) {
 // windows are the windows of the shared browser.
 type windows struct{}
 
-func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
-	win, restored, err := shared.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
+func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
+	win, reopened, err := shared.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return win, restored, nil
+	return win, reopened, nil
 }
 
 func (windows) Rest(string) {}
@@ -66,6 +66,8 @@ func (windows) Close(ctx context.Context, key string) error {
 	}
 	return nil
 }
+
+func (windows) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 // shop is a small site that can change.
 type shop struct {

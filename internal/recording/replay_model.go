@@ -135,13 +135,13 @@ type replayBrowser struct {
 	player *Player
 }
 
-func (b replayBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
+func (b replayBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
 	o.URL = b.player.mapAddresses(o.URL)
-	p, restored, err := b.Browser.Open(ctx, o)
+	p, reopened, err := b.Browser.Open(ctx, o)
 	if err != nil {
-		return nil, restored, err
+		return nil, "", err
 	}
-	return replayPage{p, b.player}, restored, nil
+	return replayPage{p, b.player}, reopened, nil
 }
 
 type replayPage struct {

@@ -25,7 +25,7 @@ func (a *Server) WindowBrowser(ephemeral bool) WindowBrowser {
 }
 
 // Open implements [sessions.Browser].
-func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
+func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
 	return w.Manager.Window(ctx, browsermgr.WindowOptions{
 		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.Settings().Headed, Ephemeral: w.Ephemeral || o.Profile == "",
 	})
@@ -44,7 +44,7 @@ func (w WindowBrowser) Close(ctx context.Context, key string) error {
 	return w.Manager.CloseWindow(ctx, key)
 }
 
-// Park implements [sessions.Parker].
+// Park implements [sessions.Browser].
 func (w WindowBrowser) Park(ctx context.Context, key string, must bool) (bool, error) {
 	win, ok := w.Manager.Lookup(key)
 	if !ok {

@@ -354,6 +354,8 @@ func (m *month) Run(ctx context.Context, s sessions.Session, task sessions.Task)
 // Close implements [sessions.Backend].
 func (m *month) Close(context.Context, string) error { return nil }
 
+func (*month) Park(context.Context, string, bool) (bool, error) { return true, nil }
+
 // begin looks at a task that begins, and says how long it lasts.
 func (m *month) begin(s sessions.Session, task sessions.Task) time.Duration {
 	m.mu.Lock()

@@ -96,6 +96,8 @@ func (w *worker) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 
 func (*worker) Close(context.Context, string) error { return nil }
 
+func (*worker) Park(context.Context, string, bool) (bool, error) { return true, nil }
+
 // refusingBrowser returns a browser that refuses one request.
 func refusingBrowser(t *testing.T) *cdp.Session {
 	t.Helper()

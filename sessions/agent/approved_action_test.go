@@ -203,37 +203,34 @@ type opener struct {
 	slow  time.Duration
 }
 
-func (o *opener) Open(ctx context.Context, want sessions.PageRequest) (sessions.Page, bool, error) {
+func (o *opener) Open(ctx context.Context, want sessions.PageRequest) (sessions.Page, string, error) {
 	o.asked = append(o.asked, want)
 	if o.slow > 0 {
 		select {
 		case <-time.After(o.slow):
 		case <-ctx.Done():
-			return nil, false, ctx.Err()
+			return nil, "", ctx.Err()
 		}
 	}
 	p, ok := o.pages[want.URL]
 	if !ok {
-		return nil, false, errors.New("no such page")
+		return nil, "", errors.New("no such page")
 	}
-	return namedPage{name: p}, false, nil
+	return namedPage{name: p}, "", nil
 }
 
 func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
 	o := opener{pages: map[string]string{"": "empty", "http://a/": "a"}}
-	p, restored, lost, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://a/"})
-	if p != (namedPage{name: "a"}) || restored || lost != nil || err != nil {
-		t.Errorf("got %v, %v, %v, %v", p, restored, lost, err)
+	p, reopened, lost, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://a/"})
+	if p != (namedPage{name: "a"}) || reopened != "" || lost || err != nil {
+		t.Errorf("got %v, %v, %v, %v", p, reopened, lost, err)
 	}
-	p, restored, lost, err = agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://gone/"})
-	if p != (namedPage{name: "empty"}) || !restored || lost == nil || err != nil {
-		t.Errorf("gone: got %v, %v, %v, %v", p, restored, lost, err)
+	p, reopened, lost, err = agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://gone/"})
+	if p != (namedPage{name: "empty"}) || !strings.Contains(reopened, "no such page") || !strings.Contains(reopened, "empty") || !lost || err != nil {
+		t.Errorf("gone: got %v, %v, %v, %v", p, reopened, lost, err)
 	}
 	if got := o.asked[len(o.asked)-1]; got.Key != "s" || got.URL != "" {
 		t.Errorf("asked for %+v", got)
-	}
-	if said := agent.ReopenedNotice("http://gone/", lost); !strings.Contains(said, "no such page") || !strings.Contains(said, "empty") {
-		t.Errorf("said %q", said)
 	}
 }
 

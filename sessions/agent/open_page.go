@@ -14,34 +14,27 @@ import (
 
 var errOpenedLate = errors.New("the browser did not open in time")
 
-// OpenPage opens the requested page within limit, or an empty one if that page cannot be opened; lost then says why.
+// OpenPage opens the requested page within limit, or an empty one if that page cannot be opened: it is lost then.
+// reopened says what happened to a page that was not open any more.
 func OpenPage(
 	ctx context.Context, limit time.Duration, b sessions.Browser, want sessions.PageRequest,
-) (p sessions.Page, restored bool, lost, err error) {
+) (p sessions.Page, reopened string, lost bool, err error) {
 	if ctx.Err() != nil {
-		return nil, false, nil, context.Cause(ctx)
+		return nil, "", false, context.Cause(ctx)
 	}
 	opening, cancel := context.WithTimeoutCause(ctx, limit, errOpenedLate)
 	defer cancel()
-	p, restored, err = b.Open(opening, want)
+	p, reopened, err = b.Open(opening, want)
 	if err != nil && want.URL != "" && opening.Err() == nil {
-		lost = err
+		lost = true
+		reopened = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", want.URL, err)
 		want.URL = ""
-		p, restored, err = b.Open(opening, want)
+		p, _, err = b.Open(opening, want)
 	}
 	if err != nil {
-		return nil, false, nil, ContextError(ctx, fmt.Errorf("open the browser: %w", ContextError(opening, err)))
+		return nil, "", false, ContextError(ctx, fmt.Errorf("open the browser: %w", ContextError(opening, err)))
 	}
-	return p, restored || lost != nil, lost, nil
-}
-
-// ReopenedNotice returns the notice about a page that was closed and reopened; lost says why it could not be reopened
-// at its address.
-func ReopenedNotice(at string, lost error) string {
-	if lost != nil {
-		return fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", at, lost)
-	}
-	return fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", at)
+	return p, reopened, lost, nil
 }
 
 // Outcome is the end of a task.

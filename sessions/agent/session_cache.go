@@ -92,13 +92,8 @@ func (k *SessionCache[S]) Drop(session string) {
 	delete(k.kept, session)
 }
 
-// Park parks the page of a session in which no task runs, and then drops its cached state. If the browser cannot park
-// pages, Park closes the page.
+// Park parks the page of a session in which no task runs, and then drops its cached state.
 func (k *SessionCache[S]) Park(ctx context.Context, session string, must bool, browser sessions.Browser) (parked bool, err error) {
-	parker, ok := browser.(sessions.Parker)
-	if !ok {
-		return true, k.Close(ctx, session, browser.Close)
-	}
 	k.mu.Lock()
 	h := k.kept[session]
 	k.mu.Unlock()
@@ -106,7 +101,7 @@ func (k *SessionCache[S]) Park(ctx context.Context, session string, must bool, b
 		h.PageMu.Lock()
 		defer h.PageMu.Unlock()
 	}
-	if parked, err = parker.Park(ctx, session, must); err != nil {
+	if parked, err = browser.Park(ctx, session, must); err != nil {
 		err = fmt.Errorf("park the page of session %s: %w", session, err)
 	}
 	if parked {

@@ -158,24 +158,24 @@ type Browser struct {
 }
 
 // Open implements [sessions.Browser].
-func (b *Browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
+func (b *Browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if ctx.Err() != nil {
-		return nil, false, context.Cause(ctx)
+		return nil, "", context.Cause(ctx)
 	}
-	s, restored := b.open[o.Key], false
+	s, reopened := b.open[o.Key], ""
 	if s == nil {
 		var err error
 		if s, err = b.openScreen(ctx, o); err != nil {
-			return nil, false, err
+			return nil, "", err
 		}
-		restored = true
+		reopened = "the page had been closed and was opened again at " + o.URL
 	}
 	if b.Wrap != nil {
-		return b.Wrap(s), restored, nil
+		return b.Wrap(s), reopened, nil
 	}
-	return s, restored, nil
+	return s, reopened, nil
 }
 
 // openScreen opens a screen. The caller holds the lock.
@@ -208,6 +208,9 @@ func (b *Browser) Close(_ context.Context, key string) error {
 	delete(b.open, key)
 	return nil
 }
+
+// Park implements [sessions.Browser]: the page stays as it is.
+func (*Browser) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 // Screen returns the screen opened last; nil if there is none.
 func (b *Browser) Screen() *Screen {

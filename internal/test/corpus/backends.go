@@ -101,14 +101,14 @@ type windowTracker struct {
 }
 
 // Open implements [sessions.Browser].
-func (b *windowTracker) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
-	w, restored, err := b.manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
+func (b *windowTracker) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
+	w, reopened, err := b.manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 	if err == nil {
 		b.mu.Lock()
 		b.last = w
 		b.mu.Unlock()
 	}
-	return w, restored, err
+	return w, reopened, err
 }
 
 // page returns the window that was opened last; nil if there is none.
@@ -128,6 +128,9 @@ func (b *windowTracker) Close(ctx context.Context, key string) error {
 	}
 	return nil
 }
+
+// Park implements [sessions.Browser]: the page stays as it is.
+func (*windowTracker) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 // dialect is a model API with tool calls: a server and its client.
 type dialect struct {

@@ -31,13 +31,15 @@ import (
 // screen is a window as computer use works with it.
 type screen struct{ *browsermgr.Window }
 
-func (s screen) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
-	return s.Window, false, nil
+func (s screen) Open(context.Context, sessions.PageRequest) (sessions.Page, string, error) {
+	return s.Window, "", nil
 }
 
 func (screen) Rest(string) {}
 
 func (screen) Close(context.Context, string) error { return nil }
+
+func (screen) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 // window opens a window of a browser of its own, whose screen has factor pixels for each CSS pixel.
 func window(t *testing.T, url string, factor float64) *browsermgr.Window {

@@ -278,12 +278,12 @@ func serve(w http.ResponseWriter, r *http.Request) {
 // windows lets the agent work the browser.
 type windows struct{}
 
-func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
-	w, restored, err := manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL})
+func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
+	w, reopened, err := manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL})
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return w, restored, nil
+	return w, reopened, nil
 }
 
 func (windows) Rest(string) {}
@@ -295,6 +295,8 @@ func (windows) Close(ctx context.Context, key string) error {
 	}
 	return w.Close(ctx)
 }
+
+func (windows) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
 // script is a model that makes these calls, one after the other, and keeps what it is told. "REF" in an input stands
 // for the ref of the button Go.

@@ -18,10 +18,12 @@ type Backend struct {
 	Script func(s sessions.Session, t sessions.Task) []ScriptStep
 	// OnClose, if set, is called when a session is closed.
 	OnClose func(ctx context.Context, sessionID string) error
+	// Loses reports whether the page of a session would lose something when it is parked; nil = none does.
+	Loses func(sessionID string) bool
 
-	mu     sync.Mutex
-	acts   int
-	closed []string
+	mu             sync.Mutex
+	acts           int
+	closed, parked []string
 }
 
 // ScriptStep is one step of a script.
@@ -70,6 +72,24 @@ func (b *Backend) Closed() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.closed)
+}
+
+// Parked returns the sessions that were parked so far, in order.
+func (b *Backend) Parked() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.parked)
+}
+
+// Park implements [sessions.Backend].
+func (b *Backend) Park(_ context.Context, sessionID string, must bool) (bool, error) {
+	if b.Loses != nil && b.Loses(sessionID) && !must {
+		return false, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.parked = append(b.parked, sessionID)
+	return true, nil
 }
 
 // Close implements [sessions.Backend].
