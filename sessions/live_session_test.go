@@ -53,7 +53,7 @@ func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: 5 * time.Minute, Sessions: 2}, func(t *testing.T, r *rig) {
 		t.Helper()
 		var loses sync.Map // ids of sessions
-		r.backend.Loses = func(id string) bool { _, is := loses.Load(id); return is }
+		r.backend.OnPark = func(id string, must bool) bool { _, is := loses.Load(id); return must || !is }
 		first := r.run(ask("ada", "p")).SessionID
 		loses.Store(first, true)
 		pass(time.Second)
@@ -166,15 +166,16 @@ func TestANewSessionWaitsWhereAllAreRunning(t *testing.T) {
 
 func TestPagesAreNeverMoreThanTheCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		closing := make(chan struct{})
-		backend := &sessionstest.Backend{OnClose: func(context.Context, string) error { <-closing; return nil }}
+		parking := make(chan struct{})
+		begun := 0
+		backend := &sessionstest.Backend{OnPark: func(string, bool) bool { begun++; <-parking; return true }}
 		r := newRig(t, sessions.Limits{Sessions: 1}, backend)
 		r.run(ask("ada", "p"))
 		second, third := r.start(t.Context(), ask("bob", "p")), r.start(t.Context(), ask("cy", "p"))
-		if second.final() || third.final() || len(backend.Closed()) != 1 {
-			t.Errorf("before the page was closed: %v %v, closing %v", second.told(), third.told(), backend.Closed())
+		if second.final() || third.final() || begun != 1 {
+			t.Errorf("before the page was parked: %v %v, parking %d", second.told(), third.told(), begun)
 		}
-		close(closing)
+		close(parking)
 		second.end(t)
 		third.end(t)
 	})
@@ -196,8 +197,8 @@ func TestATaskStartsAsSoonAsEnoughSessionsAreParkedForIt(t *testing.T) {
 				t.Errorf("%d sessions for %d: the task waited for %s", tt.open, tt.limit, waited)
 			}
 			synctest.Wait()
-			if closed := len(r.backend.Closed()); closed != tt.open-tt.limit+1 {
-				t.Errorf("%d sessions for %d: %d were parked", tt.open, tt.limit, closed)
+			if parked := len(r.backend.Parked()); parked != tt.open-tt.limit+1 {
+				t.Errorf("%d sessions for %d: %d were parked", tt.open, tt.limit, parked)
 			}
 		})
 	}

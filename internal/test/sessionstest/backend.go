@@ -18,8 +18,8 @@ type Backend struct {
 	Script func(s sessions.Session, t sessions.Task) []ScriptStep
 	// OnClose, if set, is called when a session is closed.
 	OnClose func(ctx context.Context, sessionID string) error
-	// Loses reports whether the page of a session would lose something when it is parked; nil = none does.
-	Loses func(sessionID string) bool
+	// OnPark, where it is set, is called when a session is to be parked, and reports whether it is.
+	OnPark func(sessionID string, must bool) bool
 
 	mu             sync.Mutex
 	acts           int
@@ -83,7 +83,7 @@ func (b *Backend) Parked() []string {
 
 // Park implements [sessions.Backend].
 func (b *Backend) Park(_ context.Context, sessionID string, must bool) (bool, error) {
-	if b.Loses != nil && b.Loses(sessionID) && !must {
+	if b.OnPark != nil && !b.OnPark(sessionID, must) {
 		return false, nil
 	}
 	b.mu.Lock()
