@@ -371,7 +371,7 @@ func place(t *testing.T, root string, files map[string]string) {
 }
 
 func TestFindOrder(t *testing.T) {
-	desktop := map[string]string{"xdg-settings": "brave.desktop\n"}
+	desktop, x11 := map[string]string{"xdg-settings": "brave.desktop\n"}, map[string]string{"DISPLAY": ":0"}
 	entry := "[Desktop Entry]\nExec=env BAMF=1 /usr/bin/brave-browser %U\n"
 	cache := "home/.cache/ms-playwright/"
 	for name, tt := range map[string]struct {
@@ -380,17 +380,30 @@ func TestFindOrder(t *testing.T) {
 		want    chrome.Executable
 	}{
 		"the desktop's default comes first": {
-			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"}, Says: desktop},
+			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"}, Env: x11, Says: desktop},
 			map[string]string{"usr/share/applications/brave.desktop": entry},
 			chrome.Executable{Path: "usr/bin/brave-browser", Kind: chrome.Brave},
 		},
+		"also on Wayland": {
+			chrome.FinderMachine{
+				OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"},
+				Env: map[string]string{"WAYLAND_DISPLAY": "wayland-0"}, Says: desktop,
+			},
+			map[string]string{"usr/share/applications/brave.desktop": entry},
+			chrome.Executable{Path: "usr/bin/brave-browser", Kind: chrome.Brave},
+		},
+		"without a desktop nothing is asked": {
+			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"}, Says: desktop},
+			map[string]string{"usr/share/applications/brave.desktop": entry},
+			chrome.Executable{Path: "usr/bin/google-chrome", Kind: chrome.Chrome},
+		},
 		"a default of another family is passed over": {
-			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "firefox"}, Says: desktop},
+			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "firefox"}, Env: x11, Says: desktop},
 			map[string]string{"usr/share/applications/brave.desktop": "Exec=/usr/bin/firefox %u\n"},
 			chrome.Executable{Path: "usr/bin/google-chrome", Kind: chrome.Chrome},
 		},
 		"names on PATH in order": {
-			chrome.FinderMachine{OS: "linux", Path: []string{"chromium-browser", "chromium"}, Says: desktop},
+			chrome.FinderMachine{OS: "linux", Path: []string{"chromium-browser", "chromium"}, Env: x11, Says: desktop},
 			nil,
 			chrome.Executable{Path: "usr/bin/chromium", Kind: chrome.Chromium},
 		},

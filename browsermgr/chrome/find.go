@@ -49,9 +49,9 @@ func (e *NotFoundError) Error() string {
 }
 
 // Find chooses a browser: the configured one (a path, or a name on PATH; ~ is the home directory), or else the
-// desktop's default browser if it is based on Chromium, then the usual names and paths of the operating system, then
-// Playwright's download. If the configured one is missing, the error names it; if none is found, it is a
-// *[NotFoundError].
+// default browser of the desktop, if there is one and it is based on Chromium, then the usual names and paths of the
+// operating system, then Playwright's download. If the configured one is missing, the error names it; if none is found,
+// it is a *[NotFoundError].
 func Find(ctx context.Context, configured string) (Executable, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -241,9 +241,10 @@ var windowsApps = []string{
 }
 
 // desktopDefault returns the desktop's default browser if it is based on Chromium. It needs xdg-settings or xdg-mime;
-// without them it finds nothing. On macOS no stable tool prints the default, so only the usual paths are tried.
+// without them it finds nothing. Without a desktop it does not run them: they start about forty programs and take as
+// much time as a tenth of a launch. On macOS no stable tool prints the default, so only the usual paths are tried.
 func (f finder) desktopDefault(ctx context.Context) (string, []string) {
-	if f.goos != "linux" {
+	if f.goos != "linux" || !f.hasDesktop() {
 		return "", nil
 	}
 	for _, ask := range [][]string{
@@ -263,6 +264,11 @@ func (f finder) desktopDefault(ctx context.Context) (string, []string) {
 		}
 	}
 	return "", []string{"the desktop's default browser"}
+}
+
+// hasDesktop reports whether clank runs in a desktop session on Linux.
+func (f finder) hasDesktop() bool {
+	return f.getenv("DISPLAY") != "" || f.getenv("WAYLAND_DISPLAY") != "" || f.getenv("XDG_CURRENT_DESKTOP") != ""
 }
 
 // desktopExec returns the program of a desktop entry (Desktop Entry Specification, key Exec).
