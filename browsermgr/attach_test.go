@@ -123,7 +123,7 @@ func (c *changer) ResetAll(ctx context.Context) error {
 	return errors.Join(c.browser.Load().RootSession().Do(ctx, proto.BrowserGetVersion{}), c.fails)
 }
 
-func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
+func TestOverridesAreUndoneInABrowserThatKeepsRunning(t *testing.T) {
 	browser := external.Process(t)
 	for want, fails := range map[string]error{"": nil, "the page is frozen": errors.New("the page is frozen")} {
 		c, log := &changer{fails: fails}, &strings.Builder{}
@@ -192,7 +192,7 @@ func (n nobodysList) AllowEndpointAddr(u *url.URL, _ netip.Addr) error {
 	return n.AllowEndpoint(context.Background(), u)
 }
 
-func TestAddressIsHeldAgainstThePolicy(t *testing.T) {
+func TestAddressIsCheckedAgainstThePolicy(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Endpoints = nobodysList{}
 	})
@@ -408,7 +408,7 @@ func looked(t *testing.T, file string) []string {
 	return found
 }
 
-func TestNothingGoesAroundTheProxy(t *testing.T) {
+func TestNothingBypassesTheProxy(t *testing.T) {
 	port, count := datagrams(t)
 	netlog := filepath.Join(t.TempDir(), "net.json")
 	proxy := recording(t)
@@ -470,7 +470,7 @@ func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
 	}
 }
 
-func TestFlagsThatLeadAroundTheProxyAreRefused(t *testing.T) {
+func TestFlagsThatBypassTheProxyAreRefused(t *testing.T) {
 	m := behind(t, recording(t), "--lang=de", "--Proxy-Bypass-List=*")
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
 	if !errors.Is(err, chrome.ErrProxyBypass) || !strings.Contains(err.Error(), "--Proxy-Bypass-List=*") {
@@ -490,7 +490,7 @@ func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
 	}
 }
 
-func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
+func TestDoctorReportsFlagsThatWeakenProtection(t *testing.T) {
 	for flag, want := range map[string]chrome.CheckStatus{"--disable-web-security": chrome.CheckWarn, "--lang=de": ""} {
 		m := manager(t, func(m *browsermgr.Manager) {
 			configure(m, func(c *profile.Config) { c.Args = []string{flag} })

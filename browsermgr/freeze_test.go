@@ -37,7 +37,7 @@ func awaitFrozen(t *testing.T, w *browsermgr.Window) {
 	browsertest.Eventually(t, "the page stands still", tab.Frozen)
 }
 
-func TestAPageRestsWithItsTaskAndGoesOnAsItWas(t *testing.T) {
+func TestAPageIsFrozenAfterItsTaskAndResumesUnchanged(t *testing.T) {
 	t.Parallel()
 	site := browsertest.Routes(t, map[string]any{"/": restingPage, "/before": "<h1>Before</h1>"})
 	m, w := freezing(t, site+"/before")

@@ -46,7 +46,7 @@ func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
 	}
 }
 
-func TestCrashInTheMiddleOfAnActionIsToldAndMended(t *testing.T) {
+func TestCrashDuringAnActionIsReportedAndTheWindowRecovers(t *testing.T) {
 	base, signs := signallingSite(t)
 	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
@@ -127,7 +127,7 @@ func TestWindowOfAFormerRunOpensAtItsLastAddress(t *testing.T) {
 	}
 }
 
-func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
+func TestCrashedPageIsReportedAndReloaded(t *testing.T) {
 	base, signs := signallingSite(t)
 	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
@@ -146,7 +146,7 @@ func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
 	contains(t, notes, "the page had crashed and was opened again at "+base+"/two")
 }
 
-func TestLaunchFailureIsToldAndTheNextTryWorks(t *testing.T) {
+func TestLaunchFailureIsReportedAndTheNextLaunchWorks(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		configure(m, func(c *profile.Config) { c.LaunchTimeout, c.ReadyTimeout = time.Millisecond, time.Millisecond })
 	})

@@ -51,7 +51,7 @@ func desk(t *testing.T) *browsermgr.Window {
 	return w
 }
 
-func TestMouseAndKeysAreWorkedByPoint(t *testing.T) {
+func TestMouseAndKeysActAtAPoint(t *testing.T) {
 	w := desk(t)
 	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px">b</button>`)
 	for _, tt := range []struct {
@@ -91,7 +91,7 @@ func TestMouseAndKeysAreWorkedByPoint(t *testing.T) {
 	}
 }
 
-func TestWhatIsHeldIsLetGoWithItsDocument(t *testing.T) {
+func TestHeldKeysAndButtonsAreReleasedWithTheirDocument(t *testing.T) {
 	w := desk(t)
 	act(t, w, "keyDown", map[string]any{"key": "Shift"})
 	act(t, w, "pointerDown", map[string]any{"x": 5, "y": 5})
@@ -109,7 +109,7 @@ func TestWhatIsHeldIsLetGoWithItsDocument(t *testing.T) {
 	act(t, w, "pointerUp", map[string]any{"x": 9, "y": 9})
 }
 
-func TestTextGoesToWhatHasTheFocus(t *testing.T) {
+func TestTextIsTypedIntoTheFocusedElement(t *testing.T) {
 	w := desk(t)
 	write(t, w, `<input id=a value=old autofocus><textarea id=b>old</textarea><div id=c contenteditable>old</div><iframe id=far style="position:fixed;left:0;top:100px;width:300px;height:200px;border:7px solid;padding:3px"></iframe>`)
 	for _, tt := range []struct {
@@ -131,7 +131,7 @@ func TestTextGoesToWhatHasTheFocus(t *testing.T) {
 	}
 }
 
-func TestFramesOfOtherSitesTakeWhatIsDoneInThem(t *testing.T) {
+func TestInputReachesFramesOfOtherSites(t *testing.T) {
 	w := desk(t)
 	u, _, _ := state(t, w)
 	far := strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two", "/form", 1)
@@ -153,7 +153,7 @@ func TestFramesOfOtherSitesTakeWhatIsDoneInThem(t *testing.T) {
 // quoted returns a text as a JavaScript literal.
 func quoted(s string) string { return "`" + strings.ReplaceAll(s, "\n", `\n`) + "`" }
 
-func TestDragsFollowTheirWay(t *testing.T) {
+func TestDragsFollowTheirPath(t *testing.T) {
 	w := desk(t)
 	act(t, w, "dragCoords", map[string]any{"path": []any{"10, 10", "50.5,10", "50,90"}, "button": "right"})
 	got := heard(t, w)
@@ -191,7 +191,7 @@ func TestTheWheelScrollsWhatIsUnderIt(t *testing.T) {
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": "[document.querySelector('#box').scrollTop, scrollY]"}), "[300,120]")
 }
 
-func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
+func TestAScreenshotReportsTheSizeOfItsCoordinates(t *testing.T) {
 	w := desk(t)
 	for _, factor := range []float64{0, 1.5, 2} {
 		for _, pinch := range []float64{1, 1.25} {
@@ -229,7 +229,7 @@ func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
 	check.Must(t, err)
 }
 
-func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
+func TestScreenshotBehindADialogFailsAtOnce(t *testing.T) {
 	w := desk(t)
 	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px" onclick="confirm('Sure?')">b</button>`)
 	contains(t, act(t, w, "clickCoords", map[string]any{"x": 10, "y": 10}), "Sure?")
@@ -242,7 +242,7 @@ func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
 	}
 }
 
-func TestTheMousesButtonsBackAndForwardTravel(t *testing.T) {
+func TestMouseButtonsBackAndForwardNavigate(t *testing.T) {
 	base := site(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})

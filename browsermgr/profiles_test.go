@@ -141,7 +141,7 @@ func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
 	}
 }
 
-func TestWrongRequestsAreToldApart(t *testing.T) {
+func TestInvalidRequestsHaveDistinctErrors(t *testing.T) {
 	m := manager(t, nil)
 	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://box.invalid:9000?token=s3cr3t"})
 	refuse := func(what string, err, want error) {
@@ -284,7 +284,7 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 	}
 }
 
-func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
+func TestStoppedProcessIsReportedAndRestarted(t *testing.T) {
 	m := sharedManager(t)
 	p := findProfile(t, m, "")
 	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
@@ -325,7 +325,7 @@ func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
 	}
 }
 
-func TestWhoDecidesOnTheWindow(t *testing.T) {
+func TestPrecedenceOfHeadlessSettings(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	m := manager(t, func(m *browsermgr.Manager) {
@@ -347,7 +347,7 @@ func TestWhoDecidesOnTheWindow(t *testing.T) {
 	}
 }
 
-func TestSettingsAreAskedAtEachStart(t *testing.T) {
+func TestSettingsAreReadAtEachStart(t *testing.T) {
 	off := true
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	check.Must(t, err)

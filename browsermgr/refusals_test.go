@@ -148,7 +148,7 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 	}
 }
 
-func TestTheTabOfARefusedRequestIsTold(t *testing.T) {
+func TestTheTabOfARefusedRequestIsReported(t *testing.T) {
 	g := newGate("never", recording(t).url)
 	m := manager(t, func(m *browsermgr.Manager) { m.Gate = g })
 	base := site(t)
@@ -201,7 +201,7 @@ func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Man
 	return m
 }
 
-func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
+func TestRequestsOfABrowserWeDidNotStartAreChecked(t *testing.T) {
 	reached := make(chan string, 100)
 	script := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, q *http.Request) {

@@ -117,9 +117,9 @@ func TestAScreencastShowsTheCurrentTabOfItsWindow(t *testing.T) {
 	act(t, first, "dialog", map[string]any{"accept": true})
 }
 
-// TestAPageThatSomebodyWorksIsShownToThemAlone tests what other viewers see meanwhile, and that they see nothing of it
+// TestDuringATakeoverOnlyThePersonSeesThePage tests what other viewers see meanwhile, and that they see nothing of it
 // later.
-func TestAPageThatSomebodyWorksIsShownToThemAlone(t *testing.T) {
+func TestDuringATakeoverOnlyThePersonSeesThePage(t *testing.T) {
 	m := sharedManager(t)
 	site := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		browsertest.HTML(w, `<body style="background: lime"

@@ -49,7 +49,7 @@ func useShared(t *testing.T) *browsermgr.Lease {
 	return u
 }
 
-func TestTabsOfSessionsAreSwept(t *testing.T) {
+func TestStaleTabsOfSessionsAreClosed(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		configure(m, func(c *profile.Config) {
 			c.Cleanup = profile.TabCleanup{IdleAfter: time.Hour, MaxPerOwner: 2, Interval: 50 * time.Millisecond}
@@ -145,7 +145,7 @@ func TestForgottenTabsAreThoseOfOwnersIdleOrTooMany(t *testing.T) {
 	})
 }
 
-func TestPopupsBelongToWhomTheirOpenerBelongs(t *testing.T) {
+func TestPopupsInheritTheirOpenersOwner(t *testing.T) {
 	var b browsermgr.TabOwners
 	b.Add("opener", "somebody")
 	b.Add("own", "another")
@@ -270,7 +270,7 @@ var errBroken = errors.New("broken")
 
 func isOpen(b *browsermgr.LaunchBreaker) bool { return b.Check("work") != nil }
 
-func TestItOpensAfterFailuresInARowForAWhile(t *testing.T) {
+func TestBreakerIsOpenForAWhileAfterFailuresInARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b browsermgr.LaunchBreaker
 		for n := range browsermgr.BreakerFailures {
@@ -299,7 +299,7 @@ func TestItOpensAfterFailuresInARowForAWhile(t *testing.T) {
 	})
 }
 
-func TestASuccessForgetsFailures(t *testing.T) {
+func TestSuccessResetsTheBreaker(t *testing.T) {
 	var b browsermgr.LaunchBreaker
 	for range browsermgr.BreakerFailures - 1 {
 		b.RecordFailure(errBroken)
@@ -311,7 +311,7 @@ func TestASuccessForgetsFailures(t *testing.T) {
 	}
 }
 
-func TestOneRefusalHoldsIt(t *testing.T) {
+func TestOneRefusalOpensTheBreaker(t *testing.T) {
 	var b browsermgr.LaunchBreaker
 	b.Open(errBroken)
 	if err := b.Check("user"); !errors.Is(err, errBroken) {
@@ -355,7 +355,7 @@ func TestWhatIsInUseIsNotIdle(t *testing.T) {
 	})
 }
 
-func TestOneOfManyEndsIt(t *testing.T) {
+func TestOnlyOneCallerEndsTheBrowser(t *testing.T) {
 	u := browsermgr.NewUseCounter()
 	u.Acquire()
 	var wins atomic.Int32

@@ -243,7 +243,7 @@ func endLater(h *browsermgr.Takeover, w *browsermgr.Window) *browsermgr.Window {
 	return w
 }
 
-func TestGivingBackAPageThatDoesNotAnswer(t *testing.T) {
+func TestEndOfATakeoverOfAPageThatDoesNotAnswer(t *testing.T) {
 	base, told := handsSite(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/"})

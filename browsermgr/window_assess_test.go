@@ -24,7 +24,7 @@ func write(t *testing.T, w *browsermgr.Window, html string) {
 	act(t, w, "evaluate", map[string]any{"fn": "void (document.body.innerHTML = `" + html + "`)"})
 }
 
-func TestAnActIsDoneIfItStillMeansWhatWasJudged(t *testing.T) {
+func TestAnActionIsPerformedIfItsEffectsAreUnchanged(t *testing.T) {
 	base := site(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
 	write(t, w, `<button onclick="document.title = this.textContent">Buy a pencil</button>`)
@@ -47,7 +47,7 @@ func TestAnActIsDoneIfItStillMeansWhatWasJudged(t *testing.T) {
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": "document.title"}), "Buy a yacht")
 }
 
-func TestWhatSetsNothingOffIsDoneAsEver(t *testing.T) {
+func TestActionsWithoutEffectsArePerformed(t *testing.T) {
 	base := site(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
 	for _, tt := range []struct {
@@ -76,7 +76,7 @@ func TestWhatSetsNothingOffIsDoneAsEver(t *testing.T) {
 	}
 }
 
-func TestADialogIsJudgedByWhatItSays(t *testing.T) {
+func TestADialogIsJudgedByItsText(t *testing.T) {
 	base := site(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
 	write(t, w, `<button onclick="document.title = confirm('Delete all?') ? 'gone' : 'kept'">Tidy</button>`)
@@ -156,7 +156,7 @@ const maze = `<style>body > * {position:fixed; left:0; width:200px; height:40px}
 	<iframe id=near srcdoc="<input type=password aria-label=Inner style='width:150px;height:30px;border:0'>" style="top:350px;border:5px solid"></iframe>
 	<iframe id=far src="FAR" style="left:300px;top:0;width:300px;height:200px"></iframe>`
 
-func TestWhatInputReachesIsNamed(t *testing.T) {
+func TestTargetsOfInputAreNamed(t *testing.T) {
 	w := desk(t)
 	u, _, _ := state(t, w)
 	write(t, w, strings.Replace(maze, "FAR", strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two", "/form", 1), 1))

@@ -111,7 +111,7 @@ func TestPopupBelongsToItsOpenersWindow(t *testing.T) {
 	}
 }
 
-func TestPopupThatOpensLaterIsToldWithTheNextAction(t *testing.T) {
+func TestPopupThatOpensLaterIsReportedWithTheNextAction(t *testing.T) {
 	base := site(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/late"})
 	notes := act(t, w, "click", map[string]any{"ref": refOf(t, w, "Later")})
@@ -141,7 +141,7 @@ func TestClosedTabFallsBackToThePreviousOne(t *testing.T) {
 	}
 }
 
-func TestDialogIsToldAndAnswered(t *testing.T) {
+func TestDialogIsReportedAndAnswered(t *testing.T) {
 	base := site(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/confirm"})
 	contains(t, act(t, w, "click", map[string]any{"ref": refOf(t, w, "Ask")}), `the page shows a dialog (confirm): "Sure?"`)
@@ -210,7 +210,7 @@ func TestTheLinksOfAPageAndItsFramesAreListed(t *testing.T) {
 	}
 }
 
-func TestWhatHappenedIsNotToldAmongTheLinks(t *testing.T) {
+func TestNotesAreNotReturnedAmongTheLinks(t *testing.T) {
 	base := site(t)
 	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: base + "/two"})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzAnswerID compares what is read from the first bytes of a message with what all of it says.
+// FuzzAnswerID compares the id found in the first bytes of a message with that of the parsed message.
 func FuzzAnswerID(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":7,"result":{}}`, `{"id":7}`, `{"id": 7, "result": {}}`, `{"result":{},"id":7}`, `{"id":7,"error":{"code":-32000,"message":"no"}}`,

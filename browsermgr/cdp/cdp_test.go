@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// peer is a browser that answers as a function says: with any number of raw messages, or by ending the connection.
+// peer is a fake browser whose answers a function chooses: any number of raw messages, or closing the connection.
 type peer func(id int, session, method string) (messages []string, end bool)
 
 func dial(t *testing.T, timeout time.Duration, p peer, onEvent func(cdp.Event)) *cdp.Conn {

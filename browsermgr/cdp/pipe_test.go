@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pipes returns our way to a browser and the browser's ends of it.
+// pipes returns our transport to a fake browser, and the browser's ends of the pipes.
 func pipes(t *testing.T) (transport *cdp.Pipe, requests, answers *os.File) {
 	t.Helper()
 	requests, to, err := os.Pipe()
@@ -34,7 +34,7 @@ func pipes(t *testing.T) (transport *cdp.Pipe, requests, answers *os.File) {
 	return cdp.NewPipe(from, to), requests, answers
 }
 
-// opened starts a connection over a pipe.
+// opened returns a started connection over a pipe.
 func opened(t *testing.T, onEvent func(cdp.Event)) (c *cdp.Conn, requests, answers *os.File) {
 	t.Helper()
 	transport, requests, answers := pipes(t)
@@ -44,7 +44,7 @@ func opened(t *testing.T, onEvent func(cdp.Event)) (c *cdp.Conn, requests, answe
 	return c, requests, answers
 }
 
-// request is what the browser is asked.
+// request is a request as the browser receives it.
 type request struct {
 	ID        int             `json:"id"`
 	SessionID string          `json:"sessionId"`
@@ -52,7 +52,7 @@ type request struct {
 	Params    json.RawMessage `json:"params"`
 }
 
-// next reads a request from the browser's end.
+// next reads a request at the browser's end.
 func next(t *testing.T, from io.Reader) (r request) {
 	t.Helper()
 	var text []byte
@@ -120,7 +120,7 @@ func TestCloseEndsAPipeThatNobodyReads(t *testing.T) {
 	}
 }
 
-// TestABranchHasSessionsOfItsOwn plays the browser to an owner and another client.
+// TestABranchHasSessionsOfItsOwn plays the browser for an owner and another client.
 func TestABranchHasSessionsOfItsOwn(t *testing.T) {
 	owner := make(chan string, 10)
 	c, requests, answers := opened(t, func(ev cdp.Event) { owner <- ev.Method })

@@ -15,7 +15,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// line is a way to a browser that answers the methods of a list, and counts what it is asked.
+// line is a transport to a fake browser that answers only the listed methods, and counts the requests.
 type line struct {
 	answers map[string]bool
 	heard   chan []byte

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// parentDir makes the test program play a parent that is killed: it launches a browser on that directory, prints its
+// parentDir makes the test program act as a parent that is killed: it launches a browser on that directory, prints its
 // pid, and waits.
 const parentDir = "CHROME_TEST_PARENT_DIR"
 
@@ -62,7 +62,7 @@ func browser(t *testing.T) string {
 	return exe.Path
 }
 
-// launch launches a headless browser that the test's end stops, with a pipe unless ports are named.
+// launch launches a headless browser, which is stopped when the test ends, with a pipe unless ports are given.
 func launch(t *testing.T, o chrome.LaunchOptions) *chrome.Process {
 	t.Helper()
 	if o.Executable == "" {
@@ -90,7 +90,7 @@ func program(t *testing.T, script string) string {
 	return filepath.Join(dir, "fake-browser")
 }
 
-// eventually waits for what another process brings about.
+// eventually waits for an effect in another process.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -159,7 +159,7 @@ func entries(t *testing.T, dir string) []string {
 	return names
 }
 
-// command is one of the DevTools protocol.
+// command is a CDP command.
 type command struct {
 	method string
 	params any
@@ -168,7 +168,7 @@ type command struct {
 func (c command) ProtoReq() string             { return c.method }
 func (c command) MarshalJSON() ([]byte, error) { return json.Marshal(c.params) }
 
-// call sends one DevTools command to the browser and returns what it answers. A pipe takes one call.
+// call sends a CDP command to the browser and returns the answer. A pipe allows only one call.
 func call(t *testing.T, p *chrome.Process, method string, params any) json.RawMessage {
 	t.Helper()
 	options := cdp.Options{CallTimeout: time.Minute}
@@ -356,7 +356,7 @@ func TestFlagsThatTakeAProtectionAwayAreFound(t *testing.T) {
 	}
 }
 
-// place writes files below root; those that end in "!" can be started.
+// place writes files below root; names that end in "!" are executable.
 func place(t *testing.T, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {

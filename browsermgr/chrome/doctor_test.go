@@ -12,7 +12,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// machine returns a made-up machine with these files, and so many bytes left by directory.
+// machine returns a fake machine with these files, and the free bytes by directory.
 func machine(t *testing.T, files map[string]string, left map[string]uint64) chrome.Machine {
 	t.Helper()
 	if runtime.GOOS != "linux" {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// FinderMachine is a made-up machine for the search: its files are below Root, and Says is what programs print.
+// FinderMachine is a fake machine for Find: its files are below Root, and Says maps programs to their output.
 type FinderMachine struct {
 	OS, Home, Root string
 	Path           []string // names on PATH; they are below Root/usr/bin
@@ -14,7 +14,7 @@ type FinderMachine struct {
 	Says           map[string]string
 }
 
-// Find finds a browser on that machine, as [Find] does.
+// Find finds a browser on that machine, like [Find].
 func (m FinderMachine) Find(ctx context.Context, configured string) (Executable, error) {
 	f := finder{
 		goos: m.OS, home: m.Home, root: m.Root,
@@ -37,7 +37,7 @@ func (m FinderMachine) Find(ctx context.Context, configured string) (Executable,
 	return f.find(ctx, configured)
 }
 
-// What the tests look at from inside.
+// Unexported identifiers for tests.
 var (
 	EndpointInLine    = endpointInLine
 	EndpointInFile    = endpointInFile
@@ -47,8 +47,8 @@ var (
 	Flags             = LaunchOptions.flags
 )
 
-// DataDirsOf are the [DataDirs] of another machine.
+// DataDirsOf returns the [DataDirs] of another machine.
 var DataDirsOf = dataDirs
 
-// MergeDisabledFeatures joins the features that flags switch off with our own.
+// MergeDisabledFeatures is mergeDisabledFeatures.
 var MergeDisabledFeatures = mergeDisabledFeatures

@@ -17,7 +17,8 @@ import (
 	"clank/internal/test/check"
 )
 
-// orphan plays a browser that outlived its holder: a program of its own group with that directory on its command line.
+// orphan starts a fake browser that outlived its holder: a program in its own process group with that directory on its
+// command line.
 func orphan(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program(t, "sleep 600; true"), "--user-data-dir="+dir)
@@ -154,7 +155,7 @@ func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 	}
 }
 
-// taken returns a port of this machine on which the test listens.
+// taken returns a port on which the test listens.
 func taken(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -384,7 +385,7 @@ func TestWindowWithoutADisplayIsRefused(t *testing.T) {
 	}
 }
 
-// As root Chromium refuses its sandbox before anything else.
+// Run by root, Chromium refuses its sandbox before anything else.
 func TestNoBrowserStartsWithoutItsSandboxUnlessToldTo(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
 	fake := program(t, `case "$*" in

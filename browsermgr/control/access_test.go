@@ -8,8 +8,8 @@ import (
 	"clank/browsermgr/control"
 )
 
-// status is what a gate answers to a request with these headers; Host is one of them. It fails the test unless the
-// handler behind the gate ran once for a request that passes, and never for one that is refused.
+// status is the status of a request with these headers; Host is one of them. It fails the test unless the handler
+// behind the gate ran once for a request that passes, and never for a refused one.
 func status(t *testing.T, method string, guard func(http.Handler) http.Handler, headers ...string) (int, string) {
 	t.Helper()
 	ran := 0

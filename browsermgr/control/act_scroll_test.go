@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scrollers has a box that scrolls, a list that has only the rows in view, and more than fits on the page.
+// scrollers has a scrolling box, a virtual list, and more content than fits on the page.
 const scrollers = `<title>Scrollers</title><style>.box {height:200px; width:300px; overflow:auto}</style>
 	<div id=box class=box tabindex=0 aria-label=Box><section aria-label=Content style="height:3000px;width:2000px">x</section></div>
 	<div id=list class=box><div id=rows style="height:100000px;position:relative"></div></div>

@@ -13,10 +13,9 @@ import (
 	"clank/internal/test/check"
 )
 
-// The tests of this file are named after published weaknesses of servers that speak this interface. Each does what was
-// possible there.
+// The tests in this file reproduce published vulnerabilities of servers with this interface.
 
-// routes lists what the server says it serves, as method and path.
+// routes lists the routes in the server's OpenAPI document, as method and path.
 func (c *client) routes() [][2]string {
 	c.tb.Helper()
 	var out [][2]string
@@ -32,7 +31,7 @@ func (c *client) routes() [][2]string {
 	return out
 }
 
-// CVE-2026-28485: routes answered whoever asked.
+// CVE-2026-28485: routes answered without authentication.
 func TestAdvisoryRoutesWithoutSecret(t *testing.T) {
 	c := serve(t, nil)
 	for _, route := range c.routes() {
@@ -46,7 +45,7 @@ func TestAdvisoryRoutesWithoutSecret(t *testing.T) {
 	}
 }
 
-// CVE-2026-26317: a web page that a person visits could post to the loopback interface.
+// CVE-2026-26317: a web page could post to the loopback interface.
 func TestAdvisoryCrossSiteMutations(t *testing.T) {
 	c := serve(t, nil)
 	c.open("/")
@@ -68,7 +67,7 @@ func TestAdvisoryCrossSiteMutations(t *testing.T) {
 	}
 }
 
-// DNS rebinding: a page whose name was made to lead here speaks under that name, and is of the same site then.
+// DNS rebinding: a page whose name resolves to this machine uses that name, and is same-site then.
 func TestAdvisoryReboundNameOfTheServer(t *testing.T) {
 	c := serve(t, nil)
 	for _, route := range c.routes() {
@@ -84,7 +83,7 @@ func TestAdvisoryReboundNameOfTheServer(t *testing.T) {
 	}
 }
 
-// CVE-2026-28462: files were written wherever the caller wanted.
+// CVE-2026-28462: files were written to any path in a request.
 func TestAdvisoryTraversalOfOutputs(t *testing.T) {
 	c := serve(t, nil)
 	target := c.open("/files")
@@ -115,7 +114,7 @@ func TestAdvisoryTraversalOfOutputs(t *testing.T) {
 	}
 }
 
-// Files of the machine could be uploaded to a page, at first by their path, later through links.
+// Any file of the machine could be uploaded to a page, first by its path, later through links.
 func TestAdvisoryUploadOfLocalFiles(t *testing.T) {
 	c := serve(t, nil)
 	c.open("/files")
@@ -138,7 +137,7 @@ func TestAdvisoryUploadOfLocalFiles(t *testing.T) {
 	}
 }
 
-// Pages of other schemes could be opened: files, scripts, the browser's own pages.
+// URLs of other schemes could be opened: files, scripts, the browser's own pages.
 func TestAdvisorySchemesOfNavigation(t *testing.T) {
 	c := serve(t, nil)
 	target := c.open("/")
@@ -160,7 +159,7 @@ func TestAdvisorySchemesOfNavigation(t *testing.T) {
 	}
 }
 
-// Keys, submits and scripts went where navigations may not.
+// Keys, form submissions and scripts could navigate to forbidden addresses.
 func TestAdvisoryNavigationByInteraction(t *testing.T) {
 	for name, act := range map[string]string{
 		"click":     `{"kind":"click","selector":"#link"}`,
@@ -190,7 +189,7 @@ func TestAdvisoryNavigationByInteraction(t *testing.T) {
 	}
 }
 
-// In the browser of a person, routes did not ask the policy.
+// In a person's own browser, routes did not check the policy.
 func TestAdvisoryExistingSessionUnguarded(t *testing.T) {
 	p := &fakePolicy{}
 	c := guarded(t, p)
@@ -226,7 +225,7 @@ func TestAnActionThatNamesNoLimitHasTheOneOfTheServer(t *testing.T) {
 	c.ok("POST", "/act", `{"kind":"wait","timeMs":700}`)
 }
 
-// Scripts of clients could not be switched off everywhere.
+// Scripts of clients could not be disabled for all routes.
 func TestAdvisoryEvaluateWhereItIsOff(t *testing.T) {
 	var off atomic.Bool
 	off.Store(true)

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// people are those who are asked.
+// people answer the approver's questions.
 type people struct {
 	mu    sync.Mutex
 	asked []sessions.Question
@@ -41,7 +41,7 @@ func (p *people) Ask(_ context.Context, id, _ string, q sessions.Question) error
 	return say(q)
 }
 
-// Profile gives everybody a profile set up like the default one; those of others are refused.
+// Profile gives everybody a profile configured like the default one; those of others are refused.
 func (p *people) Profile(id, want string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *people) Profile(id, want string) (string, error) {
 	return "", errors.New("it belongs to others")
 }
 
-// classes returns the classes of the questions so far and forgets the questions.
+// classes returns the classes of the questions so far and clears them.
 func (p *people) classes() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +68,7 @@ func (p *people) classes() string {
 
 func no(sessions.Question) error { return errors.New("not done: @ada said no") }
 
-// market returns a page where things are bought, and one that changes when it is told to.
+// market returns a page where things are bought, and one that changes on request.
 func market(t *testing.T) (url string, swap chan struct{}) {
 	t.Helper()
 	swap = make(chan struct{})
@@ -335,7 +335,7 @@ func TestWithoutAnybodyToAskTheAnswerIsNo(t *testing.T) {
 	}
 }
 
-// A model answers the dialog between the look at it and its click.
+// A model answers the dialog between the assessment and its click.
 func TestNothingIsDoneUnaskedWhenADialogGoes(t *testing.T) {
 	p := &people{say: no}
 	url, _ := market(t)
@@ -387,7 +387,7 @@ func TestItIsKnownWhichModelWorksATab(t *testing.T) {
 	}
 }
 
-// fullDisk has no room.
+// fullDisk has no free space.
 type fullDisk struct {
 	control.FileHost
 

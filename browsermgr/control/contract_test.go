@@ -25,8 +25,8 @@ var (
 	contractPassed, contractFailed int
 )
 
-// TestContract runs the cases of the control API's contract against a program, as "make conformance" does, or else
-// those that are quick against a server in this process.
+// TestContract runs the cases of the control API's contract against a program, as "make conformance" does, or else the
+// quick ones against a server in this process.
 func TestContract(t *testing.T) {
 	start := startInProcess
 	if *binary != "" {
@@ -35,7 +35,7 @@ func TestContract(t *testing.T) {
 	contractPassed, contractFailed = controltest.Run(t, start, *peers)
 }
 
-// startInProcess starts a server with browsers of its own, whose pages are guarded as those of the program are.
+// startInProcess starts a server with its own browsers, whose requests are checked as in the program.
 func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 	tb.Helper()
 	gate := &egress.Proxy{Config: localPages{}}
@@ -55,14 +55,14 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 	return &running.Clank{URL: s.URL(), Token: token, Home: home, Temp: tb.TempDir()}
 }
 
-// localPages lets pages of this machine be reached.
+// localPages allows pages on this machine.
 type localPages struct{ egress.DefaultConfig }
 
 func (localPages) Rules() policy.Rules {
 	return policy.Rules{AllowedHosts: []string{"127.0.0.1", "localhost", "[::1]"}}
 }
 
-// closeAfter opens something, which the end of the test closes.
+// closeAfter opens something that is closed when the test ends.
 func closeAfter(tb testing.TB, open, end func(context.Context) error) {
 	tb.Helper()
 	check.Must(tb, open(tb.Context()))

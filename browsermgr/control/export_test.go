@@ -8,7 +8,7 @@ import (
 	"clank/browsermgr/page"
 )
 
-// WaitIdle waits until no request is being worked on. No new ones may come meanwhile.
+// WaitIdle waits until no request is in progress. No new ones may arrive meanwhile.
 func WaitIdle(s *Server) {
 	// This takes a lock that the requests took when they began, and so orders their beginning before the wait.
 	if _, use, err := s.tabs.Browser(context.Background(), "", false); err == nil {
@@ -26,8 +26,8 @@ func RouteTable() []string {
 	return out
 }
 
-// UndeclaredFields calls the handler of a route for that profile with that body and returns what it looks for in the
-// request and the table does not declare.
+// UndeclaredFields calls the handler of a route for that profile with that body and returns the fields that it reads
+// and the route does not declare.
 func UndeclaredFields(s *Server, profile, name, json string) []string {
 	for _, r := range s.routes() {
 		if r.Method+" "+r.Path != name {
@@ -62,10 +62,10 @@ func missing(asked []string, declared []Param) []string {
 	return out
 }
 
-// ModelRoutes returns the routes that requests on behalf of models may use, as RouteTable lists them.
+// ModelRoutes returns the routes allowed for requests on behalf of models, in the form of RouteTable.
 func ModelRoutes() []string { return modelRoutes }
 
-// DoApproved does an action on behalf of a model whose questions the approver answers.
+// DoApproved performs an action on behalf of a model whose questions the approver answers.
 func DoApproved(ctx context.Context, approver Approver, tab *page.Tab, act page.Action, do func() error) error {
 	return (&requestApprover{approver, "id"}).DoApproved(ctx, "clank", tab, act, do)
 }

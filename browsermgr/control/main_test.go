@@ -24,7 +24,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// shared has the browser of the whole test binary; site serves its pages.
+// shared is the browser for all tests of the package; site serves its pages.
 var (
 	shared   *browsermgr.Manager
 	features *control.Features
@@ -119,13 +119,13 @@ func newSite() *httptest.Server {
 	return httptest.NewServer(mux)
 }
 
-// client speaks to a server of the control API.
+// client is a client of a control server.
 type client struct {
 	tb     testing.TB
 	server *control.Server
 }
 
-// serve opens a server on the shared browser. The end of the test closes it, and the tabs.
+// serve opens a server on the shared browser. When the test ends, it and the tabs are closed.
 func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	tb.Helper()
 	s := &control.Server{Manager: shared, Features: features, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
@@ -161,7 +161,7 @@ func closeTabs(ctx context.Context, tb testing.TB) {
 	}
 }
 
-// answer is what the server said.
+// answer is a response of the server.
 type answer struct {
 	status int
 	text   string
@@ -173,7 +173,7 @@ func (a answer) str(name string) string {
 	return s
 }
 
-// request returns a request with the secret, as a program sends it.
+// request returns a request with the secret, as programs send it.
 func (c *client) request(ctx context.Context, method, path string, body any) *http.Request {
 	c.tb.Helper()
 	var data []byte
@@ -210,7 +210,7 @@ func (c *client) send(r *http.Request) answer {
 	return a
 }
 
-// do asks and returns the answer, whatever it is.
+// do sends a request and returns the response, whatever its status.
 func (c *client) do(method, path string, body any) answer {
 	c.tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -218,7 +218,7 @@ func (c *client) do(method, path string, body any) answer {
 	return c.send(c.request(ctx, method, path, body))
 }
 
-// ok asks, and fails the test unless the answer is 200.
+// ok sends a request, and fails the test unless the status is 200.
 func (c *client) ok(method, path string, body any) answer {
 	c.tb.Helper()
 	a := c.do(method, path, body)
@@ -234,7 +234,7 @@ func (c *client) open(path string) string {
 	return c.ok("POST", "/tabs/open", map[string]any{"url": site + path}).str("targetId")
 }
 
-// listed returns the tabs as the server lists them.
+// listed returns the tabs in the server's list.
 func (c *client) listed() []map[string]any {
 	c.tb.Helper()
 	var out []map[string]any
@@ -258,10 +258,10 @@ func (c *client) ref(target, name string) string {
 	return ""
 }
 
-// eventually waits for what the browser brings about by itself.
+// eventually waits for an effect that the browser has by itself.
 var eventually = browsertest.Eventually
 
-// noPrograms lets no program be downloaded.
+// noPrograms refuses downloads of programs.
 type noPrograms struct{ files.AllowAll }
 
 func (noPrograms) Approve(_ context.Context, d files.Download) error {
@@ -275,7 +275,7 @@ func (noPrograms) Inbound(string) string { return "" }
 
 func (noPrograms) Limits() (download, upload int64) { return 0, 0 }
 
-// serverSettings are [control.Settings] of which some are set.
+// serverSettings implements [control.Settings]; zero fields mean the defaults.
 type serverSettings struct {
 	noEvaluate *atomic.Bool // nil: JavaScript runs
 	limit      time.Duration

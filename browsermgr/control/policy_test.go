@@ -14,7 +14,7 @@ import (
 	"clank/browsermgr/control"
 )
 
-// fakePolicy refuses addresses with a word in them, and what it is told was refused.
+// fakePolicy refuses addresses with a word in them, and reports the refusals set by a test.
 type fakePolicy struct {
 	mu      sync.Mutex
 	word    string
@@ -25,14 +25,14 @@ type fakePolicy struct {
 	watched []string // targets of the tabs in which requests act
 }
 
-// acting says whether a request acts in the tab with that target.
+// acting reports whether a request acts in the tab with that target.
 func (p *fakePolicy) acting(target string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Contains(p.watched, target)
 }
 
-// next says whether the policy has been asked since: a request is being worked on.
+// next reports whether the policy was called since, so that a request is in progress.
 func (p *fakePolicy) next() func() bool {
 	count := func() int {
 		p.mu.Lock()
@@ -168,7 +168,7 @@ func TestARefusedDocumentIsToldThoughTheTabStayed(t *testing.T) {
 	}
 }
 
-// The proxy answers a request for a document that it refuses with 403, under the address that was asked for.
+// The proxy responds with 403 to a document request that it refuses, at the requested address.
 func TestAPageThatIsRefusedItselfIsClosed(t *testing.T) {
 	p := &fakePolicy{}
 	c := guarded(t, p)

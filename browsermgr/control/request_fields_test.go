@@ -253,8 +253,8 @@ func TestADocumentDescribesWhatARouteTakesAndAnswers(t *testing.T) {
 	}
 }
 
-// called is the status of a request with that query and body. find looks at it as a handler does: it runs once if the
-// request is good, and else never.
+// called returns the status of a request with that query and body. find reads it as a handler does: it runs once if the
+// request is valid, and never otherwise.
 func called(t *testing.T, query, kind, body string, find func(*control.Call)) int {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -269,7 +269,7 @@ func TestAProgramThatAPersonRefusesIsAnsweredAsForbidden(t *testing.T) {
 	}
 }
 
-// personal makes a profile that joins the shared browser as one that a person uses, and opens a page in it.
+// personal makes a profile that joins the shared browser as a person's own, and opens a page in it.
 func personal(t *testing.T, c *client) string {
 	t.Helper()
 	c.open("/two") // the person's own tab
@@ -285,7 +285,8 @@ func personal(t *testing.T, c *client) string {
 	return c.ok("POST", "/tabs/open?profile=person", map[string]any{"url": site + "/"}).str("targetId")
 }
 
-// devTools returns what a browser opened to others by a person writes into its directory: the port and the path.
+// devTools returns the contents of DevToolsActivePort, as a browser whose DevTools a person opened writes it: port and
+// path.
 func devTools(t *testing.T, c *client) string {
 	t.Helper()
 	status := c.ok("GET", "/", nil)
@@ -347,7 +348,7 @@ func TestAPersonsBrowserIsSparedWhatTheContractNames(t *testing.T) {
 	}
 }
 
-// abandon sends a request, goes away when begun says that it is being worked on, and waits until that has ended.
+// abandon sends a request, disconnects when begun reports that it is in progress, and waits until it has ended.
 func (c *client) abandon(method, path string, body any, begun func() bool) {
 	c.tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

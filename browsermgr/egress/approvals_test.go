@@ -18,7 +18,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// person answers questions. Fields are set before.
+// person answers questions. Set its fields first.
 type person struct {
 	session bool
 	err     error
@@ -188,7 +188,7 @@ func TestConnectTargetsAreReadStrictly(t *testing.T) {
 	}
 }
 
-// What is read from a CONNECT line is what Go's own reader of host and port finds there.
+// The target parsed from a CONNECT line equals that of Go's own parser for host and port.
 func FuzzConnectTarget(f *testing.F) {
 	for _, s := range []string{"example.com:443", "[::1]:80", "a@b:1", "::1:80", "[fe80::1%25lo]:80"} {
 		f.Add(s)
@@ -209,7 +209,7 @@ func FuzzConnectTarget(f *testing.F) {
 	})
 }
 
-// Whatever a request line says, the Host that a server is sent is the one that was judged.
+// Whatever a request line contains, the Host sent to a server is the checked one.
 func FuzzRequestLine(f *testing.F) {
 	for _, s := range []string{
 		"http://example.com/", "http://a@b/", "http:\\\\a\\@b/", "http://[::1]:80/", "http://0x7f.1/", "http://EXAMPLE.com.:8080?x#y", "https://a:443/", "/", "*",

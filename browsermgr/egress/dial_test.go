@@ -26,7 +26,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// serve accepts connections and hands them to do, each on a goroutine of its own; the end of the test waits for them.
+// serve accepts connections and passes them to do, each on its own goroutine; when the test ends it waits for them.
 func serve(t *testing.T, address string, do func(net.Conn)) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
@@ -175,7 +175,7 @@ func TestUpstreamsThatRefuseFallSilentOrTalkNonsense(t *testing.T) {
 	}
 }
 
-// spoken is a connection at whose other end this was said before it was closed.
+// spoken returns a connection whose peer sent this and closed it.
 type spoken struct {
 	net.Conn
 	io.Reader
@@ -222,7 +222,7 @@ func TestUpstreamsOverTLSMustProveWhoTheyAre(t *testing.T) {
 	}
 }
 
-// socks serves one request as a SOCKS5 server of RFC 1928 and 1929, and says what it was asked for.
+// socks serves one request as a SOCKS5 server (RFC 1928, RFC 1929), and returns the requested address.
 func socks(c net.Conn) {
 	buf := make([]byte, 300)
 	read := func(n int) []byte {
@@ -259,7 +259,7 @@ func TestSOCKSGetsTheAddressOrTheName(t *testing.T) {
 	}
 }
 
-// onward is an upstream proxy that notes what it is asked for, and sends everything to one server.
+// onward is an upstream proxy that records requests, and connects everything to one server.
 type onward struct {
 	*httptest.Server
 	to string
@@ -389,7 +389,7 @@ func TestAnUpstreamThatIsThisProgramIsRefused(t *testing.T) {
 	}
 }
 
-// connectDialer dials through CONNECT of the proxy at that host:port.
+// connectDialer dials with CONNECT through the proxy at that host:port.
 func connectDialer(proxy string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", proxy)
@@ -408,7 +408,7 @@ func connectDialer(proxy string) func(ctx context.Context, network, address stri
 
 const bulk = 64 << 20
 
-// bench is a server, a way there, and a way there through the proxy.
+// bench is a server with a direct dialer and one through the proxy.
 type bench struct {
 	address         string
 	direct, proxied *http.Client
@@ -462,7 +462,7 @@ func fetch(b *testing.B, c *http.Client, address string) time.Duration {
 	return time.Since(began)
 }
 
-// discard reads in pieces of the size that io.Copy has; io.Discard would read in smaller ones.
+// discard reads in pieces of io.Copy's size; io.Discard would use smaller ones.
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
@@ -472,8 +472,8 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// compare fetches by turns directly and through the proxy, and reports both, so that what else the machine does falls
-// on both alike.
+// compare fetches alternately directly and through the proxy, and reports both, so that other load on the machine
+// affects both alike.
 func compare(b *testing.B, s bench, path string) {
 	b.Helper()
 	var direct, proxied []time.Duration

@@ -28,7 +28,7 @@ import (
 
 const testTimeout = 20 * time.Second
 
-// config is an [egress.Config] whose rules a test may change while the gate is open.
+// config is an [egress.Config] whose rules a test may change while the proxy is open.
 type config struct {
 	now      atomic.Pointer[policy.Rules]
 	ask      bool
@@ -54,7 +54,7 @@ func (c *config) Redact(text string) string {
 	return strings.ReplaceAll(text, c.secret, "[secret shop]")
 }
 
-// fixture is an open gate with one listener.
+// fixture is an open proxy with one listener.
 type fixture struct {
 	*egress.Proxy
 	config config
@@ -65,7 +65,7 @@ type fixture struct {
 
 const profile = "work"
 
-// open opens a gate whose rules let pages reach loopback by literal and by the names of allowed.
+// open opens a proxy whose rules allow loopback addresses as literals and the names in allowed.
 func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture {
 	tb.Helper()
 	f := &fixture{names: newNameserver(tb)}
@@ -93,7 +93,7 @@ func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture
 	return f
 }
 
-// site returns a server that says what it was asked.
+// site returns a server that reports its requests.
 func site(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	if handler == nil {
@@ -132,7 +132,7 @@ func (f *fixture) get(t *testing.T, address string) (status int, rule, body stri
 	return resp.StatusCode, resp.Header.Get("X-Clank-Refused"), string(b)
 }
 
-// say sends text to the proxy and returns what comes back until the end.
+// say sends text to the proxy and returns what it receives until the end.
 func (f *fixture) say(t *testing.T, text string) string {
 	t.Helper()
 	conn := f.dial(t)
@@ -155,7 +155,7 @@ func (f *fixture) dial(t *testing.T) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// tunnel asks for a tunnel and returns the connection, the status, and the rule that refused it.
+// tunnel sends CONNECT and returns the connection, the status, and the rule that refused it.
 func (f *fixture) tunnel(t *testing.T, target string) (conn net.Conn, in *bufio.Reader, status int, rule string) {
 	t.Helper()
 	conn = f.dial(t)
@@ -166,7 +166,7 @@ func (f *fixture) tunnel(t *testing.T, target string) (conn net.Conn, in *bufio.
 	return conn, in, resp.StatusCode, resp.Header.Get("X-Clank-Refused")
 }
 
-// mustEnd says that a connection has to end before its deadline, without another word.
+// mustEnd fails the test unless a connection ends before its deadline without further data.
 func mustEnd(t *testing.T, in *bufio.Reader) {
 	t.Helper()
 	if _, err := in.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -174,7 +174,7 @@ func mustEnd(t *testing.T, in *bufio.Reader) {
 	}
 }
 
-// until polls for a condition that another goroutine brings about.
+// until polls for a condition that another goroutine makes true.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.After(testTimeout)
@@ -244,7 +244,8 @@ func TestRefusesTunnelsLikewise(t *testing.T) {
 	}
 }
 
-// A name that leads elsewhere at the second lookup gets no connection to elsewhere: what is dialed is what was judged.
+// A name that resolves differently at the second lookup (DNS rebinding) gets no connection to the second address: the
+// checked address is dialed.
 func TestRebindingReachesNothing(t *testing.T) {
 	var hits atomic.Int32
 	canary := site(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })

@@ -6,10 +6,10 @@ import (
 	"clank/browsermgr/egress/policy"
 )
 
-// ConnectTarget reads what CONNECT names.
+// ConnectTarget parses the target of CONNECT.
 func ConnectTarget(s string) (host string, port uint16, ok bool) { return connectTarget(s) }
 
-// HostHeader returns the Host that a server is sent.
+// HostHeader returns the Host header for a server.
 func HostHeader(t policy.Target) string { return hostHeader(t) }
 
 // Ask asks an HTTP proxy at the other end of conn for a connection.

@@ -2,7 +2,7 @@
 
 package egress
 
-// AskSocket, FindSocket and PeerUser tell whose a socket is.
+// AskSocket, FindSocket and PeerUser find the owner of a socket.
 var (
 	AskSocket  = askSocket
 	FindSocket = findSocket

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asNobody runs do on a thread whose sockets belong to the account nobody.
+// asNobody runs do on a thread whose sockets belong to the user nobody.
 func asNobody(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -19,7 +19,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// holder counts the connections that are open.
+// holder counts the open connections.
 type holder struct {
 	open    *atomic.Int32
 	invalid *atomic.Bool
@@ -64,7 +64,7 @@ func newProxy(t *testing.T, server string, limits egress.RelayLimits) *proxy {
 	return p
 }
 
-// script returns a server that says one text for each connection after it read a request, and then goes on as told.
+// script returns a server that, for each connection, reads a request, sends one text, and then continues as given.
 func script(t *testing.T, answers ...func(net.Conn, *http.Request)) string {
 	t.Helper()
 	var n atomic.Int32
@@ -192,8 +192,8 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsPassedOn(t *testing.T) {
 	}
 }
 
-// A server that answers before it has read a request that the client sent whole leaves the client's connection unfit:
-// its context has ended. The client has to be told to open another.
+// A server that responds before it has read a request that the client sent completely leaves the client's connection
+// unusable, since its context has ended. The client must be told to open another.
 func TestAfterAnAnswerToAHalfReadRequestTheClientOpensAnotherConnection(t *testing.T) {
 	var pool egress.ConnPool
 	defer pool.Close()
@@ -274,7 +274,7 @@ func pair(t *testing.T) (near, far *net.TCPConn) {
 	return a, (<-accepted).(*net.TCPConn)
 }
 
-// tunnelled returns the outer ends of a tunnel, and what [egress.Tunnel] returns.
+// tunnelled returns the outer ends of a tunnel, and the result of [egress.Tunnel].
 func tunnelled(t *testing.T, limits egress.RelayLimits) (client, server *net.TCPConn, done chan error) {
 	t.Helper()
 	client, a := pair(t)

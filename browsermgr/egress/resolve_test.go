@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// names answers after a while, or when it is told to stop.
+// names answers after a delay, or when released.
 type names struct {
 	takes time.Duration
 	addrs []netip.Addr
@@ -175,8 +175,8 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 }
 
-// nameserver answers DNS questions over a real UDP socket. Each name has a list of answers, which it gives one after
-// the other; the last one stays. An answer holds the addresses of both families.
+// nameserver answers DNS queries on a UDP socket. Each name has a list of answers, which are given in turn; the last
+// one is repeated. An answer holds the addresses of both families.
 type nameserver struct {
 	resolver *net.Resolver
 
@@ -214,14 +214,14 @@ func newNameserver(tb testing.TB) *nameserver {
 	return s
 }
 
-// set says what a name resolves to, at the first lookup, the second, and so on.
+// set sets the addresses of a name at the first lookup, the second, and so on.
 func (s *nameserver) set(name string, answers ...[]netip.Addr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers[name+"."], s.turn[name+"."] = answers, 0
 }
 
-// count returns how often the IPv4 addresses of a name were asked for.
+// count returns how often the IPv4 addresses of a name were queried.
 func (s *nameserver) count(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ var browser browsertest.Shared
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
-// noted is what a gate was told of one tab.
+// noted are the refusals reported for one tab.
 type noted []string
 
 func (n *noted) AttributeRefusal(_, _, address string, document bool) {

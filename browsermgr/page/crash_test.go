@@ -18,7 +18,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
+func TestEndlessLoopIsAbandonedAndStopped(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	began := make(chan struct{}, 2)
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -190,7 +190,7 @@ func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
 	browsertest.WantJS(t, tab, "window.answer", "true")
 }
 
-func TestScriptGoesOnAfterItsDialog(t *testing.T) {
+func TestScriptContinuesAfterItsDialog(t *testing.T) {
 	tab := show(t, "")
 	res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "window.answer = confirm('Sure?'); window.after = 1"})
 	if !res.BlockedByDialog {

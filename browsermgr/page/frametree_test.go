@@ -146,7 +146,7 @@ func want(t *testing.T, tree *page.FrameTree, frames ...string) {
 	browsertest.WantEqual(t, known(t, tree), frames)
 }
 
-func TestLodgersAreFoundWhereTheyAre(t *testing.T) {
+func TestInProcessCrossOriginFramesAreFound(t *testing.T) {
 	tree, main, _, p := connect(t)
 	tree.DiscoverCrossOrigin(main)
 	<-p.asked <- "aB(cD(e))F"
@@ -159,7 +159,7 @@ func TestLodgersAreFoundWhereTheyAre(t *testing.T) {
 	browsertest.WantEqual(t, len(tree.ProcessRoots()), 1)
 }
 
-func TestAFrameInAProcessOfItsOwnMovesToTheLodgerAroundIt(t *testing.T) {
+func TestAnOutOfProcessFrameMovesToTheCrossOriginFrameAroundIt(t *testing.T) {
 	tree, main, far, p := connect(t)
 	tree.Add(far)
 	tree.DiscoverCrossOrigin(main)
@@ -169,7 +169,7 @@ func TestAFrameInAProcessOfItsOwnMovesToTheLodgerAroundIt(t *testing.T) {
 	want(t, tree, "main", "main>B")
 }
 
-func TestOnlyWhatMayBeALodgerIsAskedFor(t *testing.T) {
+func TestOnlyPossibleCrossOriginFramesAreQueried(t *testing.T) {
 	tree, main, _, p := connect(t)
 	tree.Navigated(main, page.FrameDocument{Frame: "main", URL: "http://main/", Origin: "http://main"})
 	tree.Navigated(main, page.FrameDocument{Frame: "a", URL: "http://main/a", Origin: "http://main"})
@@ -183,7 +183,7 @@ func TestOnlyWhatMayBeALodgerIsAskedFor(t *testing.T) {
 	want(t, tree, "main", "main>C")
 }
 
-func TestALodgerIsTheSameUntilItGoes(t *testing.T) {
+func TestACrossOriginFrameStaysTheSameUntilItIsGone(t *testing.T) {
 	tree, main, _, p := connect(t)
 	tree.DiscoverCrossOrigin(main)
 	<-p.asked <- "BC"
@@ -204,7 +204,7 @@ func TestALodgerIsTheSameUntilItGoes(t *testing.T) {
 	want(t, tree, "main", "main>B", "main>C")
 }
 
-func TestAnAnswerThatComesTooLateIsNone(t *testing.T) {
+func TestALateAnswerIsIgnored(t *testing.T) {
 	tree, main, _, p := connect(t)
 	tree.DiscoverCrossOrigin(main)
 	first := <-p.asked
@@ -239,7 +239,7 @@ func TestWaitingForFramesEndsInTimeAndWithItsContext(t *testing.T) {
 	})
 }
 
-func TestFramesThatNeverRestAreNotWaitedFor(t *testing.T) {
+func TestFramesThatKeepChangingAreNotWaitedFor(t *testing.T) {
 	tree, main, _, p := connect(t)
 	tree.DiscoverCrossOrigin(main)
 	last, done := <-p.asked, make(chan []string)

@@ -107,7 +107,7 @@ func TestOnlyRequestsOfTheDocumentThatIsShownAreWaitedFor(t *testing.T) {
 	}
 }
 
-func TestEventsOfOthersTellNothing(t *testing.T) {
+func TestEventsOfOtherFramesAreIgnored(t *testing.T) {
 	for _, ev := range []cdp.Event{
 		{Method: "Page.lifecycleEvent", Params: json.RawMessage(`{"frameId":"other","name":"load"}`)},
 		{Method: "Page.screencastFrame", Params: json.RawMessage(`{"frameId":"main"}`)},
@@ -172,7 +172,7 @@ func over(t *testing.T, done <-chan struct{}) {
 	}
 }
 
-func TestAReaderWhoFallsBehindGetsAllInOrder(t *testing.T) {
+func TestASlowReaderGetsAllEventsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := page.NewEventQueue[int]()
 		f.Add(0)
@@ -213,7 +213,7 @@ func TestAnEndWithoutEventsEndsIt(t *testing.T) {
 	})
 }
 
-func TestAReaderWhoStopsIsWaitedForNoMore(t *testing.T) {
+func TestDeliveryEndsWhenTheReaderStops(t *testing.T) {
 	for name, add := range map[string]int{"while it waits for events": 0, "while one waits for it": 2} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestAReaderWhoStopsIsWaitedForNoMore(t *testing.T) {
 	}
 }
 
-func TestNobodyWaitsForAReaderWhoIsGone(t *testing.T) {
+func TestDeliveryEndsWhenTheReaderIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := page.NewEventQueue[int]()
 		gone := make(chan struct{})

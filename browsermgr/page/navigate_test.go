@@ -86,7 +86,7 @@ func TestPageWithoutTitleHasNone(t *testing.T) {
 
 // A document reports its title itself, so that a browser that has just begun to draw it need not be queried. One that
 // runs no scripts is queried.
-func TestNewDocumentTellsOfItself(t *testing.T) {
+func TestNewDocumentReportsItsTitle(t *testing.T) {
 	var worlds atomic.Int32
 	b := browser.Connect(t, page.Options{OnSent: func(method string) {
 		if method == "Page.createIsolatedWorld" {
@@ -179,7 +179,7 @@ func TestTheCallerSaysHowLongANavigationMayTake(t *testing.T) {
 	check.Fails(t, err, nil, "the server did not answer within 400ms")
 }
 
-func TestWhatHasArrivedOfAPageCanBeRead(t *testing.T) {
+func TestAPartlyLoadedPageCanBeRead(t *testing.T) {
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<title>Half</title><h1>The first half</h1>"))

@@ -225,7 +225,7 @@ func busyFrames(t *testing.T) *page.Tab {
 	return tab
 }
 
-func TestFrameThatNavigatesDuringItsCaptureIsTold(t *testing.T) {
+func TestFrameThatNavigatesDuringItsCaptureIsReported(t *testing.T) {
 	tab := busyFrames(t)
 	var err error
 	for tries := 0; tries < 5 && err == nil; tries++ { // the frame may be late to become busy

@@ -132,7 +132,7 @@ func TestPaintWithoutBoxesChangesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsNotShown(t *testing.T) {
+func TestUnreadablePicturesAreWithheld(t *testing.T) {
 	for _, data := range [][]byte{nil, []byte("not a picture"), encoded(t, "png", white(t, 16, 16))[:40]} {
 		if got, err := page.PaintBoxes(data, []image.Rectangle{image.Rect(0, 0, 1, 1)}); err == nil || got != nil {
 			t.Errorf("got %d bytes, want an error", len(got))

@@ -117,7 +117,7 @@ func TestDedicatedWorkersRun(t *testing.T) {
 	}
 }
 
-func TestWorkersThatWereThereBeforeUsGoOn(t *testing.T) {
+func TestWorkersThatExistedBeforeTheConnectionContinue(t *testing.T) {
 	origin, _ := workers(t)
 	tab := openTab(t, origin+"/")
 	browsertest.WantJS(t, tab, "worker = new Worker(URL.createObjectURL(new Blob(['onmessage = () => postMessage(1)']))), begin('/url.js')",
@@ -184,7 +184,7 @@ func (n *network) has(url string) bool {
 	return slices.Contains(n.told, url)
 }
 
-func TestRequestsOfWorkersAreTold(t *testing.T) {
+func TestRequestsOfWorkersAreReported(t *testing.T) {
 	origin, _ := workers(t)
 	told := &network{ids: map[string]string{}}
 	tab := browser.Page(t, page.Options{Observers: []page.Observer{told}}, origin+"/")
@@ -198,7 +198,7 @@ func TestRequestsOfWorkersAreTold(t *testing.T) {
 	}
 }
 
-func TestWorkersHoldUpNoAction(t *testing.T) {
+func TestWorkersDelayNoAction(t *testing.T) {
 	origin, _ := workers(t)
 	b := browser.Connect(t, page.Options{})
 	for name, fn := range map[string]string{

@@ -61,7 +61,7 @@ func listeners(t *testing.T, pid int) (n int) {
 	return n
 }
 
-// TestOthersOnTheMachineGetIntoNoBrowser is about another account, or a container that shares the network.
+// TestOthersOnTheMachineGetIntoNoBrowser tests access by another user account, or a container that shares the network.
 func TestOthersOnTheMachineGetIntoNoBrowser(t *testing.T) {
 	b := launchPiped(t)
 	works(t, b.Conn)

@@ -138,7 +138,7 @@ func TestRedactHidesWhatMayBeASecret(t *testing.T) {
 	}
 }
 
-// userOf returns what precedes the host of an address. The same words in a path are no secret.
+// userOf returns the user information of an address. The same words in a path are not secret.
 func userOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {
@@ -169,7 +169,7 @@ func FuzzAnAddressIsUsableOrRefused(f *testing.F) {
 	})
 }
 
-// fake is a server that may be a browser's DevTools.
+// fake is a server that may act as a browser's DevTools.
 type fake struct {
 	discovery http.HandlerFunc // nil: 404
 	path      string           // where the WebSocket is; empty: nowhere
@@ -242,7 +242,7 @@ func parse(t *testing.T, text string) profile.Endpoint {
 	return e
 }
 
-// dial opens what the tests want of a browser.
+// dial opens a connection as the tests need it.
 func dial(ctx context.Context, target profile.DialTarget, bound time.Duration) (string, error) {
 	conn, err := cdp.Dial(ctx, target.URL, cdp.Options{CallTimeout: bound, HandshakeHeader: target.Header})
 	if err != nil {
@@ -352,7 +352,7 @@ func TestFailureNamesItsLayer(t *testing.T) {
 	}
 }
 
-// listen serves raw connections on a port of its own.
+// listen serves raw connections on its own port.
 func listen(t *testing.T, handle func(net.Conn)) (host string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -409,7 +409,7 @@ func TestProbeLeavesHostedSessionsAlone(t *testing.T) {
 	}
 }
 
-// CVE-2026-22174: the secret of the control API was sent to whatever listened on a port that was tried for a browser.
+// CVE-2026-22174: the secret of the control API was sent to any program listening on a port probed for a browser.
 func TestAdvisorySecretsSentToATriedPort(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
@@ -437,8 +437,7 @@ func TestAdvisorySecretsSentToATriedPort(t *testing.T) {
 	}
 }
 
-// A browser elsewhere, asked where its WebSocket is, could lead to hosts of the operator's network: by what it names,
-// or by a redirect.
+// A remote browser could redirect discovery, or advertise a WebSocket, to hosts in the operator's network.
 func TestAdvisoryDiscoveryLeadsElsewhere(t *testing.T) {
 	visited := make(chan string, 8)
 	inside := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { visited <- r.URL.Path }))
@@ -479,7 +478,7 @@ func TestAdvisoryDiscoveryLeadsElsewhere(t *testing.T) {
 	}
 }
 
-// judge is a policy; what is nil allows all.
+// judge is a policy; nil functions allow everything.
 type judge struct {
 	address func(u *url.URL) error
 	at      func(u *url.URL, at netip.Addr) error
@@ -499,7 +498,7 @@ func (j judge) AllowEndpointAddr(u *url.URL, at netip.Addr) error {
 	return j.at(u, at)
 }
 
-// The name of a browser leads elsewhere when it is connected to than when it was judged.
+// The name of a browser resolves differently when connecting than when it was checked.
 func TestWhatIsConnectedToIsJudged(t *testing.T) {
 	var asked atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))

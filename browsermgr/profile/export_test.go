@@ -2,7 +2,7 @@ package profile
 
 import "net/url"
 
-// RewriteWebSocketURL returns what Discover makes of an advertised address.
+// RewriteWebSocketURL returns the URL that Discover derives from an advertised one.
 func RewriteWebSocketURL(asked, advertised string) (string, error) {
 	u, err := url.Parse(asked)
 	if err != nil {
@@ -15,11 +15,11 @@ func RewriteWebSocketURL(asked, advertised string) (string, error) {
 	return found.String(), nil
 }
 
-// VersionURL returns where discovery asks.
+// VersionURL returns the URL for discovery.
 func VersionURL(e Endpoint) string { return versionURL(e.url).String() }
 
-// Unpack is what is done with a pack that was decrypted.
+// Unpack extracts a decrypted pack.
 var Unpack = unpack
 
-// DetectAcceleration is what the tests look at from inside.
+// DetectAcceleration is detectAcceleration.
 var DetectAcceleration = detectAcceleration

@@ -25,10 +25,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// cookieFile is in every state of these tests, and holds which state it is.
+// cookieFile exists in every state of these tests, and identifies the state.
 const cookieFile = "Default/Cookies"
 
-// stateKeys returns what gives out keys that were not given out before.
+// stateKeys returns a function that returns a new key at each call.
 func stateKeys(n int) func(context.Context) ([]string, error) {
 	var keys []string
 	for range n {
@@ -41,7 +41,7 @@ func stateKeys(n int) func(context.Context) ([]string, error) {
 
 func noKeys(context.Context) ([]string, error) { return nil, errors.New("the keyring is locked") }
 
-// makeState returns a user data directory with what Chromium leaves in one, and what is in the file of cookies.
+// makeState returns a user data directory with typical files of Chromium, and the contents of its cookie file.
 func makeState(t *testing.T, cookies string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "clank@person-1", "user-data")
@@ -68,7 +68,7 @@ func writeState(t *testing.T, dir, name, text string) {
 	check.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// filesBelow lists what is there, with what is in it.
+// filesBelow lists the files below a directory with their contents.
 func filesBelow(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	check.Must(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -113,7 +113,7 @@ func TestAStateIsPackedWithoutItsCaches(t *testing.T) {
 	}
 }
 
-// TestACrashLosesNothing looks at what is there when a program has ended at each point of packing and unpacking.
+// TestACrashLosesNothing checks the files after a crash at each point of packing and unpacking.
 func TestACrashLosesNothing(t *testing.T) {
 	for name, tt := range map[string]struct {
 		left map[string]string // besides the pack of the state “packed”, by where it lies beside the directory
@@ -226,7 +226,7 @@ func TestAnOlderKeyStillUnpacks(t *testing.T) {
 	check.Fails(t, profile.UnpackState(t.Context(), dir, old), nil, "another key")
 }
 
-// archived returns an archive with one entry, whose header may say that it is larger than it is.
+// archived returns an archive with one entry, whose header may declare a larger size.
 func archived(tb testing.TB, h tar.Header, text string) []byte {
 	tb.Helper()
 	var b bytes.Buffer

@@ -43,7 +43,7 @@ func serveFunc(t *testing.T, handler http.HandlerFunc) string {
 	return s.URL
 }
 
-// deadURL returns an address where nobody listens.
+// deadURL returns an address at which nothing listens.
 func deadURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -227,7 +227,7 @@ func TestAConnectionThatBreaks(t *testing.T) {
 	}
 }
 
-// hang returns a server that answers nothing, and tells when a client has left it.
+// hang returns a server that never answers, and reports when a client has disconnected.
 func hang(t *testing.T) (address string, arrived, left chan struct{}) {
 	t.Helper()
 	arrived, left = make(chan struct{}, 1), make(chan struct{}, 1)
@@ -257,7 +257,7 @@ func TestATimeoutEndsTheRequestOnTheServer(t *testing.T) {
 	<-left
 }
 
-// untilItArrives gives a call more and more time, until its request reached the server before it was over.
+// untilItArrives repeats a call with a longer limit until its request reached the server before the limit.
 func untilItArrives(arrived <-chan struct{}, call func(limit time.Duration)) {
 	for limit := 50 * time.Millisecond; limit < time.Minute; limit *= 4 {
 		call(limit)

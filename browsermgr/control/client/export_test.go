@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// DialTo lets every connection end at addr, whatever the client's URL names.
+// DialTo makes every connection go to addr, whatever the client's URL.
 func (c *Client) DialTo(addr string) {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, addr)

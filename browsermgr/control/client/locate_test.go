@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sample is a value that a field may have, as JSON has it.
+// sample is a possible value of a JSON field.
 func sample(p actiontable.Param) any {
 	switch {
 	case p.Enum != nil:

@@ -21,7 +21,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// reading is how Chromium reads an address.
+// reading is the result of Chromium's URL parser.
 type reading struct{ Protocol, Hostname, Port string }
 
 func TestNothingIsAllowedThatChromiumSendsElsewhere(t *testing.T) {
@@ -61,7 +61,7 @@ func TestNothingIsAllowedThatChromiumSendsElsewhere(t *testing.T) {
 	}
 }
 
-// plain returns a host name of Chromium's as the policy writes it.
+// plain returns a host name of Chromium's in the form of the policy.
 func plain(hostname string) string {
 	hostname = strings.TrimSuffix(hostname, ".")
 	if addr, err := netip.ParseAddr(strings.Trim(hostname, "[]")); err == nil {
@@ -77,14 +77,14 @@ func portOf(r reading) string {
 	return map[string]string{"http:": "80", "https:": "443", "ws:": "80", "wss:": "443"}[r.Protocol]
 }
 
-// notPublic knows addresses that are not the public internet's without the help of any registry.
+// notPublic knows some non-public addresses without using a registry.
 func notPublic(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	return !addr.IsGlobalUnicast() || addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() ||
 		netip.MustParsePrefix("100.64.0.0/10").Contains(addr) || netip.MustParsePrefix("2002::/16").Contains(addr)
 }
 
-// chromiumReads asks one Chromium how it reads addresses; nil is for those that it does not take.
+// chromiumReads parses addresses in one Chromium; nil is for those that it rejects.
 func chromiumReads(t *testing.T, urls []string) []*reading {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -117,7 +117,7 @@ func chromiumReads(t *testing.T, urls []string) []*reading {
 	return all
 }
 
-// generated makes addresses by writing public and refused hosts in odd ways, the same at each call.
+// generated returns addresses made by spelling public and refused hosts in odd ways, the same at each call.
 func generated(n int) []string {
 	g := speller{rand.New(rand.NewPCG(7, 11))}
 	urls := make([]string, n)
@@ -179,7 +179,7 @@ func (g speller) address() [4]byte {
 	return [4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
 }
 
-// ipv4 writes an address in one to four parts, each in some base; now and then it is wrong.
+// ipv4 spells an address in one to four parts, each in some base; occasionally it is invalid.
 func (g speller) ipv4() string {
 	b := g.address()
 	parts := 1 + g.IntN(4)
@@ -221,7 +221,7 @@ func (g speller) ipv6() string {
 	return "[" + prefix + quad + g.mostly("", "%25lo", "%eth0", ".", ":", "::") + "]" + g.mostly("", ".", "x", ".com")
 }
 
-// disguised writes some letters of a host in other ways that mean the same, or nothing.
+// disguised replaces some letters of a host by equivalent or ignored characters.
 func (g speller) disguised(host string) string {
 	if g.IntN(3) > 0 {
 		return host

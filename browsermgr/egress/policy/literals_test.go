@@ -13,8 +13,8 @@ import (
 	"clank/internal/test/check"
 )
 
-// spelling is a way to write an address, what host is in it, and by which rule it is refused: ok for none. The host of
-// what cannot be read is empty.
+// spelling is a spelling of an address, the host in it, and the rule that refuses it: ok for none. The host of an
+// unparsable one is empty.
 type spelling struct{ url, host, rule string }
 
 const (
@@ -25,10 +25,10 @@ const (
 	malformed = policy.RuleMalformed
 )
 
-// label63 is as long as a part of a name may be.
+// label63 has the maximum length of a label.
 var label63 = strings.Repeat("x", 63)
 
-// spellings is the table of addresses: every way that is known to lead past a check which reads them with less care.
+// spellings is the table of addresses: every known way to bypass a check that parses them less carefully.
 var spellings = slices.Concat(
 	// Plain ones, one of each entry of the registries, and the neighbours of the entries.
 	asWritten(private, "0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255",
@@ -143,7 +143,7 @@ var spellings = slices.Concat(
 	spelled(ok, "127.0.0.1.nip.io", "127.0.0.1.nip.io"), // its address is judged when it is resolved
 )
 
-// urls are addresses in which a browser finds the host.
+// urls are URLs in which a browser finds the host.
 func urls(rule, host string, list ...string) []spelling {
 	var all []spelling
 	for _, url := range list {
@@ -152,7 +152,7 @@ func urls(rule, host string, list ...string) []spelling {
 	return all
 }
 
-// spelled are ways to write a host between http:// and a slash.
+// spelled are spellings of a host between http:// and a slash.
 func spelled(rule, host string, list ...string) []spelling {
 	var all []spelling
 	for _, s := range list {
@@ -161,7 +161,7 @@ func spelled(rule, host string, list ...string) []spelling {
 	return all
 }
 
-// asWritten are hosts in the form in which they are judged, without the brackets of IPv6.
+// asWritten are hosts in the form in which they are checked, without the brackets of IPv6.
 func asWritten(rule string, hosts ...string) []spelling {
 	var all []spelling
 	for _, host := range hosts {
@@ -205,7 +205,7 @@ func TestSpellingsAreJudgedByTheHostThatABrowserFindsInThem(t *testing.T) {
 	}
 }
 
-// compile makes a policy that is known to be sound.
+// compile compiles rules that are known to be valid.
 func compile(tb testing.TB, rules policy.Rules) *policy.Policy {
 	tb.Helper()
 	p, err := policy.Compile(rules)

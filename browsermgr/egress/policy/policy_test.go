@@ -13,7 +13,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// judged returns the rule by which a URL is refused, "" if it is not. Names resolve to the address, if one is given.
+// judged returns the rule that refuses a URL; "" for none. Names resolve to the address, if one is given.
 func judged(t *testing.T, p *policy.Policy, url, resolved string) string {
 	t.Helper()
 	target, err := p.CheckURL(url)
@@ -35,7 +35,7 @@ func ruleOf(t *testing.T, err error) string {
 	return refusal.Rule
 }
 
-// ask is a question to a policy: a URL, what its host resolves to, and the rule that refuses it.
+// ask is a check of a policy: a URL, the addresses of its host, and the rule that refuses it.
 type ask struct{ url, resolved, want string }
 
 func wantRules(t *testing.T, rules policy.Rules, asks []ask) {
@@ -48,7 +48,7 @@ func wantRules(t *testing.T, rules policy.Rules, asks []ask) {
 	}
 }
 
-// here is a machine with public addresses, its networks, a router that is on none of them and a tunnel that claims too much.
+// here is a machine with public addresses, its networks, a router outside them, and a tunnel whose prefix is too wide.
 var here = policy.Machine{
 	Interfaces: []netip.Prefix{
 		netip.MustParsePrefix("127.0.0.1/8"), netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("192.168.1.2/24"),
@@ -346,8 +346,8 @@ func TestConnectIsJudgedLikeAddresses(t *testing.T) {
 	}
 }
 
-// CVE-2026-43582: a name was judged by one answer of the DNS and connected to by another. Here each address is judged
-// for itself, and a name that has been good once gives the next address nothing.
+// CVE-2026-43582: a name was checked by one DNS answer and connected by another. Here each address is checked
+// separately, so an earlier good answer does not matter.
 func TestAdvisoryAnswersThatChange(t *testing.T) {
 	p := compile(t, policy.Rules{})
 	target, err := p.CheckURL("http://rebound.example/")

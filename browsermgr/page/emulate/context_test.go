@@ -68,7 +68,7 @@ func TestHeadersReplaceThoseBefore(t *testing.T) {
 	}
 }
 
-// guarded asks for a name and a password, and counts how often it was given which.
+// guarded requires credentials, and counts those it received.
 func guarded(t *testing.T, right, wrong *atomic.Int32) string {
 	t.Helper()
 	return browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +120,7 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 	}
 }
 
-// An advertisement in a frame asks for a name and a password, as the page's own site does.
+// An advertisement in a frame requires credentials, as does the page's own site.
 func TestOtherSitesAreNotToldCredentialsAndHeaders(t *testing.T) {
 	var right, wrong atomic.Int32
 	var headers atomic.Value
@@ -459,7 +459,7 @@ func TestDeviceOutlivesACrash(t *testing.T) {
 	wantJS(t, tab, "[innerWidth,devicePixelRatio,navigator.userAgent.includes('iPhone')]", "[390,3,true]")
 }
 
-// crash kills the process of a tab's page.
+// crash kills the renderer of a tab.
 func crash(t *testing.T, tab *page.Tab) {
 	t.Helper()
 	tab.MainFrame().Post(proto.PageCrash{})

@@ -20,12 +20,12 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// browser is the one of the whole test binary.
+// browser is the one for all tests of the package.
 var browser browsertest.Shared
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
-// connect opens a connection with a State of its own that ends with the test.
+// connect opens a connection with its own Emulator, which ends with the test.
 func connect(tb testing.TB) (*page.Browser, *emulate.Emulator) {
 	tb.Helper()
 	state := emulate.New(nil)
@@ -45,7 +45,7 @@ func isolated(tb testing.TB, b *page.Browser) string {
 	return id
 }
 
-// open opens a tab in a context of its own.
+// open opens a tab in its own context.
 func open(tb testing.TB, url string) (*page.Tab, *emulate.Emulator) {
 	tb.Helper()
 	b, state := connect(tb)
@@ -59,7 +59,7 @@ func openIn(tb testing.TB, b *page.Browser, contextID, url string) *page.Tab {
 	return tab
 }
 
-// site serves the same page everywhere, with a frame of another site at /framed.
+// site serves the same page at each path, with a frame of another site at /framed.
 func site(tb testing.TB) *httptest.Server {
 	tb.Helper()
 	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +72,7 @@ func site(tb testing.TB) *httptest.Server {
 	})
 }
 
-// inFrame evaluates an expression in the frame of another process, once there is one.
+// inFrame evaluates an expression in the out-of-process frame, once there is one.
 func inFrame(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
 	ctx := browsertest.Within(tb, browsertest.Patience)

@@ -27,7 +27,7 @@ func (b *transferFixture) give(tb testing.TB, names ...string) {
 	}
 }
 
-// chosen returns an expression for what a file input holds.
+// chosen returns an expression for the files of a file input.
 func chosen(id string) string {
 	return fmt.Sprintf("[...(document.getElementById('%[1]s') ?? box.shadowRoot.getElementById('%[1]s')).files].map((f) => f.name).join()", id)
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// press clicks the element with this name and returns what was downloaded meanwhile.
+// press clicks the element with this name and returns the downloads.
 func (b *transferFixture) press(tb testing.TB, tab *page.Tab, name string) []files.Download {
 	tb.Helper()
 	ref := refOf(tb, tab, name)
@@ -255,7 +255,7 @@ func TestCancelledWaitTakesNoLaterDownload(t *testing.T) {
 	}
 }
 
-// empty waits until nothing is under way, and says whether the folder holds nothing.
+// empty waits until no download is in progress, and reports whether the folder is empty.
 func (b *transferFixture) empty(tb testing.TB) {
 	tb.Helper()
 	browsertest.Eventually(tb, "no file is left", func() bool {
@@ -470,7 +470,7 @@ func TestBrowserThatDiesLeavesNothing(t *testing.T) {
 	}
 }
 
-// serveUnsafeFiles serves files that are not what they seem, and one without an end.
+// serveUnsafeFiles serves files whose names and contents do not match, and an endless one.
 func serveUnsafeFiles(tb testing.TB) string {
 	tb.Helper()
 	mux := http.NewServeMux()
@@ -661,7 +661,7 @@ func TestCopiesOfUploadsGoWithTheDesk(t *testing.T) {
 	}
 }
 
-// copies counts what is kept for pages.
+// copies counts the copies kept for pages.
 func (b *transferFixture) copies(tb testing.TB) (n int) {
 	tb.Helper()
 	err := filepath.WalkDir(b.downloads, func(_ string, e fs.DirEntry, err error) error {

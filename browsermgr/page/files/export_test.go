@@ -2,7 +2,7 @@ package files
 
 import "clank/browsermgr/page"
 
-// HasWaiter says whether somebody waits for the tab's next download.
+// HasWaiter reports whether the tab's next download has a waiter.
 func (d *Transfers) HasWaiter(t *page.Tab) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -10,7 +10,7 @@ func (d *Transfers) HasWaiter(t *page.Tab) bool {
 	return c != nil && c.waiter != nil
 }
 
-// ChooserArmed says whether files are armed for the tab's next file chooser.
+// ChooserArmed reports whether files are armed for the tab's next file chooser.
 func (d *Transfers) ChooserArmed(t *page.Tab) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -18,7 +18,7 @@ func (d *Transfers) ChooserArmed(t *page.Tab) bool {
 	return c != nil && c.armedChooser != nil
 }
 
-// IsIdle reports whether nothing is under way that was given up and that the browser has not let go of.
+// IsIdle reports whether the browser has released every cancelled download.
 func (d *Transfers) IsIdle() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

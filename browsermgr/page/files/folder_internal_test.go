@@ -132,7 +132,7 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 	}
 }
 
-// staged returns a folder with a finished file in its staging.
+// staged returns a folder with a finished file in its staging directory.
 func staged(t *testing.T) (*Folder, string) {
 	t.Helper()
 	folder, err := OpenFolder(t.TempDir())

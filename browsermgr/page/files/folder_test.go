@@ -57,7 +57,7 @@ func FuzzCleanName(f *testing.F) {
 	})
 }
 
-// uploadTree returns a downloads folder with all kinds of things in it, reached over a link.
+// uploadTree returns a downloads folder with all kinds of entries, reached through a link.
 func uploadTree(tb testing.TB) (dir, outside string) {
 	tb.Helper()
 	home := tb.TempDir()
@@ -212,7 +212,7 @@ func TestStagingRemovesWhatKilledProcessesLeft(t *testing.T) {
 	}
 }
 
-// take moves a file of a staging to its place.
+// take moves a file from staging to its target.
 func take(folder *files.Folder, from, rel string) error {
 	n, err := folder.OpenStaged(from)
 	if err != nil {

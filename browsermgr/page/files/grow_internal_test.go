@@ -12,7 +12,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// A file of /proc says that it is empty, as one does that grows after it was looked at.
+// A file in /proc reports size 0, like one that grows after it was inspected.
 func TestAFileThatIsLargerThanItSaidIsNotUploaded(t *testing.T) {
 	dir := filepath.Join("/proc", strconv.Itoa(os.Getpid()))
 	whole, err := os.ReadFile(filepath.Join(dir, "status"))

@@ -17,12 +17,12 @@ import (
 	"clank/internal/test/check"
 )
 
-// browser is the one of the whole test binary.
+// browser is the one for all tests of the package.
 var browser browsertest.Shared
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
-// transferFixture is a desk at a connection of its own, with the folders it works on.
+// transferFixture holds Transfers on its own connection, with their folders.
 type transferFixture struct {
 	*files.Transfers
 	browser   *page.Browser
@@ -30,7 +30,7 @@ type transferFixture struct {
 	uploads   string
 }
 
-// host decides about what the test names, and allows the rest.
+// host decides what the test sets, and allows the rest.
 type host struct {
 	files.AllowAll
 
@@ -60,7 +60,7 @@ func (h host) CheckURL(url string) error {
 	return h.checkURL(url)
 }
 
-// open connects a desk, and closes both at the end.
+// open connects a fixture, and closes it when the test ends.
 func open(tb testing.TB, adjust func(*files.Options)) *transferFixture {
 	tb.Helper()
 	return openAt(tb, browser.Process(tb), adjust)
@@ -110,7 +110,7 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*files.Options)) *tran
 	return b
 }
 
-// tab opens a tab that is closed at the end.
+// tab opens a tab that is closed when the test ends.
 func (b *transferFixture) tab(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	return b.tabIn(tb, page.TabOptions{URL: url})
@@ -121,7 +121,7 @@ func (b *transferFixture) tabIn(tb testing.TB, opts page.TabOptions) *page.Tab {
 	return browsertest.Tab(tb, b.browser, opts)
 }
 
-// refOf finds the ref of the element with this name.
+// refOf returns the ref of the element with this name.
 func refOf(tb testing.TB, tab *page.Tab, name string) string {
 	tb.Helper()
 	snap, err := tab.Snapshot(browsertest.Within(tb, browsertest.Patience), page.SnapshotOptions{})
@@ -135,7 +135,7 @@ func refOf(tb testing.TB, tab *page.Tab, name string) string {
 	return ""
 }
 
-// shop is a page of things to download, and a server whose slow files end when the test says so.
+// shop is a page of downloads, with a server whose slow files end on request.
 type shop struct {
 	*httptest.Server
 	slow chan struct{} // closed to let the slow file end

@@ -6,10 +6,10 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Len returns how many documents are known.
+// Len returns the number of known documents.
 func (n *DocumentNumbers) Len() int { return max(len(n.byKey), len(n.byNumber)) }
 
-// FlattenTree lists the nodes of a document given as the protocol's answer, with another one below the frame element 7.
+// FlattenTree lists the nodes of a document given as a CDP result, with another one below the frame element 7.
 func FlattenTree(outer, inner string, limit int) ([]AccessibilityNode, error) {
 	read := func(text string) (*axDocument, error) {
 		d := &axDocument{}

@@ -26,7 +26,7 @@ func FuzzChord(f *testing.F) {
 	})
 }
 
-// told returns the short form of key and mouse events.
+// told returns a short form of key and mouse events.
 func told(events []proto.Request) string {
 	var out []string
 	for _, ev := range events {

@@ -38,7 +38,8 @@ type act struct {
 	texts                   []string
 }
 
-// half returns the half that an act belongs to. Rules and words are written by looking at the mistakes of training alone.
+// half returns the half of the corpus that an act belongs to. Rules and words are developed using the mistakes of
+// training only.
 func (a act) half() string {
 	h := fnv.New32a()
 	h.Write([]byte(a.name))
@@ -63,7 +64,7 @@ func acts(t *testing.T) (all []act) {
 	return all
 }
 
-// markup returns the page of an act, and how it is used.
+// markup returns the page of an act, and how the act is performed.
 func (a act) markup(t *testing.T) (body, how string) {
 	t.Helper()
 	_, rest, ok := strings.Cut(actPages, "\n= "+a.kind+" ")
@@ -114,7 +115,7 @@ func (a act) judge(t *testing.T, tab *page.Tab) sessions.Assessment {
 	return j
 }
 
-// tally counts what was asked.
+// tally counts the questions.
 type tally struct{ consequential, asked, ordinary, needless int }
 
 func (n tally) String() string {
@@ -122,7 +123,8 @@ func (n tally) String() string {
 		100*float64(n.asked)/float64(max(n.consequential, 1)), 20*float64(n.needless)/float64(max(n.ordinary, 1)))
 }
 
-// TestConsequentialActsAreAskedAboutAndOrdinaryOnesAreNot measures the judgement by pages with one act each, in 30 languages.
+// TestConsequentialActsAreAskedAboutAndOrdinaryOnesAreNot measures judgements on pages with one act each, in 30
+// languages.
 func TestConsequentialActsAreAskedAboutAndOrdinaryOnesAreNot(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many cases, one after the other")

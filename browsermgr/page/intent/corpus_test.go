@@ -15,8 +15,8 @@ import (
 	"clank/internal/test/check"
 )
 
-// sample is a little piece of a page and what it would set off to click (or, in a
-// field, to press Enter on) the element with the class t.
+// sample is a piece of a page, and the effects of clicking the element with the class t (or, for a field, of pressing
+// Enter in it).
 type sample struct {
 	html string
 	want string // classes, the weightiest first
@@ -28,7 +28,7 @@ const (
 	cardField  = `<input autocomplete=cc-number value=4111>`
 )
 
-// corpus is what the judgement is measured by.
+// corpus holds the samples by which judgements are measured.
 var corpus = []sample{
 	// Buying, in many languages.
 	{html: `<button class=t>Buy now</button>`, want: "buy"},
@@ -182,7 +182,7 @@ var corpus = []sample{
 	{html: `<ul><li><button class=t><svg></svg></button></li></ul>`},
 }
 
-// shop serves the corpus: the samples of a path stand on one page.
+// shop serves the corpus: the samples of a path are on one page.
 func shop(t *testing.T) string {
 	t.Helper()
 	return browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -197,7 +197,7 @@ func shop(t *testing.T) string {
 	}).URL
 }
 
-// press returns what a person would do with the element of a sample.
+// press returns the action that a person would perform on the element of a sample.
 func (c sample) press(ctx context.Context, tab *page.Tab, selector string) (page.Action, error) {
 	for _, field := range []string{"<textarea class=t", "contenteditable=true class=t", "class=t value=", "value=lamp class=t", "current-password class=t", "<input class=t name"} {
 		if strings.Contains(c.html, field) {

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// site serves one page, and whatever else is asked of it as it is named.
+// site serves one page; every other path is answered with its own name.
 func site(tb testing.TB, body string, more map[string]string) string {
 	tb.Helper()
 	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func of(t *testing.T, tab *page.Tab, a page.Action) sessions.Assessment {
 	return j
 }
 
-// try holds an action to mark, does it, and reports whether the page refused it.
+// try guards an action by mark, performs it, and reports whether the page refused it.
 func try(t *testing.T, tab *page.Tab, a page.Action, mark string) (same, refused bool) {
 	t.Helper()
 	ctx := browsertest.Within(t, 30*time.Second)
@@ -335,7 +335,7 @@ func TestRequestsAreJudgedAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// refOf returns the ref of what a snapshot calls so.
+// refOf returns the ref of the element with that name in a snapshot.
 func refOf(t *testing.T, tab *page.Tab, name string) string {
 	t.Helper()
 	snap, err := tab.Snapshot(browsertest.Within(t, 20*time.Second), page.SnapshotOptions{})
@@ -396,7 +396,7 @@ func TestAnUploadIsJudgedWithTheClickThatItBeginsWith(t *testing.T) {
 	}
 }
 
-// openDialog has the page open a dialog.
+// openDialog makes the page open a dialog.
 func openDialog(t *testing.T, tab *page.Tab, script string) {
 	t.Helper()
 	tab.MainFrame().Post(proto.RuntimeEvaluate{Expression: script})
@@ -424,7 +424,7 @@ func TestTheAnswerToTheOpenDialogIsJudged(t *testing.T) {
 	}
 }
 
-func TestWhatInputReachesIsNamed(t *testing.T) {
+func TestTargetsOfInputAreNamed(t *testing.T) {
 	tab := openTab(t, site(t, `<style>body {margin: 0} body > * {position: fixed; left: 0; width: 200px; height: 40px; border: 0}</style>
 		<button>Sign <i>in</i></button><input type=password aria-label=Secret style="top: 50px">
 		<iframe srcdoc="<body style='margin: 0'><input aria-label=Inner style='width: 200px'>" style="top: 100px"></iframe>`, nil))

@@ -10,18 +10,18 @@ import (
 	"clank/internal/test/browsertest"
 )
 
-// browser is the one of the whole test binary.
+// browser is the one for all tests of the package.
 var browser browsertest.Shared
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
-// openTab shows an address in a tab and a connection for this test alone.
+// openTab opens an address in a tab and a connection for this test only.
 func openTab(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	return browser.Page(tb, page.Options{}, url)
 }
 
-// BenchmarkLooks measures a click by itself, and with the checks around it where nothing has to be asked.
+// BenchmarkLooks measures a click alone, and with the checks around it if no question is necessary.
 func BenchmarkLooks(b *testing.B) {
 	tab := openTab(b, site(b, `<button onclick="n = (window.n ?? 0) + 1">Count</button>`, nil))
 	click := page.Action{Kind: actiontable.KindClick, Selector: "button"}

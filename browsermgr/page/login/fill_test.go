@@ -174,7 +174,7 @@ func TestAFrameIsFilledInAPageOfItsLoginIfItCanBeSeen(t *testing.T) {
 	}
 }
 
-// A page that goes elsewhere after its origin was checked, with the secret on its way.
+// A page that navigates after its origin was checked, while the secret is being sent.
 func TestADocumentThatGoesAwayTakesNothingAlong(t *testing.T) {
 	url := site(t, map[string]string{"/": form, "/evil": form})
 	evil := strings.Replace(url, "127.0.0.1", "localhost", 1) + "/evil"
@@ -195,7 +195,7 @@ func TestADocumentThatGoesAwayTakesNothingAlong(t *testing.T) {
 	}
 }
 
-// goTo has the page go elsewhere, and returns when it has.
+// goTo makes the page navigate, and returns when it has.
 func goTo(ctx context.Context, f interface {
 	Do(ctx context.Context, req proto.Request) error
 }, url string,
@@ -307,20 +307,19 @@ func TestOneTimeCodesGoIntoTheirOwnFields(t *testing.T) {
 	}
 }
 
-// showing is a login form with the usual ways to show a password: one changes the field's type, one puts another field
-// in its place.
+// showing is a login form with the usual ways to show a password: one changes the field's type, one replaces the field.
 const showing = `<form onsubmit="return false"><input id=u name=user><input id=p type=password name=pass>
 	<button type=button id=show onclick="p.type = p.type === 'text' ? 'password' : 'text'">Show password</button>
 	<button type=button id=swap onclick="q.value = p.value; q.hidden = false; p.hidden = true">Show it here</button>
 	<input id=q hidden></form><p><span id=said>nothing</span></p><input id=other value="not secret">`
 
-// listening is a page of somebody else: it tells what is put into its field.
+// listening is a page of another site: it reports the value of its field.
 const listening = `<input id=box><button id=read>Paste</button><script>
 	box.oninput = () => fetch('/got?' + encodeURIComponent(box.value));
 	read.onclick = () => navigator.clipboard.readText().catch((e) => e.name).then((s) => fetch('/got?' + encodeURIComponent('read ' + s + '|end')));
 </script>`
 
-// do does actions one after the other, and returns the error of the first that fails.
+// do performs actions in order, and returns the error of the first that fails.
 func do(tb testing.TB, tab *page.Tab, actions ...page.Action) error {
 	tb.Helper()
 	for _, a := range actions {
@@ -337,14 +336,14 @@ func click(selector string) page.Action {
 	return page.Action{Kind: actiontable.KindClick, Selector: selector}
 }
 
-// told is what the other page tells of its field after a paste into it.
+// told is the report of the other page after a paste into its field.
 func told(tb testing.TB, tab *page.Tab, got <-chan string) string {
 	tb.Helper()
 	check.Must(tb, do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"}, page.Action{Kind: actiontable.KindInsertText, Text: "|end"}))
 	return hear(tb, got)
 }
 
-// hear waits for what the other page tells up to an end.
+// hear waits for a report of the other page with an end.
 func hear(tb testing.TB, got <-chan string) string {
 	tb.Helper()
 	for {
@@ -359,7 +358,7 @@ func hear(tb testing.TB, got <-chan string) string {
 	}
 }
 
-// listener serves the other page and passes on what it tells.
+// listener serves the other page and passes on its reports.
 func listener(tb testing.TB) (origin string, got <-chan string) {
 	tb.Helper()
 	heard := make(chan string, 64)
@@ -374,7 +373,7 @@ func listener(tb testing.TB) (origin string, got <-chan string) {
 	}).URL, heard
 }
 
-// A model that believes a page may try to carry a password to it: by showing, copying and pasting it.
+// A misled model may try to carry a password to another page by showing, copying and pasting it.
 func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 	elsewhere, got := listener(t)
 	for name, steps := range map[string][]page.Action{
@@ -405,7 +404,7 @@ func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 	}
 }
 
-// A site's own buttons that copy the password write it where no other page can get it.
+// A site's own buttons that copy the password write to a clipboard that no other page can read.
 func TestAPasswordThatItsPageCopiesReachesNoOtherPage(t *testing.T) {
 	elsewhere, got := listener(t)
 	for name, copying := range map[string]string{
@@ -426,7 +425,7 @@ func TestAPasswordThatItsPageCopiesReachesNoOtherPage(t *testing.T) {
 	}
 }
 
-// send sends input to the page as the browser gives it, past what an action is refused for.
+// send sends input to the page directly, bypassing the checks of actions.
 func send(tb testing.TB, tab *page.Tab, events ...proto.Request) {
 	tb.Helper()
 	for _, ev := range events {
@@ -434,7 +433,7 @@ func send(tb testing.TB, tab *page.Tab, events ...proto.Request) {
 	}
 }
 
-// An editor command may come by another way than a key that is known, such as a menu.
+// An editor command may be triggered by other means than a known key, such as a menu.
 func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 	elsewhere, got := listener(t)
 	for name, steps := range map[string][]page.Action{

@@ -33,7 +33,7 @@ import (
 
 const word = "correct-horse-battery"
 
-// keeper fills for all tests. What they fill in is the same word, for origins of their own.
+// keeper is the Filler of all tests. They fill in the same word, for different origins.
 var (
 	keeper  login.Filler
 	manager *browsermgr.Manager
@@ -74,10 +74,10 @@ func site(tb testing.TB, pages map[string]string) string {
 	}).URL
 }
 
-// idle is the window that a test has left for the next one: a new one costs three times what going to a page does.
+// idle is a window left by one test for the next: opening one takes three times as long as a navigation.
 var idle *browsermgr.Window
 
-// open shows an address in a tab that no other test uses meanwhile.
+// open opens an address in a tab that no other test uses meanwhile.
 func open(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	ctx := browsertest.Within(tb, time.Minute)
@@ -122,13 +122,13 @@ func js(tb testing.TB, tab *page.Tab, expression string) string {
 	return s
 }
 
-// secret is what an entry holds.
+// secret is the secret of an entry.
 type secret struct{ user, pass string }
 
 func (s secret) Username() string { return s.user }
 func (s secret) Password() string { return s.pass }
 
-// request asks to fill in the login of origins, and counts how often the secret was revealed.
+// request returns a request to fill in a login for origins, and counts how often the secret was revealed.
 func request(revealed *int, origins ...string) login.FillRequest {
 	var mu sync.Mutex
 	return login.FillRequest{Name: "shop", Origins: origins, Reveal: func(_ context.Context, origin string) (login.Secret, error) {
@@ -148,7 +148,7 @@ func fill(tb testing.TB, tab *page.Tab, origins ...string) (login.FillResult, er
 	return keeper.Fill(browsertest.Within(tb, time.Minute), tab, request(&n, origins...))
 }
 
-// covered returns how much of a part of a picture has the colour that things are covered with.
+// covered returns the fraction of an area of a picture that has the colour of masks.
 func covered(tb testing.TB, data []byte, r image.Rectangle) float64 {
 	tb.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
@@ -170,7 +170,7 @@ func covered(tb testing.TB, data []byte, r image.Rectangle) float64 {
 
 func near(v uint8) bool { return v > 0x58 && v < 0x68 }
 
-// boxOf returns where an element is in the viewport.
+// boxOf returns the position of an element in the viewport.
 func boxOf(tb testing.TB, tab *page.Tab, expression string) image.Rectangle {
 	tb.Helper()
 	var r image.Rectangle
@@ -187,7 +187,7 @@ const echoing = `<style>body{margin:20px;font:16px monospace}</style><form><inpu
 	<p><x-shut id=nested style="display:inline-block"></x-shut></p>
 	<div style="height:1200px"></div><p><b id=low></b></p>`
 
-// echo has the page show the password in the open.
+// echo makes the page show the password.
 const echo = `() => {
 	p.type = 'text';
 	echo.textContent = p.value; area.value = 'it is ' + p.value; low.textContent = p.value;
@@ -268,7 +268,7 @@ func TestPicturesDoNotShowWhatAnEarlierRunFilledIn(t *testing.T) {
 	check.Fails(t, do(t, tab, press("Control+a"), press("Control+c")), page.ErrSecret)
 }
 
-// A page may show the password in other ways than as a text in one piece.
+// A page may show the password in other ways than as one piece of text.
 func TestPicturesDoNotShowThePasswordInDisguise(t *testing.T) {
 	tab, origin := show(t, `<style>body{margin:20px;font:16px monospace} x-y{display:block}</style><form><input name=user><input id=p type=password></form>
 		<p id=before>Nothing to hide</p><select id=other><option>Nothing here</option></select><br><div id=shown></div>`)
@@ -367,7 +367,7 @@ func jpegRequest() proto.PageCaptureScreenshot {
 	return proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatJpeg}
 }
 
-// plain returns a picture as Chromium makes it, with nothing covered.
+// plain returns a picture as Chromium takes it, without masks.
 func plain(tb testing.TB, tab *page.Tab) []byte {
 	tb.Helper()
 	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](browsertest.Within(tb, time.Minute), tab.MainFrame().Session, jpegRequest())

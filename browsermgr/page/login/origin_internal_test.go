@@ -2,7 +2,7 @@ package login
 
 import "testing"
 
-// The script in the page compares origins, too. Here that of the process alone is asked.
+// The script in the page compares origins, too. This tests the check of the process's origin alone.
 func TestOriginsAreComparedWithSchemeHostAndPort(t *testing.T) {
 	s := tabFrame{origin: "https://shop.example:8443"}
 	for other, want := range map[string]bool{

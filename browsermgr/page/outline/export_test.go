@@ -1,6 +1,6 @@
 package outline
 
-// What the fuzz targets reach into.
+// Unexported identifiers for the fuzz targets.
 var (
 	ScanLine = scanLine
 	Cut      = cutLines
@@ -8,7 +8,7 @@ var (
 	UTF16Len = utf16Len
 )
 
-// RefOf returns the line's ref, or "".
+// RefOf returns the line's ref; "" for none.
 func (l nodeLine) RefOf() string {
 	if l.refStart == 0 {
 		return ""
@@ -16,5 +16,5 @@ func (l nodeLine) RefOf() string {
 	return l.ref()
 }
 
-// IsNew says that the line is marked.
+// IsNew reports whether the line is marked as new.
 func (l nodeLine) IsNew() bool { return l.isNew }

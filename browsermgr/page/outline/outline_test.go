@@ -68,8 +68,8 @@ func FuzzFinish(f *testing.F) {
 	})
 }
 
-// FuzzDelta applies the marks of a snapshot to the refs of the one before: those that are left and the marked ones are
-// all that it has.
+// FuzzDelta applies the marks of a snapshot to the refs of the previous one: the remaining and the marked refs must be
+// all that the snapshot has.
 func FuzzDelta(f *testing.F) {
 	f.Add("- button \"A\" [ref=e1]\n- link [ref=e2]: x",
 		"- link [ref=e2]: [ref=e1]\n- text: [ref=e9]\n- img \"B [new]\" [ref=f1e1] [nth=1]:")
@@ -104,7 +104,7 @@ func FuzzDelta(f *testing.F) {
 	})
 }
 
-// framed returns a page with a frame of its own process and one of another, numbered 5 and 7.
+// framed returns a page with a same-process frame and an out-of-process one, numbered 5 and 7.
 func framed() *outline.Piece {
 	far := &outline.Piece{
 		Text: "- button \"Far\" [ref=e1]\n- text: far", Number: func(int) int { return 7 },
@@ -125,7 +125,7 @@ func framed() *outline.Piece {
 	}
 }
 
-// join composes and finishes.
+// join composes and finishes a page.
 func join(p *outline.Piece, opts outline.ComposeOptions, f outline.FinishOptions) (string, bool) {
 	done := outline.Finish(outline.Compose(p, opts), f)
 	return done.Text, done.Truncated

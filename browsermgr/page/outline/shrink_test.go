@@ -65,8 +65,8 @@ func TestAfterGoesOnBelowTheSameAncestors(t *testing.T) {
 	}
 }
 
-// FuzzShrink folds pages of all shapes: what is shown of them has no ref twice and none that was not there, and following
-// the refs named in folds shows all.
+// FuzzShrink folds pages of all shapes: the result must have no ref twice and no new ones, and following the refs named
+// in folds must show everything.
 func FuzzShrink(f *testing.F) {
 	f.Add(catalogue(30), 1500)
 	f.Add("- a [ref=e1]:\n      - b\n- c", 20)

@@ -15,7 +15,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// noise returns a PNG that cannot be made smaller without losing something.
+// noise returns a PNG that cannot be compressed without loss.
 func noise(tb testing.TB, width, height int) []byte {
 	tb.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, width, height))

@@ -20,12 +20,12 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// browser is the one of the whole test binary.
+// browser is the one for all tests of the package.
 var browser browsertest.Shared
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
-// open opens a tab in a connection of its own and closes both at the end.
+// open opens a tab on its own connection and closes both when the test ends.
 func open(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	return openIn(tb, browser.Connect(tb, page.Options{}), url)
@@ -61,7 +61,7 @@ func size(tb testing.TB, tab *page.Tab, width, height int, dpr float64, mobile b
 	}))
 }
 
-// refs waits until a snapshot has as many refs with a name as wanted.
+// refs waits until a snapshot has the wanted number of refs with a name.
 func refs(tb testing.TB, tab *page.Tab, wanted int) map[string]screenshot.Label {
 	tb.Helper()
 	ctx := browsertest.Within(tb, browsertest.Patience)
@@ -100,7 +100,7 @@ func shoot(tb testing.TB, tab *page.Tab, o screenshot.Options) (screenshot.Image
 	return shot, img
 }
 
-// wantColor compares a pixel with #rrggbb, roughly: a JPEG is not exact.
+// wantColor compares a pixel with #rrggbb approximately, since JPEG is lossy.
 func wantColor(tb testing.TB, img image.Image, x, y int, want string) {
 	tb.Helper()
 	r, g, b, _ := img.At(x, y).RGBA()

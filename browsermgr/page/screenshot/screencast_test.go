@@ -21,7 +21,7 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// live opens a tab with casts. sent counts the requests of each method.
+// live opens a tab with screencasts. sent counts the requests of each method.
 func live(t *testing.T, html string) (*page.Tab, *screenshot.Screencasts, func(method string) int64) {
 	t.Helper()
 	var starts, stops, acks atomic.Int64
@@ -55,7 +55,7 @@ func next(t *testing.T, v *screenshot.Viewer) screenshot.Frame {
 	return f
 }
 
-// until takes frames until the middle of one has this colour.
+// until reads frames until the middle of one has this colour.
 func until(t *testing.T, v *screenshot.Viewer, color string) screenshot.Frame {
 	t.Helper()
 	ctx := browsertest.Within(t, 30*time.Second)
@@ -148,7 +148,8 @@ func TestASlowViewerHoldsUpNobodyAndGetsTheLatest(t *testing.T) {
 	}
 }
 
-// TestTheLastFrameIsShownThoughManyCameBeforeIt tests what Chromium drops: it sends three frames without an answer.
+// TestTheLastFrameIsShownThoughManyCameBeforeIt tests frames that Chromium drops: it sends at most three without an
+// acknowledgement.
 func TestTheLastFrameIsShownThoughManyCameBeforeIt(t *testing.T) {
 	tab, casts, _ := live(t, `<body style="background:#00ff00">`)
 	v := watch(t, casts, tab, screenshot.WatchOptions{FPS: 1, MaxWidth: 300})

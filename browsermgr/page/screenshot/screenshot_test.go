@@ -320,7 +320,7 @@ const labelled = `<style>body{height:600px;background:#fff} button{position:abso
 	<button style="left:33px;top:51px">One</button><button style="left:201px;top:203px">Two</button><button style="left:60px;top:500px">Below</button>
 	<button id=gone style="left:200px;top:20px">Gone</button><button id=hid style="left:270px;top:120px">Hid</button>`
 
-// blue returns the bounding box of what is blue in the given area.
+// blue returns the bounding box of the blue pixels in an area.
 func blue(img image.Image, area image.Rectangle) image.Rectangle {
 	var found image.Rectangle
 	for y := area.Min.Y; y < area.Max.Y; y++ {
@@ -333,7 +333,7 @@ func blue(img image.Image, area image.Rectangle) image.Rectangle {
 	return found
 }
 
-// wantBox compares an annotation with what is drawn, to one pixel. plain is the same picture without labels.
+// wantBox compares an annotation with the drawn box, to one pixel. plain is the same picture without labels.
 func wantBox(t *testing.T, plain image.Image, a screenshot.Annotation) {
 	t.Helper()
 	b := a.Box

@@ -133,7 +133,7 @@ func TestTheAnswerToABatchIsWaitedForAsDeepAsOneIsDone(t *testing.T) {
 	}
 }
 
-// read reads as a window or the API does.
+// read reads as the window or the API does.
 func read(in actiontable.Surface, kind string, args map[string]any) (actiontable.Action, error) {
 	spec, values, err := actiontable.Read(in, actiontable.Kind(kind), args)
 	if err != nil {
@@ -234,7 +234,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	}
 }
 
-// FuzzReadAction looks for arguments that pass although the page would refuse them, or that break the reading.
+// FuzzReadAction looks for arguments that are accepted although the page would refuse them, or that make reading fail.
 func FuzzReadAction(f *testing.F) {
 	f.Add("click", `{"ref":"e1","modifiers":["Alt",1,true]}`)
 	f.Add("clickCoords", `{"x":"1e400","y":-0}`)
