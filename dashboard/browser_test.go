@@ -342,8 +342,8 @@ func TestTheSettingsPage(t *testing.T) {
 	}
 }
 
-// TestAnotherPortOfThisMachineGetsNothingOfASignIn has the operator's browser come to a server of another account,
-// which is of the same site.
+// TestAnotherPortOfThisMachineGetsNothingOfASignIn lets the operator's browser visit a server of another account on
+// another port, which is the same site.
 func TestAnotherPortOfThisMachineGetsNothingOfASignIn(t *testing.T) {
 	r, c, tb := arrive(t, 1280, 860, "light")
 	r.finish(`{"prompt":"find the lamps"}`)

@@ -36,7 +36,7 @@ func sine(samples int) []float32 {
 	return s
 }
 
-// share returns how much of the energy of some samples is in the tone (Goertzel).
+// share returns the share of the tone in the energy of samples (Goertzel algorithm).
 func share(samples []float32) float64 {
 	c := 2 * math.Cos(2*math.Pi*tone/voice.RateOpus)
 	var s1, s2, all float64
@@ -47,7 +47,7 @@ func share(samples []float32) float64 {
 	return 2 * (s1*s1 + s2*s2 - c*s1*s2) / (all * float64(len(samples)))
 }
 
-// toneFile returns the content of a WAV file that sounds as the microphone of a browser.
+// toneFile returns a WAV file for the fake microphone of a browser.
 func toneFile() []byte {
 	samples := sine(2 * voice.RateOpus)
 	b := []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00....\x00\x00\x00\x00\x02\x00\x10\x00data....")
@@ -61,7 +61,7 @@ func toneFile() []byte {
 	return b
 }
 
-// callRig is a page of calls with what is behind it.
+// callRig is a call page with its server.
 type callRig struct {
 	*rig
 
@@ -90,7 +90,7 @@ func (c *callRig) Begin(call *webrtc.PageCall)                         { c.calls
 func (c *callRig) Stop(_ *webrtc.PageCall, p voice.Person)             { c.stops <- p }
 func (c *callRig) Share(_ *webrtc.PageCall, _ voice.Person, show bool) { c.wants <- show }
 
-// next waits for the next event of a kind, and passes over others.
+// next waits for the next event of a kind, and skips others.
 func next(t *testing.T, call *webrtc.PageCall, kind voice.EventKind) voice.Event {
 	t.Helper()
 	for {
@@ -165,7 +165,7 @@ func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 	t.Errorf("of what is heard, at most %.2f is the tone", best)
 }
 
-// isHeard checks that what we play sounds on the page.
+// isHeard checks that the page plays our sound.
 func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 	tb.t.Helper()
 	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: voice.RateOpus, Channels: 1, Application: gopus.ApplicationVoIP})

@@ -36,7 +36,7 @@ func (r *rig) read(path, after string, changes ...change) *reading {
 	return r.readFrom(r.do("GET", path, "", append(changes, header("Last-Event-ID", after))...))
 }
 
-// readFrom reads an answer that is a stream.
+// readFrom starts reading a streamed response.
 func (r *rig) readFrom(res *http.Response) *reading {
 	r.t.Helper()
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
@@ -578,7 +578,7 @@ func TestADraftSurvivesAConcurrentSave(t *testing.T) {
 	}
 }
 
-// records has the record of every task but one.
+// records contains the record of every task but one.
 type records struct {
 	none   string
 	broken bool

@@ -19,7 +19,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// routes are all routes but the public ones, with something to send.
+// routes are all routes except the public ones, with a body to send.
 var routes = []struct{ method, path, body string }{
 	{"GET", "/", ""},
 	{"GET", "/s/abc", ""},

@@ -33,7 +33,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// livePage is the other end of the pane: it shows a tab, or pictures of its own, and keeps what the pane says.
+// livePage is the server's end of the pane: it shows a tab, or its own pictures, and records the pane's messages.
 type livePage struct {
 	t     *testing.T
 	rig   *rig
@@ -52,7 +52,7 @@ type livePage struct {
 
 const livePageText = `<title>Lamps</title><body style="margin:0;background:#00ff00;height:3000px"><h1>Lamps</h1>`
 
-// watchPage opens the page of a session with a pane beside it that shows a tab, if there is to be one.
+// watchPage opens the page of a session with a pane, which shows a tab if withTab is set.
 func watchPage(t *testing.T, withTab bool, width, height int, scheme string) (*livePage, *chromium, *tab) {
 	t.Helper()
 	c := launch(t)
@@ -159,7 +159,7 @@ func (l *livePage) send(kind websocket.MessageType, data []byte) {
 	}
 }
 
-// give lets the person of the pane hold the page, as the answer to their wish.
+// give grants control of the page as the answer to the pane's request.
 func (l *livePage) give(tb *tab) {
 	l.t.Helper()
 	tb.click(".pane-acts .primary:not([hidden])")
@@ -168,7 +168,7 @@ func (l *livePage) give(tb *tab) {
 	tb.waitFor(`document.activeElement.className === "pane-keys"`)
 }
 
-// hears checks what the pane says next.
+// hears checks the next messages of the pane.
 func (l *livePage) hears(want ...string) {
 	l.t.Helper()
 	var got []string
@@ -186,8 +186,8 @@ func (l *livePage) hears(want ...string) {
 	}
 }
 
-// shortly writes what the pane says in a line. Of places it is the nearest of every fourth pixel: the mouse is told of
-// in whole ones of the picture.
+// shortly formats a message of the pane on one line. Positions are rounded to a multiple of four pixels, because the
+// mouse position is in whole pixels of the picture.
 func shortly(said map[string]any) string {
 	kind, _ := said["kind"].(string)
 	x, _ := said["x"].(float64)
@@ -217,7 +217,7 @@ func shortly(said map[string]any) string {
 	return strings.TrimSuffix(fmt.Sprintf("%v %s", said["type"], text), " {}")
 }
 
-// spot returns a place in the window: so far from the picture's left upper corner, as a part of its size.
+// spot returns a position in the window, relative to the picture's size.
 func (tb *tab) spot(x, y float64) map[string]any {
 	tb.t.Helper()
 	at, _ := tb.Eval(fmt.Sprintf(`(async () => {
@@ -251,7 +251,7 @@ func (tb *tab) touch(phase string, points ...map[string]any) {
 	tb.Call("Input.dispatchTouchEvent", map[string]any{"type": phase, "touchPoints": points})
 }
 
-// both are what the pane says of a key that is pressed and released.
+// both returns the pane's messages for a key that is pressed and released.
 func both(key string) []string { return []string{"keydown " + key, "keyup " + key} }
 
 // paneShows is the colour in the middle of the picture, each part in steps of 64.

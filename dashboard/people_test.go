@@ -25,7 +25,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// discordPeople are accounts, and what they are to clank.
+// discordPeople are Discord accounts with their roles in clank.
 type discordPeople struct {
 	site string // in place of Discord's
 
@@ -70,12 +70,12 @@ func (d *discordPeople) Origin(ctx context.Context, o sessions.Origin) (sessions
 	return o, errors.New("you may not ask for anything there")
 }
 
-// on returns somebody who sees the channel c1, or another, of a server.
+// on returns a person who sees the channel c1, or another one, of a server.
 func on(guild, channel string, role dashboard.Role) dashboard.Person {
 	return dashboard.Person{Servers: []dashboard.Membership{{Guild: guild, Channels: map[string]dashboard.Role{channel: role}}}}
 }
 
-// startPeople starts a page with people of every role; the result of key is the header of one who has signed in.
+// startPeople starts a dashboard with people of every role; key returns the header of a signed-in person.
 func startPeople(t *testing.T, edits ...func(*dashboard.Server)) (r *rig, d *discordPeople, key func(id string) change) {
 	t.Helper()
 	moderator := on("g1", "c1", dashboard.RoleModerator)
@@ -99,12 +99,12 @@ func startPeople(t *testing.T, edits ...func(*dashboard.Server)) (r *rig, d *dis
 	}
 }
 
-// from is where the person "owner" asks in the open.
+// from is the origin of public requests of the person "owner".
 var from = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", Channel: "c1", User: "owner", UserName: "owner"}
 
 var somebody = cancel.Actor{Name: "somebody", Moderator: true}
 
-// hold begins a task that runs until it is stopped.
+// hold starts a task that runs until it is stopped.
 func (r *rig) hold(o sessions.Origin) (task, session string) {
 	r.t.Helper()
 	begun, ended := make(chan sessions.TaskRecord, 1), make(chan struct{})
@@ -124,8 +124,8 @@ func (r *rig) hold(o sessions.Origin) (task, session string) {
 	return rec.ID, rec.SessionID
 }
 
-// TestEveryRouteIsForItsRoles walks the table of routes as everybody. What the routes of others than the operator answer
-// about what was asked for by "owner" stands in want: to viewer, member, owner, moderator, and somebody of another server.
+// TestEveryRouteIsForItsRoles requests every route with every role. want contains the responses of routes for others
+// than the operator about tasks of "owner": to viewer, member, owner, moderator, and a person of another server.
 func TestEveryRouteIsForItsRoles(t *testing.T) {
 	r, _, key := startPeople(t, func(s *dashboard.Server) {
 		s.Live = paneFunc(func(w http.ResponseWriter, _ *http.Request, _ sessions.Viewer) { w.WriteHeader(http.StatusTeapot) })
@@ -241,7 +241,7 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 	}
 }
 
-// TestPeopleSeeTheirsAlone looks for what others asked for in all that lists and tells of tasks.
+// TestPeopleSeeTheirsAlone looks for other people's tasks in every list and event stream.
 func TestPeopleSeeTheirsAlone(t *testing.T) {
 	r, _, key := startPeople(t)
 	streams := map[string]*reading{}
@@ -476,7 +476,7 @@ func TestAManagerChangesTheSettingsThatTheOperatorAllows(t *testing.T) {
 	}
 }
 
-// TestASignInWithDiscordInABrowser goes to another site and back, as whom that says.
+// TestASignInWithDiscordInABrowser follows the redirects to the sign-in site and back.
 func TestASignInWithDiscordInABrowser(t *testing.T) {
 	c := launch(t)
 	r, d, _ := startPeople(t)

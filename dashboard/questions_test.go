@@ -98,7 +98,7 @@ func TestAQuestionIsOnEveryPageUntilOneAnswersIt(t *testing.T) {
 	c.clean()
 }
 
-// modelQuestion returns a question that is answered in words.
+// modelQuestion returns a question that is answered with text.
 func modelQuestion() approval.Question {
 	q := question()
 	q.Class, q.Text, q.Detail, q.Choices = approval.ClassAnswer, "Answer what the model asks", "Which <b>lamp</b>?", []string{"small", "large"}

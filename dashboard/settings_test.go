@@ -180,7 +180,7 @@ func TestThePageShowsWhichRuntimeIsNotReady(t *testing.T) {
 	check.Contains(t, page, "local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for")
 }
 
-// onDiscord has the dashboard know two servers of Discord.
+// onDiscord adds two Discord servers to the dashboard.
 func onDiscord(s *dashboard.Server) {
 	s.Discord = onServers{servers: []api.DiscordServer{{ID: "1", Name: "Home"}, {ID: "2", Name: "Work"}}, channel: "general"}
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// discord is Discord as the Activity asks it.
+// discord is a fake Discord for the Activity.
 type discord struct {
 	mu        sync.Mutex
 	codes     map[string]string   // user by code
@@ -71,7 +71,7 @@ func (d *discord) Origin(_ context.Context, o sessions.Origin) (sessions.Origin,
 	return o, nil
 }
 
-// rig is an Activity in channel c1, in which ada and bob are, and mod, a moderator.
+// rig is an Activity in channel c1 with ada, bob, and the moderator mod.
 type rig struct {
 	*activity.Server
 	t       *testing.T
@@ -102,7 +102,7 @@ func start(t *testing.T) *rig {
 	return r
 }
 
-// session makes a session that somebody has begun in a channel of guild g1.
+// session creates a session of a person in a channel of guild g1.
 func (r *rig) session(user, channel string, private bool) sessions.Session {
 	r.t.Helper()
 	rec, err := r.Sessions.Run(r.t.Context(), sessions.Task{Prompt: "p", Origin: origin(user, channel, private)}, nil)
@@ -134,7 +134,7 @@ func (r *rig) ask(method, path, token, body string) (int, string) {
 	return res.StatusCode, string(data)
 }
 
-// enter signs somebody in and returns their token.
+// enter signs a person in and returns their token.
 func (r *rig) enter(user string) string {
 	r.t.Helper()
 	r.discord.mu.Lock()
@@ -148,7 +148,7 @@ func (r *rig) enter(user string) string {
 	return in.Token
 }
 
-// sees returns the ids of the sessions that somebody is offered.
+// sees returns the ids of the sessions offered to a person.
 func (r *rig) sees(token string) (ids []string) {
 	r.t.Helper()
 	status, body := r.ask("GET", "/.proxy/sessions", token, "")

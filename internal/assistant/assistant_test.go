@@ -63,7 +63,7 @@ func browses(inputs ...string) func(llm.Request) (llm.Reply, error) {
 	}
 }
 
-// tasks is a browser agent that does what run says.
+// tasks is a browser agent whose results come from run.
 type tasks struct {
 	run  func(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
 	last *sessions.Session
@@ -125,7 +125,7 @@ func newBrain(m llm.Model, ts *tasks) *assistant.Assistant {
 	return &assistant.Assistant{Host: &host{AssistantHost: sessionstest.AssistantHost{LLM: m}}, Tasks: ts, Now: func() time.Time { return noon }}
 }
 
-// host has what the test gives it.
+// host is an assistant.Host with the fields of the test.
 type host struct {
 	sessionstest.AssistantHost
 
@@ -150,7 +150,7 @@ func (h *host) SingleCallTools(context.Context, sessions.Origin) []sessions.Tool
 func (h *host) Disabled() string     { return h.off }
 func (h *host) Instructions() string { return h.instructions }
 
-// hostOf returns the host of a brain that newBrain made.
+// hostOf returns the host of an assistant created by newBrain.
 func hostOf(b *assistant.Assistant) *host {
 	h, _ := b.Host.(*host)
 	return h
@@ -730,7 +730,7 @@ func TestAModelThatConversesByItselfCanBrowse(t *testing.T) {
 	}
 }
 
-// hearing makes a task run in the last session, which hears what is said to it.
+// hearing makes a task run in the last session and records the notes that it receives.
 func (f *tasks) hearing(heard *[]string) {
 	f.last = &sessions.Session{ID: "runs", State: sessions.SessionRunning, LastUsed: noon}
 	f.say = func(session, text string) (string, error) {

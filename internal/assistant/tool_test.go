@@ -31,7 +31,7 @@ func calls(names ...string) func(llm.Request) (llm.Reply, error) {
 	}
 }
 
-// withTool gives a brain a tool of that name.
+// withTool adds a tool to an assistant.
 func withTool(b *assistant.Assistant, name string, call func(ctx context.Context, o sessions.Origin, in json.RawMessage) (string, []llm.Image, error)) *assistant.Assistant {
 	hostOf(b).tools = func() []sessions.Tool {
 		return []sessions.Tool{{Tool: llm.Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}, Call: call}}
@@ -85,7 +85,7 @@ func TestFailedAndUnknownToolCallsAreReportedToTheModel(t *testing.T) {
 	}
 }
 
-// asksPerson returns a reply that says text and calls the tool that asks, once with each input.
+// asksPerson returns a reply with text that calls the tool for questions, once with each input.
 func asksPerson(text string, inputs ...string) func(llm.Request) (llm.Reply, error) {
 	return func(llm.Request) (llm.Reply, error) {
 		msg := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: text}}}
@@ -174,7 +174,7 @@ func TestErrandsAreUsedWithoutFurtherRounds(t *testing.T) {
 	}
 }
 
-// showing returns the tools of a call, which remember how they were used.
+// showing returns the sharing tools of a call, which record their use.
 func showing(used *[]string, result string, err error) func() []sessions.Tool {
 	tool := func(name string) sessions.Tool {
 		return sessions.Tool{Tool: llm.Tool{Name: name}, Call: func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
@@ -234,7 +234,7 @@ func TestWithoutAModelUnshownAttachmentsAreMentioned(t *testing.T) {
 	}
 }
 
-// web is all three parts, each with one answer.
+// web implements all three web tools, each with one answer.
 type web struct {
 	page  internalweb.Page
 	found []internalweb.SearchResult
@@ -303,7 +303,7 @@ func TestTheModelChoosesThePicturesOfItsReply(t *testing.T) {
 	}
 }
 
-// call has the model call one tool, and returns what it got and what it was told before.
+// call makes the model call one tool, and returns the result and the request before it.
 func (w *web) call(t *testing.T, name, input string) (llm.ToolResult, llm.Request) {
 	t.Helper()
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){uses(name, input), says("done")}}

@@ -72,7 +72,7 @@ func last(t *testing.T, steps []sessions.Step, err error) sessions.Step {
 	return steps[len(steps)-1]
 }
 
-// more returns the way out of a spent budget.
+// more returns the hint for an exhausted budget.
 func more(level budget.Level) string {
 	return "whoever runs clank can allow more: setting " + budget.LimitKey + string(level)
 }
@@ -111,7 +111,7 @@ func TestOtherEndsOfABackendAreItsOwn(t *testing.T) {
 	}
 }
 
-// asks is a backend that asks a model once.
+// asks is a backend that calls a model once.
 type asks struct {
 	sessionstest.Backend
 
@@ -275,7 +275,7 @@ func turn(in, out int) func() (computeruse.Turn, error) {
 	}
 }
 
-// talk begins a conversation within the budget of b.
+// talk starts a conversation within the budget of b.
 func (b *bench) talk(t *testing.T, m *mind) computeruse.Conversation {
 	t.Helper()
 	talk, err := b.keeper.ComputerUseModel(m).Begin(computeruse.ConversationOptions{System: strings.Repeat("s", 1000), MaxTokens: 100})

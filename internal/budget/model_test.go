@@ -14,7 +14,7 @@ import (
 	"clank/llm"
 )
 
-// spent returns err as that of a spent budget.
+// spent returns err as the error of an exhausted budget.
 func spent(t *testing.T, err error) *llm.Error {
 	t.Helper()
 	var failed *llm.Error

@@ -21,7 +21,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// newTestApprover returns an Asker whose settings the test may change.
+// newTestApprover returns an Approver whose settings the test may change.
 func newTestApprover(t *testing.T) (*Approver, *settings.Settings, *approval.Follower) {
 	t.Helper()
 	set := settings.Defaults()
@@ -113,7 +113,7 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 	}
 }
 
-// adviser is a model by function.
+// adviser is a model implemented by a function.
 type adviser func(ctx context.Context, r llm.Request) (llm.Reply, error)
 
 func (adviser) Name() string   { return "test:adviser" }
@@ -351,7 +351,7 @@ func TestOneClickIsOneProgram(t *testing.T) {
 	}
 }
 
-// callerIDIn returns the id that calls with a context carry.
+// callerIDIn returns the caller id in a context.
 func callerIDIn(t *testing.T, k *Approver) string {
 	t.Helper()
 	k.Callers.mu.Lock()

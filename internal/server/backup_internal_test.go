@@ -172,7 +172,7 @@ func TestARestoreReplacesTheWholeHomeAndKeepsTheOldOne(t *testing.T) {
 	to.Release()
 }
 
-// rewriteBackup writes a backup anew, with each of its files as change has it.
+// rewriteBackup copies a backup, with each of its files replaced by the result of change.
 func rewriteBackup(t *testing.T, from, to string, change func(name string, data []byte) []byte) {
 	t.Helper()
 	in, err := os.Open(from)
@@ -293,7 +293,7 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 	}
 }
 
-// flipped returns data with another byte in its middle.
+// flipped returns data with a changed byte in its middle.
 func flipped(data []byte) []byte {
 	data = slices.Clone(data)
 	data[len(data)/2] ^= 0x10

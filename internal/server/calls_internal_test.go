@@ -30,7 +30,7 @@ import (
 	"clank/voice/share"
 )
 
-// recordedPosts is a Discord that remembers what is written.
+// recordedPosts is a Discord that records messages.
 type recordedPosts struct {
 	DiscordBot
 
@@ -84,7 +84,7 @@ func TestPagesAreShownToACallByThoseWhoAreInIt(t *testing.T) {
 	}
 }
 
-// newTestCallService returns a CallService that only knows of Go Live.
+// newTestCallService returns a CallService in which only Go Live is set up.
 func newTestCallService(t *testing.T, on bool, secrets map[string]string) *CallService {
 	t.Helper()
 	x := &CallService{
@@ -294,7 +294,7 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 	}
 }
 
-// soundsOnly is given every sound of a call, and nothing else.
+// soundsOnly receives every sound of a call, and nothing else.
 type soundsOnly func(s voice.Sound)
 
 func (f soundsOnly) Sound(s voice.Sound)                { f(s) }
@@ -318,7 +318,7 @@ func TestRequiredCallEncryptionFollowsTheSettings(t *testing.T) {
 	}
 }
 
-// optOutStoreOfBob does not want to be heard.
+// optOutStoreOfBob is a store in which bob has opted out.
 type optOutStoreOfBob struct{}
 
 func (optOutStoreOfBob) ListOptedOut(context.Context) ([]voice.PrivacyKey, error) {
@@ -462,7 +462,7 @@ func TestPeopleInCallsAreTreatedByTheirPresentRoles(t *testing.T) {
 	}
 }
 
-// turns is an assistant that notes who has asked.
+// turns is an assistant that records who has asked.
 type turns struct{ origins []sessions.Origin }
 
 func (r *turns) Reply(_ context.Context, t assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {

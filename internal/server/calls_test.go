@@ -35,7 +35,7 @@ import (
 	"clank/voice/webrtc"
 )
 
-// house is an exchange without programs of the machine, its settings, and what was spent.
+// house is a call service without external programs, its settings, and the spending.
 type house struct {
 	*server.CallService
 
@@ -49,20 +49,20 @@ type house struct {
 	key string
 }
 
-// noPage reads nothing.
+// noPage is a page reader that reads nothing.
 type noPage struct{}
 
 func (noPage) Read(context.Context, web.ReadRequest) (web.Page, error) {
 	return web.Page{}, errors.New("there is no web here")
 }
 
-// nobody is a store in which nobody wants to be left out.
+// nobody is a store without opt-outs.
 type nobody struct{}
 
 func (nobody) ListOptedOut(context.Context) ([]voice.PrivacyKey, error)  { return nil, nil }
 func (nobody) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { return nil }
 
-// open opens an exchange in which calls are held by a realtime model at url.
+// open opens a call service in which a realtime model at url holds the calls.
 func open(t *testing.T, url string, change func(*house)) *house {
 	t.Helper()
 	t.Setenv("PATH", t.TempDir())
@@ -125,7 +125,7 @@ func (h *house) join(t *testing.T) *rtctest.Page {
 	return page
 }
 
-// written waits until a page is told something with these words.
+// written waits until a page receives a message with these words.
 func written(t *testing.T, page *rtctest.Page, words string) {
 	t.Helper()
 	var all []string
@@ -140,7 +140,7 @@ func written(t *testing.T, page *rtctest.Page, words string) {
 	t.Fatalf("%q is not among %q", words, all)
 }
 
-// tone returns a packet of a sound that an ear takes for speech.
+// tone returns a packet of a sound that is detected as speech.
 func tone(t *testing.T) []byte {
 	t.Helper()
 	p, err := voice.NewOpusPacker(voice.RateSpeech)
@@ -230,7 +230,7 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	h.transcribed(t)
 }
 
-// counted checks that each response and transcription is in the ledger once, and nothing is held any more.
+// counted checks that each response and transcription is in the ledger once, and that no reservation is left.
 func (h *house) counted(t *testing.T) {
 	t.Helper()
 	calls, err := h.ledger.Calls(context.WithoutCancel(t.Context()), 20)
@@ -251,7 +251,7 @@ func (h *house) counted(t *testing.T) {
 	}
 }
 
-// transcribed checks the transcript: who said what, for nobody else to read.
+// transcribed checks the transcript, which only its owner may read.
 func (h *house) transcribed(t *testing.T) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(h.dir, "transcripts", "*-dashboard-*.jsonl"))
@@ -346,7 +346,7 @@ func TestAnInvalidAddressIsNotReportedAsInUse(t *testing.T) {
 	check.Fails(t, x.Open(t.Context()), nil, "99999")
 }
 
-// abilities lists them by name, for a machine with these secrets and programs only in dir.
+// abilities returns the capabilities by name, for a machine with these secrets and with programs only in dir.
 func abilities(t *testing.T, dir string, change func(*settings.Settings), secrets ...string) map[string]server.Capability {
 	t.Helper()
 	t.Setenv("PATH", dir)

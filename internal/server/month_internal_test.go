@@ -27,7 +27,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// What happens in the month.
+// Events of the month.
 const (
 	monthServers, monthPeople = 50, 200
 
@@ -36,10 +36,10 @@ const (
 	monthAtOnce                   = 2    // tasks of one server
 )
 
-// wholeMonth has many tasks asked for, of which make test asks for some.
+// wholeMonth runs many tasks, of which make test runs only some.
 var wholeMonth = flag.Bool("other", false, "a whole month of tasks, which make test leaves out")
 
-// monthServer is a server as it should be.
+// monthServer is the expected state of a server.
 type monthServer struct {
 	id    string
 	rooms []string
@@ -48,7 +48,7 @@ type monthServer struct {
 	gone  bool
 }
 
-// monthTask is a task as it should be.
+// monthTask is the expected state of a task.
 type monthTask struct {
 	sessions.Task
 
@@ -61,7 +61,7 @@ type monthTask struct {
 	err                   error
 }
 
-// month is what people do on many servers. It keeps its own account of what may happen, and compares.
+// month simulates people on many servers. It keeps its own account of what may happen, and compares.
 type month struct {
 	t       *testing.T
 	rand    *rand.Rand // of the test alone
@@ -84,7 +84,7 @@ type month struct {
 	counts   map[string]int // what has happened, by its name
 }
 
-// monthPolicy decides as the server does, without browsers.
+// monthPolicy is the server's policy without browsers.
 type monthPolicy struct{ *Server }
 
 func (p monthPolicy) SelectProfile(o sessions.Origin, place sessions.Place, want string) (string, error) {
@@ -138,7 +138,7 @@ func (m *month) errorf(format string, args ...any) {
 	m.t.Errorf("%s: "+format, append([]any{time.Now().UTC().Format("02 15:04:05")}, args...)...)
 }
 
-// someone returns who does something, and where: each person is on a few servers, with its role on every other one.
+// someone returns a random person and server: each person is on a few servers, with its role on every other one.
 func (m *month) someone() (*monthServer, sessions.Origin) {
 	if m.last.on != nil && m.rand.IntN(2) == 0 {
 		return m.last.on, m.last.from
@@ -169,7 +169,7 @@ func (m *month) usual(s *monthServer) settings.Server {
 	}
 }
 
-// setUp has the managers of s change everything.
+// setUp changes all settings of s as its managers.
 func (m *month) setUp(s *monthServer) {
 	next, changes := m.usual(s), map[string]json.RawMessage{}
 	for key, v := range map[string]any{
@@ -182,7 +182,7 @@ func (m *month) setUp(s *monthServer) {
 	s.set = next
 }
 
-// leave has clank leave s, or come back to it.
+// leave makes clank leave s, or return to it.
 func (m *month) leave(s *monthServer) {
 	if s.gone = !s.gone; !s.gone {
 		return
@@ -197,7 +197,7 @@ func (m *month) leave(s *monthServer) {
 	}
 }
 
-// stop has somebody say stop in a room.
+// stop lets someone say stop in a channel.
 func (m *month) stop() {
 	s, o := m.someone()
 	by := cancel.Actor{ID: o.User, Moderator: m.rand.IntN(3) == 0}
@@ -214,7 +214,7 @@ func (m *month) stop() {
 	}
 }
 
-// ask has somebody ask for a task, and looks whether it is taken as it should be.
+// ask lets someone ask for a task, and checks whether it is accepted as expected.
 func (m *month) ask(n int) {
 	s, o := m.someone()
 	if s.gone {
@@ -268,7 +268,7 @@ func (m *month) ask(n int) {
 	}
 }
 
-// refusal says what t should be refused with.
+// refusal returns the expected refusal of t.
 func (m *month) refusal(t *monthTask, goesOn *sessions.Session) error {
 	o, set := t.Origin, t.on.set
 	room := o.Channel
@@ -296,7 +296,7 @@ func (m *month) refusal(t *monthTask, goesOn *sessions.Session) error {
 	return nil
 }
 
-// run does a task, and looks at what its person is told.
+// run runs a task, and checks what its person receives.
 func (m *month) run(t *monthTask) {
 	rec, err := m.manager.Run(m.t.Context(), t.Task, func(e sessions.Event) {
 		if e.Record.ID != t.ID || e.Record.Prompt != t.Prompt || e.Step != nil && e.Step.Text != "" && !strings.HasSuffix(e.Step.Text, t.Prompt) {
@@ -356,7 +356,7 @@ func (m *month) Close(context.Context, string) error { return nil }
 
 func (*month) Park(context.Context, string, bool) (bool, error) { return true, nil }
 
-// begin looks at a task that begins, and says how long it lasts.
+// begin checks a task that starts, and returns its duration.
 func (m *month) begin(s sessions.Session, task sessions.Task) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -373,7 +373,7 @@ func (m *month) begin(s sessions.Session, task sessions.Task) time.Duration {
 	return time.Duration(m.lasts.Int64N(int64(10 * time.Minute)))
 }
 
-// spend makes one call of a model, which is on the account of the person and of their server alone.
+// spend makes a model call, which must be charged only to the person and their server.
 func (m *month) spend(ctx context.Context, s sessions.Session, task sessions.Task) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -28,7 +28,7 @@ import (
 	"clank/voice/share"
 )
 
-// openTestServer opens a server that knows models, and where Discord is. Its state lies in dir.
+// openTestServer opens a server with models, and with the given address of Discord. Its state is in dir.
 func openTestServer(t *testing.T, dir, discord string) *Server {
 	t.Helper()
 	vars := map[string]string{
@@ -44,7 +44,7 @@ func openTestServer(t *testing.T, dir, discord string) *Server {
 	return a
 }
 
-// setGuild sets something for a server, as its managers do.
+// setGuild changes settings of a server, as its managers do.
 func setGuild(t *testing.T, a *Server, guild string, values map[string]string) {
 	t.Helper()
 	changes := map[string]json.RawMessage{}
@@ -60,7 +60,7 @@ const (
 	helperRole         = "300000000000000001"
 )
 
-// onGuild is somebody with the role of helpers in a room of a server.
+// onGuild is a person with the role of helpers in a channel of a server.
 func onGuild(guild string) sessions.Origin {
 	return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, Channel: roomOne, User: "42", Roles: []string{helperRole}}
 }
@@ -260,7 +260,8 @@ func TestTheDataOfAServerIsDeletedWithIt(t *testing.T) {
 	})
 }
 
-// TestSettingsReachTheComponentsTheyControl changes settings while the program runs, and looks at what each is there for.
+// TestSettingsReachTheComponentsTheyControl changes settings while the program runs, and checks the component of
+// each.
 func TestSettingsReachTheComponentsTheyControl(t *testing.T) {
 	t.Parallel()
 	a := openTestServer(t, t.TempDir(), "")
@@ -309,7 +310,7 @@ func TestSettingsReachTheComponentsTheyControl(t *testing.T) {
 	}
 }
 
-// profileOfTerminal returns the browser profile of what is asked in a terminal.
+// profileOfTerminal returns the browser profile of tasks from a terminal.
 func profileOfTerminal(a *Server) string {
 	o := TerminalOrigin()
 	name, err := a.SelectProfile(o, o.Place(false), "")

@@ -41,8 +41,8 @@ import (
 	"clank/voice/speech/playout"
 )
 
-// effects is a running server whose settings are changed, with all that it asks: a server that answers for every vendor
-// of models and speech, one with a page, and a program that is started as a browser and ends.
+// effects is a running server whose settings are changed, with everything that it contacts: a server that acts as
+// every model and speech vendor, one with a page, and a program that is started as a browser and exits.
 type effects struct {
 	*Server
 
@@ -131,7 +131,8 @@ func (e *effects) open(dir string) *Server {
 	return a
 }
 
-// set changes settings, those of a server, and secrets by their names. The value null is the default, and no secret.
+// set changes settings, those of a Discord server, and secrets by name. The value null means the default, or no
+// secret.
 func (e *effects) set(values map[string]string) {
 	e.t.Helper()
 	changes, ofServer := map[string]json.RawMessage{}, map[string]string{}
@@ -156,7 +157,7 @@ func (e *effects) set(values map[string]string) {
 	setGuild(e.t, e.Server, guildOne, ofServer)
 }
 
-// vendors returns which of words the vendors were told while do ran, beside where they were asked and by which key.
+// vendors returns which of words the vendors received while do ran, with the addresses and keys of the requests.
 func (e *effects) vendors(do func() error, words ...string) string {
 	e.mu.Lock()
 	e.sent = nil
@@ -187,7 +188,7 @@ var someone = sessions.Origin{
 
 var operator = sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard"}
 
-// browseAs does a task for somebody, and returns which of words its model was told.
+// browseAs runs a task for a person, and returns which of words its model received.
 func browseAs(o sessions.Origin, words ...string) func(*effects) string {
 	return func(e *effects) string {
 		return e.vendors(func() error {
@@ -196,7 +197,7 @@ func browseAs(o sessions.Origin, words ...string) func(*effects) string {
 	}
 }
 
-// asked returns why somebody's task is not done.
+// asked returns why a person's task does not run.
 func asked(o sessions.Origin, wish sessions.Task) func(*effects) string {
 	return func(e *effects) string {
 		wish.Prompt, wish.Origin = "look", o
@@ -205,7 +206,7 @@ func asked(o sessions.Origin, wish sessions.Task) func(*effects) string {
 	}
 }
 
-// routed returns by what a task is done.
+// routed returns the route of a task.
 func routed(runtime string) func(*effects) string {
 	return func(e *effects) string {
 		by, model, err := e.Route(sessions.Task{Runtime: runtime, Origin: operator})
@@ -213,7 +214,7 @@ func routed(runtime string) func(*effects) string {
 	}
 }
 
-// seesScreen lets the model of a computer-use runtime be asked, and returns which of words it was told.
+// seesScreen calls the model of a computer-use runtime, and returns which of words it received.
 func seesScreen(find func(*effects) (computeruse.Model, error), words ...string) func(*effects) string {
 	return func(e *effects) string {
 		m, err := find(e)
@@ -232,7 +233,7 @@ func openaiScreen(e *effects) (computeruse.Model, error) {
 	return e.openaiComputerModel("openai:gpt-5.6")
 }
 
-// talk says something to the assistant, and returns which of words its model was told.
+// talk sends a message to the assistant, and returns which of words its model received.
 func talk(words ...string) func(*effects) string {
 	return func(e *effects) string {
 		return e.vendors(func() error {
@@ -242,7 +243,7 @@ func talk(words ...string) func(*effects) string {
 	}
 }
 
-// started starts a browser and returns its flags that begin with one of those named, or why none starts.
+// started starts a browser and returns its flags that begin with one of those given, or why none starts.
 func started(flags ...string) func(*effects) string {
 	return func(e *effects) string {
 		e.starts++
@@ -270,7 +271,7 @@ func started(flags ...string) func(*effects) string {
 	}
 }
 
-// withoutSandboxEnv starts a browser where the environment says nothing of its sandbox.
+// withoutSandboxEnv starts a browser while the environment does not mention its sandbox.
 func withoutSandboxEnv(e *effects) string {
 	e.mu.Lock()
 	delete(e.env, NoSandboxEnv)
@@ -283,7 +284,7 @@ func withoutSandboxEnv(e *effects) string {
 	return started("--no-sandbox")(e)
 }
 
-// handed returns what a part of the server is handed whenever it asks: what it makes of that is tested where it is.
+// handed returns the configuration that a component of the server reads: its effect is tested with the component.
 func handed[T any](part func(*effects) T) func(*effects) string {
 	return func(e *effects) string { return fmt.Sprintf("%+v", part(e)) }
 }
@@ -292,7 +293,7 @@ func launching[T any](part func(profile.Config) T) func(*effects) string {
 	return handed(func(e *effects) T { return part(e.Browsers.Config()) })
 }
 
-// limits returns what tasks and sessions are bounded by.
+// limits returns the limits of tasks and sessions.
 var limits = handed(func(e *effects) sessions.Limits { return e.Sessions.Limits() })
 
 // read reads the page as the assistant does.
@@ -301,7 +302,7 @@ func read(e *effects) string {
 	return p.Title + errorText(err)
 }
 
-// reaches says whether pages reach an address.
+// reaches reports whether pages reach an address.
 func reaches(addr string) func(*effects) string {
 	return func(e *effects) string {
 		p, err := policy.Compile(e.gate.Config.Rules())
@@ -315,7 +316,7 @@ func reaches(addr string) func(*effects) string {
 	}
 }
 
-// spendable returns what may be spent, and at which price.
+// spendable returns the spending limits and prices.
 func spendable(e *effects) string {
 	all, err := e.budget.Status(e.t.Context(), llm.Account{
 		Guild: someone.Guild, User: agent.PersonID(someone), Task: "t", Session: "s",
@@ -324,7 +325,7 @@ func spendable(e *effects) string {
 	return fmt.Sprint(all, err, rules.Limits, rules.Zone, rules.Prices)
 }
 
-// ask asks a person about a class of actions who never answers.
+// ask asks a person, who never answers, about a class of actions.
 func ask(class approval.Class, host string) func(*effects) string {
 	return func(e *effects) string {
 		ctx, end := context.WithCancel(e.t.Context())
@@ -335,7 +336,7 @@ func ask(class approval.Class, host string) func(*effects) string {
 	}
 }
 
-// browserTool uses the tool "browser" and returns what it says, with what others were asked.
+// browserTool uses the tool "browser" and returns its output, with the requests to other machines.
 func browserTool(input string) func(*effects) string {
 	return func(e *effects) string {
 		var text string
@@ -370,7 +371,7 @@ func (e *effects) fetch(req *http.Request) string {
 	return res.Status + " " + string(data)
 }
 
-// asProxy asks the dashboard as a reverse proxy does.
+// asProxy sends a request to the dashboard like a reverse proxy.
 func asProxy(e *effects) string {
 	req, err := http.NewRequestWithContext(e.t.Context(), http.MethodGet, e.board+"/api/health", nil)
 	check.Must(e.t, err)
@@ -379,7 +380,7 @@ func asProxy(e *effects) string {
 	return e.fetch(req)
 }
 
-// inCall returns what a call has.
+// inCall returns a property of a call.
 func inCall(see func(*effects, *conversation.Conversation) string) func(*effects) string {
 	return func(e *effects) string {
 		place := conversation.Location{Kind: sessions.FromDashboard, Channel: pageOrigin.Channel}
@@ -390,7 +391,7 @@ func inCall(see func(*effects, *conversation.Conversation) string) func(*effects
 
 var callOptions = inCall(func(_ *effects, c *conversation.Conversation) string { return fmt.Sprintf("%+v", c.Options) })
 
-// heard lets a call put something into words, and returns which of words the server was told.
+// heard lets a call transcribe something, and returns which of words the server received.
 func heard(words ...string) func(*effects) string {
 	return inCall(func(e *effects, c *conversation.Conversation) string {
 		if c.Transcriber == nil {
@@ -406,7 +407,7 @@ func heard(words ...string) func(*effects) string {
 	})
 }
 
-// said lets a call speak, and returns which of words the server was told.
+// said lets a call speak, and returns which of words the server received.
 func said(words ...string) func(*effects) string {
 	return inCall(func(e *effects, c *conversation.Conversation) string {
 		if c.Player == nil {
@@ -421,7 +422,7 @@ func said(words ...string) func(*effects) string {
 	})
 }
 
-// speaks returns what speaks.
+// speaks returns the speech synthesizer.
 var speaks = handed(func(e *effects) string {
 	s, err := e.CallService.synthesizer(e.Settings.Current().Voice.Speech)
 	if local, ok := s.(*speech.ESpeak); ok {
@@ -430,7 +431,7 @@ var speaks = handed(func(e *effects) string {
 	return fmt.Sprintf("%T %v", s, err)
 })
 
-// native returns the model of a call that hears and speaks by itself.
+// native returns the realtime model of a call.
 var native = inCall(func(_ *effects, c *conversation.Conversation) string {
 	m, ok := c.Native.(*nativeModel)
 	if !ok {
@@ -439,10 +440,10 @@ var native = inCall(func(_ *effects, c *conversation.Conversation) string {
 	return fmt.Sprint(m.BaseURL, m.Key, m.Model, m.Voice)
 })
 
-// invited says whether clank may be brought into the voice channel of somebody.
+// invited reports whether clank may be invited to a person's voice channel.
 var invited = handed(func(e *effects) conversation.CallPolicy { return discordCalls{e.CallService}.CallPolicy() })
 
-// atStart returns what calls have that were opened just now.
+// atStart returns a property of newly opened calls.
 func atStart[T any](see func(*CallService) T) func(*effects) string {
 	return func(e *effects) string {
 		old := e.CallService
@@ -457,7 +458,7 @@ func atStart[T any](see func(*CallService) T) func(*effects) string {
 	}
 }
 
-// restarted returns what a server has that was started with these settings.
+// restarted returns a property of a server started with these settings.
 func restarted[T any](see func(*Server) T) func(*effects) string {
 	return func(e *effects) string {
 		dir := e.t.TempDir()
@@ -479,12 +480,12 @@ func restarted[T any](see func(*Server) T) func(*effects) string {
 	}
 }
 
-// connectedBot is a bot of which only its id is known.
+// connectedBot is a bot of which only the id is known.
 type connectedBot struct{ DiscordBot }
 
 func (connectedBot) AppID() string { return "1" }
 
-// signingIn returns what the dashboard knows of who signs in with Discord, where there is a bot.
+// signingIn returns the dashboard's configuration of the sign-in with Discord.
 func signingIn(e *effects) string {
 	e.CallService.SetBot(connectedBot{})
 	defer e.CallService.bot.Store(nil)
@@ -493,7 +494,8 @@ func signingIn(e *effects) string {
 	return fmt.Sprint(link != "", who.Person(e.t.Context(), someone.User), e.CallService.Enabled())
 }
 
-// describe returns what a model that does not see is told of a picture, and which of words was said to who sees it.
+// describe returns the description of an image for a model without vision, and which of words the vision model
+// received.
 func describe(words ...string) func(*effects) string {
 	return func(e *effects) string {
 		image := llm.Image{MediaType: "image/png", Data: []byte(strings.Repeat("p", 20_000))}
@@ -506,8 +508,8 @@ func describe(words ...string) func(*effects) string {
 	}
 }
 
-// TestEverySettingHasAnEffect changes each setting in a running system, and looks at something that this changes. That
-// must stay the same as long as nothing is changed.
+// TestEverySettingHasAnEffect changes each setting in a running system, and observes an effect, which must not change
+// on its own.
 func TestEverySettingHasAnEffect(t *testing.T) {
 	e := openEffects(t)
 	seen := map[string]bool{}
@@ -552,7 +554,7 @@ func downloadLimit(e *effects) int64 {
 	return download
 }
 
-// advised says whom a question about something unclear goes to first.
+// advised returns who is asked first about something unclear.
 func advised(e *effects) string {
 	return e.vendors(func() error {
 		e.Approver.advise(e.t.Context(), approval.Question{Class: approval.ClassUnclear, Detail: "Los"})
@@ -560,7 +562,7 @@ func advised(e *effects) string {
 	})
 }
 
-// discordAnswer connects to Discord, which does not answer as it should.
+// discordAnswer connects to a Discord that gives invalid answers.
 func discordAnswer(e *effects) string {
 	token, err := settings.ReadSecret("DISCORD_TOKEN", e.Server.getenv)
 	check.Must(e.t, err)

@@ -15,7 +15,7 @@ import (
 	"clank/voice/webrtc"
 )
 
-// settingEffect says how it is seen that a setting does something.
+// settingEffect describes how the effect of a setting is observed.
 type settingEffect struct {
 	key, to string                // JSON, or the value of a secret
 	see     func(*effects) string // something that it changes
@@ -46,7 +46,7 @@ const (
 	otherID       = `"900000000000000001"`
 )
 
-// What rows have in common.
+// Shared parts of rows.
 var (
 	withBrowser   = map[string]string{keyBrowser + "executablePath": `"BROWSER"`}
 	withOpenAI    = map[string]string{"OPENAI_API_KEY": "sk-1"}
@@ -85,12 +85,12 @@ func directly() sessions.Origin {
 	return o
 }
 
-// refusedTo returns why somebody may ask for nothing.
+// refusedTo returns why a person may not ask for anything.
 func refusedTo(o sessions.Origin) func(*effects) string {
 	return handed(func(e *effects) string { return errorText(e.CheckAccess(o)) })
 }
 
-// profileOf returns the browser profile that somebody works with.
+// profileOf returns the browser profile of a person.
 func profileOf(o sessions.Origin) func(*effects) string {
 	return handed(func(e *effects) string {
 		name, err := e.SelectProfile(o, o.Place(false), "")

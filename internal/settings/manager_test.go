@@ -27,7 +27,7 @@ const (
 	keyStop  = "interaction.stop.allowedTo"
 )
 
-// memory is a Store.
+// memory is an in-memory Store.
 type memory struct {
 	mu      sync.Mutex
 	values  map[string]json.RawMessage
@@ -240,7 +240,7 @@ func TestAStaleChangeIsAConflictAndReturnsTheCurrentSettings(t *testing.T) {
 	}
 }
 
-// trusting is a store that takes every save: what is stale must be found out before.
+// trusting is a store that accepts every save, so that the Manager must detect stale ones.
 type trusting struct{ memory }
 
 func (s *trusting) SaveSettings(ctx context.Context, values map[string]json.RawMessage, _ string) (string, error) {

@@ -365,7 +365,7 @@ func TestMoneySurvivesRestarts(t *testing.T) {
 	})
 }
 
-// BenchmarkLedger measures what the budget adds to every call of a model.
+// BenchmarkLedger measures the overhead of the budget for every model call.
 func BenchmarkLedger(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
 	check.Must(b, err)
@@ -381,7 +381,7 @@ func BenchmarkLedger(b *testing.B) {
 	}
 }
 
-// BenchmarkSaveStep measures what every step of every task costs, twice.
+// BenchmarkSaveStep measures the storage of a step, which happens twice per step.
 func BenchmarkSaveStep(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
 	check.Must(b, err)
@@ -397,7 +397,7 @@ func BenchmarkSaveStep(b *testing.B) {
 	}
 }
 
-// TestMigrationsAreNumbered tests that two branches have not taken the same number: their order would be chance.
+// TestMigrationsAreNumbered checks that no number is used twice, which would make the order random.
 func TestMigrationsAreNumbered(t *testing.T) {
 	names, err := sqlite.MigrationNames()
 	check.Must(t, err)

@@ -47,7 +47,7 @@ func TestSecretsAtTheEndsOfATextAreReplaced(t *testing.T) {
 	}
 }
 
-// disguises are ways in which a page or a protocol may write a secret.
+// disguises are encodings in which a page or a protocol may write a secret.
 var disguises = map[string]func(string) string{
 	"plain":         func(s string) string { return s },
 	"form":          url.QueryEscape,
@@ -83,7 +83,7 @@ var disguises = map[string]func(string) string{
 	"upper": strings.ToUpper,
 }
 
-// parted are ways in which a page shows a secret to people that they still read as one. Short secrets are not looked for in them.
+// parted are forms in which people still recognize a secret. Short secrets are not searched for in them.
 var parted = map[string]func(string) string{
 	"spaced":       func(s string) string { return strings.Join(strings.Split(s, ""), " ") },
 	"lines":        func(s string) string { return strings.Join(strings.Split(s, ""), "\n") },
@@ -152,7 +152,7 @@ func TestNothingIsScrubbedBeforeItIsRevealed(t *testing.T) {
 	}
 }
 
-// What a page was given it may show at any time, also when clank was started anew.
+// A page that received a secret may show it at any time, even after a restart of clank.
 func TestSecretsOfEarlierRunsAreScrubbedFromTheStart(t *testing.T) {
 	o := options(t)
 	v := open(t, o)
@@ -299,7 +299,7 @@ func BenchmarkScrubJSON(b *testing.B) {
 	}
 }
 
-// The spellings are written out here: each is what some page, protocol or library makes of the same password.
+// The spellings are listed explicitly: each is produced by some page, protocol or library for the same password.
 func TestEachSpellingIsKnownByItself(t *testing.T) {
 	const secret = `q"w'e&r<t/é😀Z9`
 	v := revealed(t, secret)

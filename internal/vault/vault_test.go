@@ -91,7 +91,7 @@ func reveal(t *testing.T, v *vault.Vault) vault.Secret {
 	return s
 }
 
-// withTOTP returns a vault whose entry "shop" makes these codes.
+// withTOTP returns a vault whose entry "shop" generates these codes.
 func withTOTP(t *testing.T, totp string) *vault.Vault {
 	t.Helper()
 	v, n := open(t, options(t)), shop()
@@ -230,7 +230,7 @@ func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
 	check.Fails(t, check.Err(vault.Open(t.Context(), o)), nil, "chmod 600")
 }
 
-// private reports whether only its owner may read a file, as far as its bits tell: Windows has none for that.
+// private reports whether only its owner may read a file; on Windows, which has no such bits, it returns true.
 func private(info os.FileInfo) bool { return runtime.GOOS == "windows" || info.Mode().Perm() == 0o600 }
 
 func read(t *testing.T, path string) []byte {
@@ -240,7 +240,7 @@ func read(t *testing.T, path string) []byte {
 	return data
 }
 
-// stored is the file of a vault, as far as tests change it.
+// stored is the part of a vault file that tests change.
 type stored struct {
 	Version int              `json:"version"`
 	ID      string           `json:"id"`
@@ -368,8 +368,8 @@ func readKeys(r *ring, o vault.Options) (keys []string) {
 	return keys
 }
 
-// A rekey is broken off at each of its steps: the program ends there, the step fails, or all steps from there on do. A power cut may
-// also undo what was renamed and not synced.
+// The test interrupts a rekey at each of its steps: the program ends there, the step fails, or all steps from there
+// on fail. A power failure may also undo renames that were not synced.
 func TestARekeyThatIsBrokenOffLosesNothing(t *testing.T) {
 	const crash, fault, dead = "the program ends", "the step fails", "the disk fails"
 	for place, fewest := range map[string]int{"keyring": 3, "file": 9} {
@@ -551,7 +551,8 @@ func TestEntryPermissions(t *testing.T) {
 	}
 }
 
-// The vectors of RFC 6238, appendix B: the secret for each hash is the digits 1234567890, as long as the hash.
+// Test vectors of RFC 6238, appendix B: the secret for each hash is the digits 1234567890, repeated to the length of
+// the hash.
 func TestCodesFollowTheStandard(t *testing.T) {
 	for _, c := range []struct {
 		algorithm, secret string

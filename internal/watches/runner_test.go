@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// world is a site whose pages a test changes, with a Runner that looks at it and somebody who is told.
+// world is a site whose pages a test changes, with a Runner that watches it and records notices.
 type world struct {
 	*watches.Runner
 
@@ -73,7 +73,7 @@ func (w *world) CheckAllowed(context.Context, watches.Watch) error {
 	return w.refusal
 }
 
-// inWorld runs a test in a bubble, in which a runner looks at the site.
+// inWorld runs a test in a synctest bubble with a runner that watches the site.
 func inWorld(t *testing.T, text string, test func(*testing.T, *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,7 +121,7 @@ func (w *world) Notify(_ context.Context, _ watches.Watch, n watches.Notice) err
 	return nil
 }
 
-// begin runs the runner until the test, in its bubble, ends.
+// begin runs the runner until the test in its bubble ends.
 func (w *world) begin(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())

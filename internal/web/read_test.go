@@ -20,7 +20,7 @@ import (
 	"clank/internal/web"
 )
 
-// testSite is a site with a reader that may reach it, and nothing else.
+// testSite is a site with a reader that can reach only this site.
 type testSite struct {
 	*web.Reader
 
@@ -55,7 +55,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 	return w
 }
 
-// allowedHost lets one host of this machine be reached.
+// allowedHost allows one host of this machine.
 type allowedHost struct {
 	egress.DefaultConfig
 
