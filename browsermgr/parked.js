@@ -69,6 +69,13 @@ async ([], { saved, limit }) => {
   const chosen = (e) => [...e.options].map((o, i) => (o.selected ? [i, o.value] : null)).filter(Boolean);
   const isPlain = (e) => [...e.querySelectorAll('*')].every((n) => n.matches('br, div, p, span'));
 
+  // focused returns the element that has the focus, in whatever frame or shadow tree; null for none.
+  const focused = () => {
+    let e = document.activeElement;
+    for (let inner = e; inner; inner = e.shadowRoot?.activeElement ?? contentOf(e)?.activeElement) e = inner;
+    return e?.matches('body') ? null : e;
+  };
+
   const take = () => {
     const page = { url: location.href, fields: [], scrolled: [], unsaved: [] };
     for (const e of elements(document)) {
@@ -99,6 +106,8 @@ async ([], { saved, limit }) => {
     dispatchEvent(leaving);
     if (leaving.defaultPrevented || leaving.returnValue) page.unsaved.push('it asks before it is left');
     if (parent === self) {
+      const e = focused();
+      if (e) page.focus = placeOf(e);
       page.storage = {};
       try {
         page.storage = { ...sessionStorage };
@@ -165,6 +174,7 @@ async ([], { saved, limit }) => {
         await pause(50);
       }
     }
+    if (saved.focus) find(saved.focus)?.focus({ preventScroll: true });
     return { missing: [...missing.keys()].map((f) => f.name) };
   };
   return saved ? giveAll() : take();

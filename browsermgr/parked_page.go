@@ -45,6 +45,7 @@ type parkedFrame struct {
 	URL      string            `json:"url"`
 	Fields   []json.RawMessage `json:"fields"`
 	Scrolled []json.RawMessage `json:"scrolled"`
+	Focus    json.RawMessage   `json:"focus,omitempty"` // where the main frame or one in it has the focus
 	Storage  map[string]string `json:"storage"`
 	State    *string           `json:"state"` // history.state, as JSON
 	Unsaved  []string          `json:"unsaved"`
@@ -252,7 +253,7 @@ func restoreFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (mis
 	until := time.Now().Add(fieldLimit)
 	used := map[*frame.Frame]bool{}
 	for i, want := range saved {
-		if len(want.Fields)+len(want.Scrolled) == 0 {
+		if len(want.Fields)+len(want.Scrolled)+len(want.Focus) == 0 {
 			continue
 		}
 		found := false

@@ -51,6 +51,7 @@ const holdAll = `async () => {
 	late.value = "late";
 	host.shadowRoot.firstChild.value = "shadow";
 	$("iframe").contentDocument.querySelector("input").value = "frame";
+	$("iframe").contentDocument.querySelector("input").focus();
 	box.scrollTop = 300;
 	scrollTo(0, 1234);
 	sessionStorage.cart = "3 things";
@@ -63,7 +64,8 @@ const showAll = `() => {
 	return [$("[name=name]").value, $("textarea").value, $("[type=date]").value,
 		[...document.querySelectorAll("[type=checkbox]")].map((e) => e.checked).join(), $("[type=radio]:checked").value, country.value,
 		[...many.selectedOptions].map((o) => o.value).join(), goes.value, late.value, host.shadowRoot.firstChild.value,
-		$("iframe").contentDocument.querySelector("input").value, untouched.value, box.scrollTop, scrollY].join("|");
+		$("iframe").contentDocument.querySelector("input").value, untouched.value, document.activeElement.localName,
+		$("iframe").contentDocument.activeElement.localName, box.scrollTop, scrollY].join("|");
 }`
 
 func heldSite(t *testing.T) string {
@@ -96,7 +98,7 @@ func park(t *testing.T, m *browsermgr.Manager, w *browsermgr.Window, must bool) 
 	return parked
 }
 
-const allHeld = `"Ada|two\nlines|2026-11-24|true,false|l|Chad|a,c|there|late|shadow|frame|fresh|300|1234"`
+const allHeld = `"Ada|two\nlines|2026-11-24|true,false|l|Chad|a,c|there|late|shadow|frame|fresh|iframe|input|300|1234"`
 
 func TestAParkedPageComesBackAsItWas(t *testing.T) {
 	for name, away := range map[string]func(t *testing.T, m *browsermgr.Manager, w *browsermgr.Window){
