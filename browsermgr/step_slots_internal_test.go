@@ -31,7 +31,7 @@ func (a *stepAskers) ask(ctx context.Context, name string, keep time.Duration) <
 		a.mu.Lock()
 		a.names = append(a.names, name)
 		a.mu.Unlock()
-		time.Sleep(keep)
+		<-time.After(keep)
 		end()
 	}()
 	synctest.Wait()
@@ -41,7 +41,7 @@ func (a *stepAskers) ask(ctx context.Context, name string, keep time.Duration) <
 // expect fails the test unless, after a while, exactly these have got a slot and so many are taken.
 func (a *stepAskers) expect(t *testing.T, after time.Duration, names string, taken int) {
 	t.Helper()
-	time.Sleep(after)
+	<-time.After(after)
 	synctest.Wait()
 	a.mu.Lock()
 	defer a.mu.Unlock()
