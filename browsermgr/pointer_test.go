@@ -43,8 +43,8 @@ func heard(t *testing.T, w *browsermgr.Window) []string {
 	return strings.Split(text, "; ")
 }
 
-// desk returns a window with a page that records its events.
-func desk(t *testing.T) *browsermgr.Window {
+// recordingWindow returns a window with a page that records its events.
+func recordingWindow(t *testing.T) *browsermgr.Window {
 	t.Helper()
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: site(t) + "/two"})
 	act(t, w, "evaluate", map[string]any{"fn": told})
@@ -52,7 +52,7 @@ func desk(t *testing.T) *browsermgr.Window {
 }
 
 func TestMouseAndKeysActAtAPoint(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px">b</button>`)
 	for _, tt := range []struct {
 		kind string
@@ -92,7 +92,7 @@ func TestMouseAndKeysActAtAPoint(t *testing.T) {
 }
 
 func TestHeldKeysAndButtonsAreReleasedWithTheirDocument(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	act(t, w, "keyDown", map[string]any{"key": "Shift"})
 	act(t, w, "pointerDown", map[string]any{"x": 5, "y": 5})
 	if _, err := w.Act(t.Context(), "pointerDown", map[string]any{"x": 5, "y": 5}); !errors.Is(err, page.ErrInvalid) {
@@ -110,7 +110,7 @@ func TestHeldKeysAndButtonsAreReleasedWithTheirDocument(t *testing.T) {
 }
 
 func TestTextIsTypedIntoTheFocusedElement(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	write(t, w, `<input id=a value=old autofocus><textarea id=b>old</textarea><div id=c contenteditable>old</div><iframe id=far style="position:fixed;left:0;top:100px;width:300px;height:200px;border:7px solid;padding:3px"></iframe>`)
 	for _, tt := range []struct {
 		id, text string
@@ -132,7 +132,7 @@ func TestTextIsTypedIntoTheFocusedElement(t *testing.T) {
 }
 
 func TestInputReachesFramesOfOtherSites(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	u, _, _ := state(t, w)
 	far := strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two", "/form", 1)
 	write(t, w, `<iframe src="`+far+`" style="position:fixed;left:40px;top:100px;width:300px;height:200px;border:7px solid;padding:3px"></iframe>`)
@@ -154,7 +154,7 @@ func TestInputReachesFramesOfOtherSites(t *testing.T) {
 func quoted(s string) string { return "`" + strings.ReplaceAll(s, "\n", `\n`) + "`" }
 
 func TestDragsFollowTheirPath(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	act(t, w, "dragCoords", map[string]any{"path": []any{"10, 10", "50.5,10", "50,90"}, "button": "right"})
 	got := heard(t, w)
 	for _, want := range []string{"mousedown 2@10,10", "mousemove 2@50,10", "mousemove 2@50,90", "mouseup 2@50,90"} {
@@ -184,7 +184,7 @@ func TestDragsFollowTheirPath(t *testing.T) {
 }
 
 func TestTheWheelScrollsWhatIsUnderIt(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	write(t, w, `<div id=box style="position:fixed;left:0;top:0;width:200px;height:200px;overflow:auto"><p style="height:2000px">x</div><p style="height:5000px">`)
 	act(t, w, "wheel", map[string]any{"x": 100, "y": 100, "deltaY": 300})
 	act(t, w, "wheel", map[string]any{"x": 400, "y": 100, "deltaY": "120"})
@@ -192,7 +192,7 @@ func TestTheWheelScrollsWhatIsUnderIt(t *testing.T) {
 }
 
 func TestAScreenshotReportsTheSizeOfItsCoordinates(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	for _, factor := range []float64{0, 1.5, 2} {
 		for _, pinch := range []float64{1, 1.25} {
 			scaled(t, w, factor, pinch)
@@ -230,7 +230,7 @@ func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
 }
 
 func TestScreenshotBehindADialogFailsAtOnce(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px" onclick="confirm('Sure?')">b</button>`)
 	contains(t, act(t, w, "clickCoords", map[string]any{"x": 10, "y": 10}), "Sure?")
 	if _, err := w.Screenshot(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "Sure?") {

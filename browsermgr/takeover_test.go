@@ -21,8 +21,8 @@ import (
 	"clank/sessions"
 )
 
-// handsPage reports all its events to the site; so does its frame, which is out of process.
-const handsPage = `<!doctype html><title>Sign in</title><style>
+// reportingPage reports all its events to the site; so does its frame, which is out of process.
+const reportingPage = `<!doctype html><title>Sign in</title><style>
 * {box-sizing: border-box} body {margin: 0} body > * {position: absolute; left: 0; width: 200px; height: 30px}</style>
 <input id=user aria-label=User style="top:0">
 <input id=pin aria-label=PIN style="top:40px">
@@ -41,14 +41,14 @@ for (const type of ['mousedown', 'mouseup', 'dblclick', 'keydown', 'compositione
 addEventListener('input', (e) => { console.log(e.target.value); tell('value ' + e.target.value); }, true);
 </script>`
 
-// handsSite serves handsPage and yields its reports.
-func handsSite(t *testing.T) (base string, told chan string) {
+// reportingSite serves reportingPage and yields its reports.
+func reportingSite(t *testing.T) (base string, told chan string) {
 	t.Helper()
 	told = make(chan string, 1000)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, handsPage)
+		fmt.Fprint(w, reportingPage)
 	})
 	mux.HandleFunc("GET /told", func(_ http.ResponseWriter, r *http.Request) { told <- r.FormValue("what") })
 	server := httptest.NewServer(mux)
@@ -57,7 +57,7 @@ func handsSite(t *testing.T) (base string, told chan string) {
 }
 
 func TestAPersonWorksAPageUnseen(t *testing.T) {
-	base, told := handsSite(t)
+	base, told := reportingSite(t)
 	recorder := record.NewRecorder()
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.NewObservers = func(string, bool) []page.Observer {
@@ -244,7 +244,7 @@ func endLater(h *browsermgr.Takeover, w *browsermgr.Window) *browsermgr.Window {
 }
 
 func TestEndOfATakeoverOfAPageThatDoesNotAnswer(t *testing.T) {
-	base, told := handsSite(t)
+	base, told := reportingSite(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/"})
 	h, err := w.TakeOver(t.Context(), "ada")

@@ -157,7 +157,7 @@ const maze = `<style>body > * {position:fixed; left:0; width:200px; height:40px}
 	<iframe id=far src="FAR" style="left:300px;top:0;width:300px;height:200px"></iframe>`
 
 func TestTargetsOfInputAreNamed(t *testing.T) {
-	w := desk(t)
+	w := recordingWindow(t)
 	u, _, _ := state(t, w)
 	write(t, w, strings.Replace(maze, "FAR", strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two", "/form", 1), 1))
 	act(t, w, "evaluate", map[string]any{"fn": `const root = host.attachShadow({mode: 'closed'}); root.innerHTML = '<button style="width:200px;height:40px">Shadow</button>'; return ''`})

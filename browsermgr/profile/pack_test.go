@@ -238,7 +238,7 @@ func archived(tb testing.TB, h tar.Header, text string) []byte {
 	return b.Bytes()
 }
 
-// sparseFile is an archive with a file of a terabyte of which it has four bytes: [tar.Writer] writes none.
+// sparseFile is an archive with a sparse file of a terabyte that has four bytes of data: [tar.Writer] cannot write one.
 func sparseFile(tb testing.TB) []byte {
 	tb.Helper()
 	records := ""
@@ -255,7 +255,7 @@ func sparseFile(tb testing.TB) []byte {
 	return append(data, archived(tb, tar.Header{Name: "huge", Size: 516}, where+"abcd")...)
 }
 
-// unpacked unpacks an archive into a folder, and returns what is beside it then.
+// unpacked extracts an archive into a folder, and returns the files next to it.
 func unpacked(t *testing.T, archive []byte) (into string, beside []fs.DirEntry, err error) {
 	t.Helper()
 	var b bytes.Buffer

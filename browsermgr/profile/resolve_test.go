@@ -103,7 +103,7 @@ func TestAccelerationIsJudgedByRendererAndCompositor(t *testing.T) {
 	}
 }
 
-// follower notes what it was asked, and fails at everything.
+// follower is an observer that records its calls, and fails at each.
 type follower struct {
 	page.Observer
 
@@ -113,7 +113,7 @@ type follower struct {
 func (f *follower) ResetAll(context.Context) error { f.cleared++; return errors.New("stuck") }
 func (f *follower) Close() error                   { f.closed++; return errors.New("jammed") }
 
-// passer can neither be closed nor taken back.
+// passer is an observer that can neither be closed nor undone.
 type passer struct{ page.Observer }
 
 func TestEachObserverIsTakenBackAndClosedThoughOthersFail(t *testing.T) {
@@ -333,7 +333,7 @@ func TestAttachAsksWhetherTheAddressIsAllowed(t *testing.T) {
 	}
 }
 
-// in returns a plan for the browser of a person that runs on a directory.
+// in returns the settings for a person's own browser on a user data directory.
 func in(dir string) profile.Resolved {
 	return profile.Resolved{Profile: profile.Profile{UserDataDir: dir}, Mode: profile.ModeJoined}
 }
@@ -345,7 +345,7 @@ func TestPersonWithoutOpenDevToolsIsToldHow(t *testing.T) {
 	}
 }
 
-// asker returns a browser that asks its person before it lets anybody in.
+// asker returns a browser that asks its person before it accepts a connection.
 func asker(t *testing.T, answer http.HandlerFunc) chrome.Session {
 	t.Helper()
 	addr := browsertest.Serve(t, answer).Listener.Addr().(*net.TCPAddr)

@@ -297,7 +297,7 @@ func FuzzAProfileFileIsReadOrRefused(f *testing.F) {
 	})
 }
 
-// folder makes one with a file in it.
+// folder creates a folder with a file in it.
 func folder(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -360,7 +360,7 @@ func TestWhatCannotBeMovedStays(t *testing.T) {
 	}
 }
 
-// other is where another file system is.
+// other is a directory on another file system.
 const other = "/dev/shm"
 
 func elsewhereDir(t *testing.T) string {

@@ -2,10 +2,10 @@ package record
 
 import "clank/browsermgr/page"
 
-// RedactHeader is tested on its own: what goes wrong in it leaks secrets.
+// RedactHeader is tested separately, since its errors leak secrets.
 var RedactHeader = redactHeader
 
-// CountWaiters counts those who wait for a response of the tab.
+// CountWaiters counts the waits for a response of the tab.
 func (r *Recorder) CountWaiters(t *page.Tab) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -15,7 +15,7 @@ func (r *Recorder) CountWaiters(t *page.Tab) int {
 	return 0
 }
 
-// SetBudget says how many bytes of a kind ("lines", "frames" or "bodies") the running trace takes from now on.
+// SetBudget sets how many bytes of a kind ("lines", "frames" or "bodies") the running trace accepts from now on.
 func (t *Tracer) SetBudget(kind string, n int64) {
 	s := t.running().spool
 	s.mu.Lock()

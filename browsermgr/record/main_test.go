@@ -14,7 +14,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// browser is the one of the whole test binary.
+// browser is the one for all tests of the package.
 var browser browsertest.Shared
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
@@ -34,7 +34,7 @@ func run(tb testing.TB, tab *page.Tab, fn string) string {
 	return string(res.Value)
 }
 
-// find returns the first request whose address contains part, once cond holds for it.
+// find returns the first request whose URL contains part, once cond holds for it.
 func find(tb testing.TB, r *record.Recorder, tab *page.Tab, part string, cond func(record.Request) bool) record.Request {
 	tb.Helper()
 	var found record.Request
@@ -60,8 +60,8 @@ type traceFixture struct {
 	dir      string
 }
 
-// openTraced connects to a browser; the test's end closes what was opened and checks that nothing is left of running
-// traces.
+// openTraced connects to a browser; when the test ends the connection is closed, and no files of running traces may be
+// left.
 func openTraced(tb testing.TB, p *chrome.Process) traceFixture {
 	tb.Helper()
 	w := traceFixture{recorder: record.NewRecorder(), dir: tb.TempDir()}

@@ -169,7 +169,7 @@ func FuzzPattern(f *testing.F) {
 	})
 }
 
-// likePattern says the same as Pattern in the plainest way, at quadratic cost.
+// likePattern is a simple equivalent of ParseURLPattern with quadratic cost.
 func likePattern(pattern, url string) bool {
 	if !strings.Contains(pattern, "*") {
 		return strings.Contains(url, pattern)

@@ -253,7 +253,7 @@ type reply struct {
 	err error
 }
 
-// await starts to wait for a response, and returns when it is certain that the next one will be seen.
+// await starts waiting for a response, and returns when the next one will certainly be seen.
 func await(ctx context.Context, t *testing.T, r *record.Recorder, tab *page.Tab, pattern string, timeout time.Duration, maxChars int) <-chan reply {
 	t.Helper()
 	out := make(chan reply, 1)
@@ -273,7 +273,7 @@ func serve(mime string, body []byte) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// endless answers with a body that goes on until the client leaves.
+// endless sends a body until the client disconnects.
 func endless(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	fmt.Fprint(w, "beginning")

@@ -28,7 +28,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// patient are the options of somebody whose machine is slow.
+// patient are trace options for a slow machine.
 var patient = record.TraceOptions{Screenshots: true, Snapshots: true, DocumentLimit: 20 * time.Second}
 
 // line is any line of a trace.
@@ -89,7 +89,7 @@ document.querySelector('b').textContent = 'Sold'; setTimeout(() => { throw new R
 	},
 }
 
-// buy traces opening the shop and buying, and returns where the trace is.
+// buy traces opening the shop and buying, and returns the path of the trace.
 func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) string {
 	t.Helper()
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "about:blank"})
@@ -125,7 +125,7 @@ func (w traceFixture) finish(t *testing.T) (lines, network []line) {
 	return lines, network
 }
 
-// documents returns the HTML that each frame had before the action, by the frame's id.
+// documents returns each frame's HTML before the action, by frame id.
 func documents(lines []line) map[string]string {
 	byID := map[string]string{}
 	for _, l := range of(lines, "frame-snapshot") {

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/image/vp8"
 )
 
-// open returns a host that notes the processes that it starts.
+// open returns a host that records the processes it starts.
 func open(tb testing.TB) *webcodecs.Host {
 	tb.Helper()
 	h := &webcodecs.Host{IdleAfter: time.Millisecond, Options: func(ctx context.Context) (chrome.LaunchOptions, error) {
@@ -39,7 +39,7 @@ func encoder(tb testing.TB, h *webcodecs.Host) *webcodecs.Encoder {
 	return e
 }
 
-// picture returns a JPEG with stripes, of one colour and another.
+// picture returns a JPEG with stripes of two colours.
 func picture(tb testing.TB, width, height int, one color.Color) []byte {
 	tb.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -62,7 +62,7 @@ func encode(tb testing.TB, e *webcodecs.Encoder, jpeg []byte, key bool) []byte {
 	return data
 }
 
-// wantKey decodes a key frame and compares its size, and what it shows at the top.
+// wantKey decodes a key frame and compares its size, and the colour at the top.
 func wantKey(t *testing.T, data []byte, width, height int, want color.RGBA) {
 	t.Helper()
 	d := vp8.NewDecoder()

@@ -466,7 +466,7 @@ func TestBrowserThatDiesLeavesNothing(t *testing.T) {
 	check.Must(t, b.Close())
 	b.empty(t)
 	if _, err := b.WaitDownload(t.Context(), tab, "", 0); err == nil {
-		t.Error("got no error from a closed desk")
+		t.Error("got no error from closed Transfers")
 	}
 }
 

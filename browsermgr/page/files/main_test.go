@@ -71,7 +71,7 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*files.Options)) *tran
 	home, err := os.MkdirTemp("", "clank") //nolint:usetesting // whose removal is tried once, see below
 	check.Must(tb, err)
 	tb.Cleanup(func() {
-		// This browser outlives the desk, as none does in the program: it may make the folder of a download anew that
+		// Unlike in the program, this browser outlives the Transfers: it may recreate the folder of a download that
 		// was given up as it began.
 		browsertest.Eventually(tb, "the browser has left the folder", func() bool { return os.RemoveAll(home) == nil })
 	})
