@@ -152,7 +152,7 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		{profile.Profile{Name: "a", UserDataDir: "/x"}, "driver=existing-session is required", fault.ErrInvalid},
 		{profile.Profile{Name: "a", Driver: profile.DriverExistingSession, UserDataDir: "x"}, "absolute", fault.ErrInvalid},
 		{profile.Profile{Name: "a", Driver: profile.DriverExistingSession, UserDataDir: "~/nowhere/at/all"}, "not there", fault.ErrInvalid},
-		{profile.Profile{Name: "a", CDPPort: 70000}, "no port", fault.ErrInvalid},
+		{profile.Profile{Name: "a", CDPPort: 70000}, "not a port", fault.ErrInvalid},
 	} {
 		_, err := f.Create(tc.p)
 		if !errors.Is(err, tc.kind) || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "s3cr3t") {

@@ -153,7 +153,7 @@ func TestRefsThatMeanNothingAreUnknown(t *testing.T) {
 	var r frame.RefRegistry
 	bounds := append(bound(main, "f1e3", ""), frame.BoundElement{Frame: far, DocumentToken: "before", LocalRef: "e1"})
 	r.Publish(r.BeginCapture(), frame.RefSet{Mode: frame.RefModeTree, Bounds: bounds})
-	for ref, want := range map[string]string{"f1e1": "no snapshot", "ax2": "no element", "ax3": "another document", "ax4": "no snapshot"} {
+	for ref, want := range map[string]string{"f1e1": "no snapshot", "ax2": "not an element", "ax3": "another document", "ax4": "no snapshot"} {
 		if _, err := r.Find(main, ref); !errors.Is(err, fault.ErrUnknownRef) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", ref, err, want)
 		}
