@@ -15,7 +15,7 @@ import (
 	"clank/internal/test/llmtest"
 )
 
-// The settings that these tests change.
+// Keys of settings that these tests change.
 const (
 	keyServer  = "agentStack.runtimeConfig.models.compatibleBaseUrl"
 	keyModel   = "agentStack.runtimeConfig.browser.localBrowserAgent.execution.model"
@@ -25,8 +25,7 @@ const (
 
 const scriptedModel = "compatible:scripted"
 
-// deadAddress returns an address of this machine at which nothing listens. It is taken until the test ends, so that
-// nobody else comes to listen there.
+// deadAddress returns a local address at which nothing listens. The port stays reserved until the test ends.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -39,7 +38,7 @@ func deadAddress(t *testing.T) string {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(at.(*syscall.SockaddrInet4).Port)).String()
 }
 
-// badInputCase is a task that cannot go well.
+// badInputCase is a task that must fail.
 type badInputCase struct {
 	name  string
 	task  string // "find the ferry" if empty
@@ -50,7 +49,7 @@ type badInputCase struct {
 	want  []string // what the person is told: the thing, and the way out
 }
 
-// rawToolTurn returns a turn that calls a tool with arguments as they are.
+// rawToolTurn returns a turn that calls a tool with unmodified arguments.
 func rawToolTurn(tool, arguments string) llmtest.Turn { return llmtest.Use(tool, arguments) }
 
 func badInputCases(site, model string) []badInputCase {
@@ -88,10 +87,10 @@ func badInputCases(site, model string) []badInputCase {
 	}
 }
 
-// cutOff is a turn whose connection is gone in the middle of the answer.
+// cutOff is a turn whose connection breaks in the middle of the answer.
 var cutOff = llmtest.SayWithFault("so far so good, and on it goes", llmtest.Fault{Cut: llmtest.CutReset, At: 3})
 
-// badTasksAreToldClearly tests that the next task works after each that cannot go well.
+// badTasksAreToldClearly tests that the next task works after each failing one.
 func badTasksAreToldClearly(t *testing.T, c *sharedServer) {
 	t.Helper()
 	model := llmtest.NewServer(t)
@@ -136,13 +135,13 @@ func badTasksAreToldClearly(t *testing.T, c *sharedServer) {
 	set(map[string]any{keyServer: nil})
 }
 
-// internalTerms are words that belong into a log, and secrets that belong nowhere.
+// internalTerms are words that belong in logs, and secrets that must not appear anywhere.
 var internalTerms = []string{
 	"context deadline", "context canceled", "goroutine", "panic", "%!", "dial tcp", "EOF", "unmarshal", "invalid character",
 	"<nil>", "ECONN", "syscall", "github.com", testKey, "You have done this",
 }
 
-// checkPlainWords fails the test unless people were told what they must be, in words for people.
+// checkPlainWords fails the test unless people read the expected text, without internal terms.
 func checkPlainWords(t *testing.T, said string, want []string) {
 	t.Helper()
 	check.Contains(t, said, want...)
@@ -201,7 +200,7 @@ func firstOutputLine(s string) string {
 	return s
 }
 
-// badInput is what somebody does in Discord that cannot go well.
+// badInput is an action in Discord that must fail.
 type badInput struct {
 	name string
 	set  map[string]any
@@ -295,7 +294,7 @@ func badInputIsToldClearly(t *testing.T, r *serverFixture) {
 	}
 }
 
-// findsFerry fails the test unless a task is done well.
+// findsFerry fails the test unless a task succeeds.
 func (r *serverFixture) findsFerry(t *testing.T, args discordtest.Args) {
 	t.Helper()
 	args["task"] = "find the ferry"

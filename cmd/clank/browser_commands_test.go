@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// envForServer is a world in which commands work the server at this address.
+// envForServer returns an environment whose commands use the server at this address.
 func envForServer(tb testing.TB, address string) *commandEnv {
 	tb.Helper()
 	return newTestEnv(tb, map[string]string{"CLANK_BROWSER_URL": address, "CLANK_BROWSER_TOKEN": "s3"})
@@ -25,7 +25,7 @@ func runBrowser(tb testing.TB, address, line string) commandResult {
 // recordedRequest is one request that a server got.
 type recordedRequest struct{ line, body, auth string }
 
-// newScriptedServer returns a server that answers everything in one way and writes down what it was asked.
+// newScriptedServer starts a server that gives the same answer to everything and records requests.
 func newScriptedServer(t *testing.T, status int, answer string) (address string, got func() []recordedRequest) {
 	t.Helper()
 	seen := make(chan recordedRequest, 100)
@@ -46,7 +46,7 @@ func newScriptedServer(t *testing.T, status int, answer string) (address string,
 	}
 }
 
-// commandCase is a command line, what it must ask, what it is answered, and what it must print.
+// commandCase is a command line with the expected request, its response, and the expected output.
 type commandCase struct {
 	line   string
 	asks   string // method and URI

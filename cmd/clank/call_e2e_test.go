@@ -36,8 +36,8 @@ import (
 // testVoice is the voice of people in these tests.
 var testVoice = voiceloop.Voice{Program: "espeak-ng", Name: "en-us", Speed: 1}
 
-// fakeTranscriber is a server that puts speech into words: it knows what was said by the tone below it. What has none,
-// such as a spoken stop, means nothing.
+// fakeTranscriber is a transcription server that recognizes speech by the tone mixed into it. Speech without a tone,
+// such as a spoken stop, is not recognized.
 type fakeTranscriber struct {
 	*httptest.Server
 	heard chan string // what each request was answered
@@ -94,7 +94,7 @@ func decodeOgg(r io.Reader) (samples []int16, err error) {
 	}
 }
 
-// mark lays a tone below speech by which the server knows what it means.
+// mark mixes a tone into speech by which the server recognizes it.
 func (s *fakeTranscriber) mark(speech []int16, means string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,10 +105,10 @@ func (s *fakeTranscriber) mark(speech []int16, means string) {
 	}
 }
 
-// toneStep is the angle between two samples of a tone.
+// toneStep is the phase difference between two samples of a tone.
 func toneStep(number int) float64 { return 2 * math.Pi * float64(1000+400*number) / voice.RateOpus }
 
-// understand returns what the tone means that is clearly louder than speech is there.
+// understand returns the meaning of the tone that is clearly louder than the speech at its frequency.
 func (s *fakeTranscriber) understand(samples []int16) (means string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *fakeTranscriber) understand(samples []int16) (means string) {
 	return means
 }
 
-// await waits until that text was heard. What is in not may not be heard before.
+// await waits until text was recognized. not must not be recognized before.
 func (s *fakeTranscriber) await(t *testing.T, text, not string) {
 	t.Helper()
 	ctx := testDeadline(t)
@@ -149,7 +149,7 @@ func (s *fakeTranscriber) await(t *testing.T, text, not string) {
 	}
 }
 
-// callFixture is an emulated Discord with two voice channels, and the real program in it.
+// callFixture is an emulated Discord with two voice channels, and the real program connected to it.
 type callFixture struct {
 	*discordtest.Server
 	whole   *testing.T
@@ -200,7 +200,7 @@ func newCallFixture(t *testing.T) *callFixture {
 	return h
 }
 
-// runCommand uses a subcommand of /clank and returns what it is answered.
+// runCommand uses a subcommand of /clank and returns the answer.
 func (h *callFixture) runCommand(who discordtest.User, sub string, args discordtest.Args) string {
 	h.t.Helper()
 	it, err := h.SlashCommand(h.room, who, "clank "+sub, args)
@@ -224,7 +224,7 @@ func (h *callFixture) awaitMessage(want string) discordtest.Message {
 	return m
 }
 
-// messagesIn returns what the bot has written into a channel.
+// messagesIn returns the bot's messages in a channel.
 func (h *callFixture) messagesIn(in discordtest.Channel) (texts []string) {
 	for _, m := range h.Messages(in) {
 		if m.Author.ID == h.bot.ID {
@@ -249,13 +249,13 @@ func (h *callFixture) joinVoice(in discordtest.Channel, who discordtest.User) *c
 	return &callMember{Member: m, name: who.Username, microphone: &voiceloop.Microphone{To: m}}
 }
 
-// awaitKeys waits until the person can be understood, and understands others.
+// awaitKeys waits until the person has exchanged keys with the others.
 func (p *callMember) awaitKeys(t *testing.T) {
 	t.Helper()
 	check.Must(t, p.Wait(testDeadline(t), "keys", func() bool { return p.Private().(*voicetest.DAVESession).Ready() }))
 }
 
-// openMicrophone begins to send what the person says, until the test ends.
+// openMicrophone sends the person's audio until the test ends.
 func (p *callMember) openMicrophone(t *testing.T) {
 	t.Helper()
 	ctx, off := context.WithCancel(context.Background())
@@ -271,7 +271,7 @@ func (p *callMember) openMicrophone(t *testing.T) {
 	t.Cleanup(p.off)
 }
 
-// speaks has somebody say a text after a short pause, which is put into the words that it means, if it means any.
+// speaks makes a person say a text after a short pause, which is transcribed as means unless that is empty.
 func (h *callFixture) speaks(p *callMember, text, means string) {
 	t := h.t
 	t.Helper()
@@ -286,7 +286,7 @@ func (h *callFixture) speaks(p *callMember, text, means string) {
 	}
 }
 
-// awaitSpeech waits until somebody's sound is as loud as speech, and passes over what came before.
+// awaitSpeech waits until a person's audio is as loud as speech, and skips earlier audio.
 func (p *callMember) awaitSpeech(t *testing.T, from string) {
 	t.Helper()
 	for len(p.Frames()) > 0 {
@@ -347,14 +347,14 @@ func TestACallOnDiscord(t *testing.T) {
 	}
 }
 
-// in returns the house for a part of a test.
+// in returns the fixture for a subtest.
 func (h *callFixture) in(t *testing.T) *callFixture {
 	t.Helper()
 	h.t = t
 	return h
 }
 
-// answers has somebody who is alone with us ask for something, aloud and without our name.
+// answers makes a person who is alone with clank ask for something aloud, without its name.
 func (h *callFixture) answers(who *callMember, site *testSite) {
 	h.t.Helper()
 	asks := "open " + site.URL + ", read"
@@ -364,7 +364,7 @@ func (h *callFixture) answers(who *callMember, site *testSite) {
 	who.awaitSpeech(h.t, h.bot.ID)
 }
 
-// followed has a moderator move clank from ada's channel into bob's, while it shows a page there.
+// followed makes a moderator move clank from ada's channel to bob's while it shares a page.
 func (h *callFixture) followed(ada, bob *callMember, site *testSite) {
 	h.t.Helper()
 	h.runCommand(h.ada, "browse", discordtest.Args{"task": "open " + site.URL})
@@ -399,7 +399,7 @@ func (h *callFixture) followed(ada, bob *callMember, site *testSite) {
 	}
 }
 
-// shares has somebody show what they browsed last to the call.
+// shares makes a person share their last session in the call.
 func (h *callFixture) shares(who discordtest.User) {
 	h.t.Helper()
 	if got := h.runCommand(who, "share", nil); !strings.Contains(got, "Open the stream") {
@@ -408,7 +408,7 @@ func (h *callFixture) shares(who discordtest.User) {
 	h.stream()
 }
 
-// stream waits until a page is shown by Go Live in the call, and nowhere else.
+// stream waits until a page is shared by Go Live in the call, and nowhere else.
 func (h *callFixture) stream() (s discordtest.Stream) {
 	h.t.Helper()
 	if err := h.Wait(testDeadline(h.t), "a page shown in the call alone", func() bool {
@@ -425,7 +425,7 @@ func (h *callFixture) stream() (s discordtest.Stream) {
 	return s
 }
 
-// seenBy has somebody in the call see a picture of what is shown there.
+// seenBy checks that a person in the call sees the shared page.
 func (h *callFixture) seenBy(who discordtest.User) {
 	h.t.Helper()
 	watching, err := h.WatchStream(testDeadline(h.t), h.stream().Key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
@@ -441,7 +441,7 @@ func (h *callFixture) seenBy(who discordtest.User) {
 	}
 }
 
-// leavesOut has somebody not want to be heard, and then want it again.
+// leavesOut makes a person opt out and in again.
 func (h *callFixture) leavesOut(who *callMember) {
 	h.t.Helper()
 	if got := h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "out"}); !strings.Contains(got, "You are left out") {
@@ -457,7 +457,7 @@ func (h *callFixture) leavesOut(who *callMember) {
 
 var viewerLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+`)
 
-// seenByLink has a page shared that Go Live refuses, and the call moved back to ada's channel meanwhile.
+// seenByLink shares a page that Go Live refuses, while the call is moved back to ada's channel.
 func (h *callFixture) seenByLink() {
 	h.t.Helper()
 	for _, want := range []string{"not shared any more", "othing is shared"} {
@@ -513,7 +513,7 @@ func (h *callFixture) notPrivate() {
 	}
 }
 
-// ends ends the call in the ways in which people can, and begins it again where ada is.
+// ends ends the call in the ways in which people can, and starts it again in ada's channel.
 func (h *callFixture) ends(ada *callMember) {
 	h.t.Helper()
 	ada.off()
@@ -532,7 +532,7 @@ func (h *callFixture) ends(ada *callMember) {
 	}
 }
 
-// follows has clank come into ada's channel as she asks for something, since the setting is on.
+// follows checks that clank joins ada's channel when she asks for something, because the setting is on.
 func (h *callFixture) follows() {
 	h.t.Helper()
 	const key = "interaction.voice.autoJoin"
@@ -552,7 +552,7 @@ func (h *callFixture) follows() {
 	}
 }
 
-// joins has ada bring clank into her channel, and show a page there.
+// joins makes ada bring clank into her channel and share a page there.
 func (h *callFixture) joins() {
 	h.t.Helper()
 	h.call = h.lounge
@@ -584,7 +584,7 @@ func (h *callFixture) over(why string) {
 	}
 }
 
-// stops has a person say "stop" until it is heard; a voice that is made may have to say it twice.
+// stops makes a person say "stop" until it is recognized; a synthetic voice may have to repeat it.
 func (h *callFixture) stops(who *callMember) {
 	h.t.Helper()
 	for range 4 {
@@ -599,7 +599,7 @@ func (h *callFixture) stops(who *callMember) {
 	h.t.Fatalf("a spoken stop was not heard; the call is told %q", h.messagesIn(h.call))
 }
 
-// stopRecording returns a WAV file of a microphone into which somebody says "stop" every few seconds.
+// stopRecording returns a WAV file of someone who says "stop" every few seconds.
 func stopRecording(t *testing.T) string {
 	t.Helper()
 	take, err := voiceloop.Record(t.Context(), testVoice, voiceloop.TestText{Sentences: []string{"stop"}}, 1)
@@ -611,7 +611,7 @@ func stopRecording(t *testing.T) string {
 	return path
 }
 
-// colourSite is a page that has the colour that it is told.
+// colourSite serves a page with a color set by the test.
 type colourSite struct {
 	*httptest.Server
 
@@ -642,7 +642,7 @@ func newColourSite(t *testing.T) *colourSite {
 	return c
 }
 
-// toneHertz is what the page sounds like, unlike any voice.
+// toneHertz is the frequency of the page's sound, unlike any voice.
 const toneHertz = 3000
 
 func pureTone() []int16 {
@@ -667,7 +667,7 @@ var hearsTone = fmt.Sprintf(`(() => {
 	return levels[top] > -60 && Math.abs(top * analyser.context.sampleRate / analyser.fftSize - %d) < 100;
 })()`, toneHertz)
 
-// awaitOn waits until a tab shows the page in one colour and then in another.
+// awaitOn waits until a tab shows the page in one color and then in another.
 func (c *colourSite) awaitOn(t *testing.T, tab *page.Tab, probe string) {
 	t.Helper()
 	for _, colour := range [][2]string{{"#ff0000", `"high,low,low"`}, {"#0000ff", `"low,low,high"`}} {
@@ -676,8 +676,7 @@ func (c *colourSite) awaitOn(t *testing.T, tab *page.Tab, probe string) {
 	}
 }
 
-// videoProbe returns the colour in the middle of what a video shows, if one frame at least was decoded by the page's
-// connection.
+// videoProbe returns the color in the middle of a video, if the page's connection has decoded at least one frame.
 func videoProbe(video, connection string) string {
 	return `async () => {
 	if (typeof ` + connection + ` === "undefined" || !` + connection + `) return "nothing";
@@ -696,7 +695,7 @@ func awaitPageState(t *testing.T, tab *page.Tab, state string) {
 	})
 }
 
-// awaitAfterNavigation waits until an expression is true on a page that may be about to become another one.
+// awaitAfterNavigation waits until an expression is true on a page that may be navigating.
 func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
 	t.Helper()
 	browsertest.Eventually(t, expression, func() bool {
@@ -705,7 +704,7 @@ func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
 	})
 }
 
-// callOnThePage has somebody on the call page see a shared browser, and stop a task by saying so.
+// callOnThePage checks that a person on the call page sees a shared browser, and stops a task by voice.
 func callOnThePage(t *testing.T, r *serverFixture) {
 	t.Helper()
 	check.Installed(t, "espeak-ng", "pocketsphinx_continuous")

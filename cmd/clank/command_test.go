@@ -29,8 +29,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newTestEnv makes a world whose home is a new directory, in which nobody is at the terminal, and nothing else is set
-// but vars.
+// newTestEnv returns an environment with a new home directory, without a terminal, and with only vars set.
 func newTestEnv(tb testing.TB, vars map[string]string) *commandEnv {
 	tb.Helper()
 	all := map[string]string{"CLANK_HOME": tb.TempDir()}
@@ -41,7 +40,7 @@ func newTestEnv(tb testing.TB, vars map[string]string) *commandEnv {
 	}
 }
 
-// commandResult is what a command line came to.
+// commandResult is the result of a command line.
 type commandResult struct {
 	stdout, stderr string
 	code           int
@@ -56,7 +55,7 @@ func runCommand(ctx context.Context, e *commandEnv, args ...string) commandResul
 	return commandResult{stdout.String(), stderr.String(), code}
 }
 
-// commandStep is a command line and what must come of it.
+// commandStep is a command line and its expected result.
 type commandStep struct {
 	line  string // see [splitWords]
 	code  int
@@ -64,8 +63,7 @@ type commandStep struct {
 	stdin string
 }
 
-// runSteps runs one command line after the other in a world. Wrong use must print nothing but what is wrong and where
-// help is.
+// runSteps runs command lines one after another. A usage error must print only what is wrong and where to find help.
 func runSteps(t *testing.T, e *commandEnv, steps ...commandStep) {
 	t.Helper()
 	for _, step := range steps {
@@ -80,7 +78,7 @@ func runSteps(t *testing.T, e *commandEnv, steps ...commandStep) {
 	}
 }
 
-// splitWords takes a line apart at its spaces; single quotes hold words together.
+// splitWords splits a line at spaces; single quotes group words.
 func splitWords(line string) []string {
 	var list []string
 	quoted, open := false, false
@@ -214,7 +212,8 @@ func TestWatchesAreListedAndEndedInTheTerminal(t *testing.T) {
 		commandStep{"watches end w9", exitFailed, watches.ErrNotFound.Error(), ""})
 }
 
-// vaultSteps keep logins, and use them. None prints "hunter2" or the secret of the code, except as a word of wrong use.
+// vaultSteps store logins and use them. No output contains "hunter2" or the secret of the code, except as part of a
+// usage error.
 var vaultSteps = []commandStep{
 	{"vault status", exitDone, "made with the first entry", ""},
 	{"vault", exitUsage, "name one of its commands", ""},
@@ -279,7 +278,7 @@ func TestTheStatusOfTheVaultSaysWhereItsKeyIs(t *testing.T) {
 	awaitOutput(t, server.stderr, "the vault cannot be used")
 }
 
-// The program runs for itself here: its environment says where the bus is.
+// The program runs in a separate process, because its environment determines the session bus.
 func TestAnUnusableKeyringIsReported(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
@@ -341,7 +340,7 @@ func visitCommands(c *cobra.Command, visit func(name string)) {
 	}
 }
 
-// resolveForTest is a command line as cobra and pflag are to read it: words, flags and, after "--", arguments.
+// resolveForTest parses a command line with cobra and pflag: words, flags and, after "--", arguments.
 func resolveForTest(tb testing.TB, args []string) (name, read string, operands []string, err error) {
 	tb.Helper()
 	line, err := resolveCommandLine(newRootCommand(newTestEnv(tb, nil), args), args)
@@ -471,8 +470,8 @@ func FuzzResolveCommandLine(f *testing.F) {
 	})
 }
 
-// manDir is where make man wants the pages. They are made here and not by a command, since what writes them makes
-// each start of the program longer.
+// manDir is the output directory of make man. The pages are generated here rather than by a command, because linking
+// the generator would slow down each start of the program.
 var manDir = flag.String("man.dir", "", "write the manual pages into this `folder`")
 
 func TestEveryCommandHasAManualPage(t *testing.T) {
@@ -490,7 +489,8 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 	})
 }
 
-// completionCases is command lines, whose last word is being typed, with what must be offered and what must not.
+// completionCases are command lines whose last word is being typed, with completions that must and must not be
+// offered.
 var completionCases = []struct {
 	line      string
 	want, not string

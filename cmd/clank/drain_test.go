@@ -23,7 +23,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drainFixture is a program, and Ada, who asks it in Discord for a page that is slow.
+// drainFixture is a program, and Ada, who asks it in Discord for a slow page.
 type drainFixture struct {
 	*discordtest.Server
 	t       *testing.T
@@ -68,7 +68,7 @@ func newDrainFixture(t *testing.T) *drainFixture {
 	return f
 }
 
-// awaitAsked waits until the page is asked for.
+// awaitAsked waits until the page is requested.
 func (f *drainFixture) awaitAsked() {
 	f.t.Helper()
 	select {
@@ -78,7 +78,7 @@ func (f *drainFixture) awaitAsked() {
 	}
 }
 
-// texts returns what the messages of the room say.
+// texts returns the texts of the messages in the channel.
 func (f *drainFixture) texts() (all []string) {
 	for _, m := range f.Messages(f.room) {
 		all = append(all, m.Content)
@@ -86,7 +86,7 @@ func (f *drainFixture) texts() (all []string) {
 	return all
 }
 
-// start starts the program, which lets tasks finish for so long when it is ended.
+// start starts the program, which allows tasks to finish for the given time at shutdown.
 func (f *drainFixture) start(drain string) *runningProgram {
 	f.t.Helper()
 	for key, value := range map[string]string{ // a slow machine asks for more tasks before it is done
@@ -108,7 +108,7 @@ func (f *drainFixture) browse(task string) discordtest.Interaction {
 	return it
 }
 
-// says waits until the answer to a command says a text.
+// says waits until the answer to a command contains a text.
 func (f *drainFixture) says(it discordtest.Interaction, text string) {
 	f.t.Helper()
 	_, err := f.WaitInteraction(testDeadline(f.t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), text) })
@@ -146,13 +146,13 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	f.says(second, "10:40")
 }
 
-// saysHowToGoOn reports whether people read that clank starts again, and that their session is there then. Who hears no
-// more of the end of their task than that clank is gone reads that in other words.
+// saysHowToGoOn reports whether the text says that clank is restarting and that the session will be available. A
+// client that only notices that clank is gone gets a different text.
 func saysHowToGoOn(told string) bool {
 	return strings.Contains(told, "session") && (strings.Contains(told, "restart") || strings.Contains(told, "start it again"))
 }
 
-// elsewhereAsked is a task that somebody has asked for elsewhere than in Discord, by what they see when it is cut off.
+// elsewhereAsked are tasks from other places than Discord, by how the shutdown appears there.
 var elsewhereAsked = map[string]func(t *testing.T, f *drainFixture, task string) (afterwards func()){
 	"the page's task goes on": func(t *testing.T, f *drainFixture, task string) func() {
 		t.Helper()
@@ -189,7 +189,7 @@ var elsewhereAsked = map[string]func(t *testing.T, f *drainFixture, task string)
 	},
 }
 
-// page returns a client of the program that runs.
+// page returns a client of the running program.
 func (f *drainFixture) page(t *testing.T) *api.Client {
 	t.Helper()
 	at, found, err := (&server.Home{Dir: f.home}).RunningServer()

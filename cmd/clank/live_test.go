@@ -29,14 +29,14 @@ import (
 
 var liveToo = flag.Bool("live", false, "watch a page in real viewers for some minutes and measure")
 
-// How long each part of a measurement takes.
+// Durations of the parts of a measurement.
 const (
 	changingFor  = 12 * time.Second
 	animatingFor = 8 * time.Second
 	restingFor   = 20 * time.Second
 )
 
-// livelyPage changes the colour of a mark, moves a box, or stands still, as it is told.
+// livelyPage changes the color of a mark, moves a box, or does nothing, as the test tells it.
 const livelyPage = `<!doctype html><title>Ferries</title><style>
 body { font: 20px/1.5 sans-serif; margin: 2em; background: linear-gradient(120deg, #f4f1e8, #cfe3ee) }
 td { border-bottom: 1px solid #888; padding: 4px 24px } #box { width: 120px; height: 120px; background: #7a4 }
@@ -67,7 +67,7 @@ onload = () => setTimeout(() => new EventSource("/orders").onmessage = async ({d
 }, 100);
 </script>`
 
-// ferries serves the page, and tells it what to do.
+// ferries serves the page and controls it.
 type ferries struct {
 	*httptest.Server
 
@@ -100,7 +100,7 @@ func newFerries(t *testing.T) *ferries {
 	return f
 }
 
-// do has the page do something, and returns what it has changed lately.
+// do sets what the page does, and returns its recent changes.
 func (f *ferries) do(t *testing.T, what string) (changes []moment) {
 	t.Helper()
 	within := testDeadline(t)
@@ -118,13 +118,13 @@ func (f *ferries) do(t *testing.T, what string) (changes []moment) {
 	return changes
 }
 
-// moment is when a mark had a colour.
+// moment is the time at which a mark had a color.
 type moment struct {
 	At  float64 `json:"at"` // in milliseconds since 1970
 	Red bool    `json:"red"`
 }
 
-// look notes in a viewer's page when the mark has which colour, and counts frames and bytes.
+// look records in a viewer's page when the mark has which color, and counts frames and bytes.
 const look = `(() => {
 	globalThis.seen = []; globalThis.frames = 0; globalThis.bytes = 0;
 	const note = ([r, g, b]) => {
@@ -159,14 +159,14 @@ const look = `(() => {
 	}});
 })()`
 
-// received is how many bytes of pictures have come.
+// received is the number of received image bytes.
 const received = `(async () => {
 	const pc = globalThis.viewerConnection ?? globalThis.callConnection;
 	const all = pc ? [...(await pc.getStats()).values()] : [];
 	return (globalThis.bytes ?? 0) + (all.find((s) => s.type === "inbound-rtp" && s.kind === "video")?.bytesReceived ?? 0);
 })()`
 
-// theatre is a page that is watched, and those who watch it.
+// theatre is a watched page with its viewers.
 type theatre struct {
 	*serverFixture
 
@@ -178,7 +178,7 @@ type theatre struct {
 
 var liveOperator = sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel, Moderator: true}
 
-// seat is one who watches.
+// seat is a viewer.
 type seat struct {
 	page, view *browsertest.View // view is what is evaluated in: page, or a frame of it
 	browser    int               // the process, which does not count
@@ -191,7 +191,7 @@ func (th *theatre) openSeat() seat {
 	return seat{v, v, viewers.Process(th.t).PID}
 }
 
-// kinds are the ways to watch. Each opens the page over a line.
+// kinds are the kinds of viewers. Each opens the page over a line.
 var kinds = []struct {
 	name string
 	open func(th *theatre, l *line) seat
@@ -203,7 +203,7 @@ var kinds = []struct {
 	{"activity", (*theatre).openActivityPane},
 }
 
-// through returns an address as it is reached over a line; without one it is the address itself.
+// through returns an address as reached through a line; without a line, the address itself.
 func (th *theatre) through(l *line, address string) string {
 	th.t.Helper()
 	if l == nil {
@@ -271,7 +271,7 @@ func (th *theatre) wait(s seat, expression string) {
 	browsertest.Eventually(th.t, expression, func() bool { return s.view.Eval("Boolean("+expression+")") == true })
 }
 
-// settle waits until a viewer sees what the page does. It is false where nothing comes.
+// settle waits until a viewer sees the page's changes. It returns false if it does not.
 func (th *theatre) settle(s seat) bool {
 	th.t.Helper()
 	const shown = `[...document.querySelectorAll("canvas, video")].some((e) => e.offsetWidth && (e.videoWidth ?? 1))`
@@ -292,7 +292,7 @@ func number(v any) float64 {
 	return n
 }
 
-// linger lets time go by, as that is what is measured.
+// linger lets time pass, because that is what is measured.
 func linger(t *testing.T, d time.Duration) {
 	t.Helper()
 	select {
@@ -302,8 +302,8 @@ func linger(t *testing.T, d time.Duration) {
 	}
 }
 
-// changing returns how long changes of the mark took until each of the viewers showed them, in milliseconds, and how
-// many were not seen.
+// changing returns the latencies of changes of the mark in each viewer, in milliseconds, and the number of changes
+// that were not seen.
 func (th *theatre) changing(all ...seat) (delays []float64, missed int) {
 	th.t.Helper()
 	th.page.do(th.t, "change")
@@ -331,7 +331,7 @@ func (th *theatre) changing(all ...seat) (delays []float64, missed int) {
 	return delays, missed
 }
 
-// rates returns frames and kilobits of a viewer, and percents of a core, for each second of a time.
+// rates returns frames and kilobits of a viewer per second, and CPU time in percent of a core.
 func (th *theatre) rates(s seat, d time.Duration) (fps, kbit, cpu float64) {
 	th.t.Helper()
 	used, from := browsertest.ProcessorTime(th.t, s.browser, viewers.Process(th.t).PID), time.Now()
@@ -342,7 +342,7 @@ func (th *theatre) rates(s seat, d time.Duration) (fps, kbit, cpu float64) {
 	return (number(s.view.Eval("globalThis.frames")) - frames) / took, (number(s.view.Eval(received)) - bytes) * 8 / 1000 / took, cpu
 }
 
-// animated returns what a viewer gets of an animation, and what that costs.
+// animated returns a viewer's rates during an animation.
 func (th *theatre) animated(s seat) (fps, kbit, cpu float64) {
 	th.t.Helper()
 	th.page.do(th.t, "animate")
@@ -361,7 +361,8 @@ func percentile(sorted []float64, p int) float64 {
 
 func sayLive(format string, args ...any) { fmt.Fprintf(os.Stdout, "live: "+format+"\n", args...) }
 
-// TestLive watches a page that changes, moves and stands still in each kind of viewer: on a good line, and on bad ones.
+// TestLive watches a page that changes, moves and pauses in each kind of viewer, over a good connection and over bad
+// ones.
 func TestLive(t *testing.T) {
 	if !*liveToo {
 		t.Skip("make live does this")
@@ -422,7 +423,7 @@ func (th *theatre) leave(s seat) {
 	_, _ = th.server.CallService.Unshare(testDeadline(th.t), liveOperator) // where the call has shown it
 }
 
-// six tests that as many viewers cost one capture.
+// six tests that six viewers cost one capture.
 func (th *theatre) six() {
 	th.t.Helper()
 	var all []seat
@@ -468,7 +469,7 @@ func openTheatre(t *testing.T) *theatre {
 	return th
 }
 
-// peerPage shows pictures as others' programs send them.
+// peerPage shows images from third-party programs.
 const peerPage = `<!doctype html><title>Peer</title><canvas id=canvas width=1280 height=720></canvas><script>
 const context = canvas.getContext("2d");
 let next = null, busy = false;
@@ -492,8 +493,8 @@ if (at.startsWith("ws")) new WebSocket(at).onmessage = (event) => {
 else new EventSource(at).onmessage = (event) => show(event.data);
 </script>`
 
-// peers measures agent-browser's stream and playwright's screencast with the same page. What they cost is not told: much
-// of it is spent in programs that are not ours.
+// peers measures agent-browser's stream and playwright's screencast with the same page. Their CPU time is not
+// reported, because much of it is spent in processes that are not ours.
 func (th *theatre) peers() {
 	t := th.t
 	t.Helper()
@@ -528,7 +529,7 @@ func (th *theatre) peers() {
 	}
 }
 
-// devTools starts a browser for a peer.
+// devTools starts a browser for a third-party program.
 func (th *theatre) devTools() (port string, end func()) {
 	th.t.Helper()
 	p := browsertest.Launch(th.t)

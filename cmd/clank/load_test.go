@@ -35,7 +35,7 @@ var (
 	loadPeers  = flag.String("load.peers", "", "the `folder` of playwright-core, for its floor; none: it is left out")
 )
 
-// loadFixture is a clank, in a process of its own, and people who browse with it.
+// loadFixture is clank in a separate process, and people who browse with it.
 type loadFixture struct {
 	t       *testing.T
 	home    string
@@ -54,8 +54,8 @@ type loadFixture struct {
 	people       []*loadVisitor
 }
 
-// loadSettings let sixteen tasks run at once: all of 32 people, half of whom ask for tasks and half work step by step.
-// Of more people some wait in line.
+// loadSettings allow sixteen tasks at once: enough for 32 people, half of whom ask for tasks and half work step by
+// step. With more people some wait in the queue.
 var loadSettings = map[string]string{
 	keyModel: scriptedModel, keyPerHour: "600", "interaction.tasks.maxPerHourPerGuild": "6000",
 	"interaction.sessions.maxConcurrentSessions": "100", "interaction.tasks.maxAtOnce": "16", "interaction.tasks.maxAtOncePerGuild": "16", "interaction.tasks.maxAtOncePerUser": "16",
@@ -105,22 +105,22 @@ func newLoadFixture(t *testing.T) *loadFixture {
 	return l
 }
 
-// usage is what clank, its browsers and its MCP server take, those of clank's own processes first.
+// usage returns the resource usage of clank's own processes, and of its browsers.
 func (l *loadFixture) usage() (programs, browsers load.Usage) {
 	own := []int{l.server.cmd.Process.Pid, l.mcp.cmd.Process.Pid}
 	all := slices.Concat(load.Tree(own[0]), load.Tree(own[1]))
 	return load.Measure(own), load.Measure(slices.DeleteFunc(all, func(pid int) bool { return slices.Contains(own, pid) }))
 }
 
-// loadVisitor is somebody of the people, whom the next measurement finds where they were.
+// loadVisitor is one of the people, who continues between measurements.
 type loadVisitor struct {
 	loadPerson
 	name   string
 	visits int
 }
 
-// browse has n people browse, visit after visit, until the function that it returns is called, which waits until all
-// have ended theirs. It returns when each of them has made one.
+// browse lets n people browse, visit after visit, until leave is called, which waits for their visits to end. It
+// returns after each of them has made one visit.
 func (l *loadFixture) browse(ctx context.Context, n int) (leave func()) {
 	l.t.Helper()
 	for k := len(l.people); k < n; k++ {
@@ -152,7 +152,7 @@ func (l *loadFixture) browse(ctx context.Context, n int) (leave func()) {
 	}
 }
 
-// loadRow is what so many people at once had.
+// loadRow is the result for a number of people.
 type loadRow struct {
 	n                   int
 	rate, floor, script float64 // loops a second: of clank, rod and playwright
@@ -174,7 +174,7 @@ func (r loadRow) String() string {
 		load.Percentile(r.counted.Queued, 95).Milliseconds(), r.told, r.fairness(), r.floor, r.script, 100*r.busy, r.clank, r.browser, ms(r.loopCPU), ms(r.floorCPU))
 }
 
-// fairness is that of the front end that is the least fair to its people.
+// fairness returns the lowest fairness index of the front ends.
 func (r loadRow) fairness() float64 {
 	least := 1.0
 	for _, f := range r.fair {
@@ -183,7 +183,7 @@ func (r loadRow) fairness() float64 {
 	return least
 }
 
-// measure counts for a while what the people do who are there. idle is what clank takes without them, in MB.
+// measure measures the current people for a while. idle is clank's memory without them, in MB.
 func (l *loadFixture) measure(d time.Duration, idle float64) loadRow {
 	l.figures.Take()
 	l.toldPosition.Store(0)
@@ -217,7 +217,7 @@ func (l *loadFixture) measure(d time.Duration, idle float64) loadRow {
 	return r
 }
 
-// floors measures rod and, where it is at hand, playwright-core with as many tabs.
+// floors measures rod and, if installed, playwright-core with the same number of tabs.
 func (l *loadFixture) floors(r *loadRow, d time.Duration) {
 	l.t.Helper()
 	browser := browsertest.Launch(l.t)
@@ -243,7 +243,7 @@ func (l *loadFixture) floors(r *loadRow, d time.Duration) {
 	check.Must(l.t, browser.Stop(l.t.Context()))
 }
 
-// TestLoad has many people browse at once, through all front ends, and measures what they have of it.
+// TestLoad lets many people browse at once through all front ends, and measures throughput and latency.
 func TestLoad(t *testing.T) {
 	if *loadPeople == "" {
 		inHalf(t, true)
@@ -286,7 +286,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// saturation tells from which row on more people have no more done between them, and why.
+// saturation describes from which row on more people get no more work done, and why.
 func saturation(rows []loadRow) string {
 	most := slices.MaxFunc(rows, func(a, b loadRow) int { return cmp.Compare(a.rate, b.rate) })
 	at := slices.IndexFunc(rows, func(r loadRow) bool { return r.rate >= 0.95*most.rate })

@@ -26,8 +26,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// patience bounds every wait of these tests. It is for machines that are slow
-// beyond measure: nothing is expected to take so long.
+// patience bounds every wait of these tests. It is meant for very slow machines, far above the expected times.
 const patience = 90 * time.Second
 
 // asProgram makes the test binary behave as clank itself.
@@ -41,10 +40,11 @@ func TestMain(m *testing.M) {
 	os.Exit(viewers.Run(m))
 }
 
-// otherHalf runs what "make test" leaves out, and not what it runs.
+// otherHalf runs the tests that "make test" leaves out, and not those that it runs.
 var otherHalf = flag.Bool("other", false, "the tests and parts that make test leaves out")
 
-// inHalf skips what is not of the half that runs: rest is what "make other-half" runs, which names the tests.
+// inHalf skips a test that is not in the half that runs: rest means that it belongs to "make other-half", which lists
+// the tests.
 func inHalf(t *testing.T, rest bool) {
 	t.Helper()
 	if rest != *otherHalf {
@@ -55,7 +55,7 @@ func inHalf(t *testing.T, rest bool) {
 // builtProgram is the clank that the tests run instead of their own binary.
 var builtProgram = flag.String("program", "", "test this `file`")
 
-// runningProgram is clank in a process of its own.
+// runningProgram is clank in a separate process.
 type runningProgram struct {
 	cmd            *exec.Cmd
 	home           string
@@ -63,7 +63,7 @@ type runningProgram struct {
 	done           chan struct{}
 }
 
-// placeCount counts the places that were made.
+// placeCount is the number of homes created.
 var placeCount atomic.Int32
 
 // newTestHome returns the environment of a program with a new home and a new directory for temporary files.
@@ -90,8 +90,8 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 	return home, environ
 }
 
-// startProgram runs clank with args. It is killed at the end of the test if it is
-// still there, and nothing of it may be left then.
+// startProgram runs clank with args. At the end of the test it is killed if it is still running, and must leave no
+// processes.
 func startProgram(t *testing.T, home string, environ []string, args ...string) *runningProgram {
 	t.Helper()
 	p := &runningProgram{home: home, stdout: newTranscript(), stderr: newTranscript(), done: make(chan struct{})}
@@ -115,7 +115,7 @@ func startProgram(t *testing.T, home string, environ []string, args ...string) *
 	return p
 }
 
-// exitCode waits for the end and returns the exit code.
+// exitCode waits for the process to exit and returns the exit code.
 func (p *runningProgram) exitCode(t *testing.T) int {
 	t.Helper()
 	select {
@@ -145,7 +145,7 @@ func awaitOutput(t *testing.T, tr *transcript, want string) string {
 	return line
 }
 
-// transcript collects output and lets others wait for parts of it.
+// transcript collects output and lets tests wait for parts of it.
 type transcript struct {
 	mu      sync.Mutex
 	buf     bytes.Buffer
@@ -200,14 +200,14 @@ func (tr *transcript) await(ctx context.Context, want string) (string, error) {
 	}
 }
 
-// process is a process of the machine.
+// process is a process of this machine.
 type process struct {
 	pid  int
 	args string
 }
 
-// processesOf lists the processes whose arguments name dir: the browsers of a
-// home and what they started. It finds none on a machine without /proc.
+// processesOf returns the processes whose arguments contain dir: the browsers of a home and their descendants. It
+// finds none without /proc.
 func processesOf(tb testing.TB, dir string) []process {
 	tb.Helper()
 	entries, _ := os.ReadDir("/proc")
@@ -240,7 +240,7 @@ func browserOf(t *testing.T, home string) process {
 	return process{}
 }
 
-// checkNothingLeft fails if a process of the home stays. Children that lose their parent take a moment to see it.
+// checkNothingLeft fails if a process of the home is left. Children that lose their parent take a moment to exit.
 func checkNothingLeft(tb testing.TB, home string) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)
@@ -263,7 +263,7 @@ func killProcess(t *testing.T, p process) {
 	}
 }
 
-// abandonedHit is a hit of a site: somebody does not wait for /hang any more.
+// abandonedHit is recorded when a client of /hang disconnects.
 const abandonedHit = "/hang, given up"
 
 // testSite is a local web site with pages that are good, bad and stubborn.
@@ -323,7 +323,7 @@ func newTestSite(tb testing.TB) *testSite {
 	return s
 }
 
-// awaitHit waits until the site was asked for path.
+// awaitHit waits until path was requested.
 func (s *testSite) awaitHit(tb testing.TB, path string) {
 	tb.Helper()
 	late := time.After(patience)

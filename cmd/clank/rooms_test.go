@@ -25,8 +25,8 @@ import (
 	"clank/sessions"
 )
 
-// TestOneClankInManyRooms tests what one clank does in one browser. Each part has its own room, in which nothing
-// was said or done yet, and the usual settings.
+// TestOneClankInManyRooms tests one clank with one browser. Each part uses a new channel without history, and the
+// default settings.
 func TestOneClankInManyRooms(t *testing.T) {
 	t.Parallel()
 	r := newServerFixture(t)
@@ -77,7 +77,7 @@ func metricsTellOfTheServer(t *testing.T, r *serverFixture) {
 	}
 }
 
-// inNewRoom brings the range into a room of its own, for a part of a test.
+// inNewRoom returns the fixture with a new channel for a subtest.
 func (r *serverFixture) inNewRoom(t *testing.T) *serverFixture {
 	t.Helper()
 	whole, room := r.tb, r.room
@@ -96,12 +96,12 @@ func (r *serverFixture) inNewRoom(t *testing.T) *serverFixture {
 	return r
 }
 
-// requestsInRoom returns what the model was asked in the room.
+// requestsInRoom returns the model requests of tasks in the channel.
 func (r *serverFixture) requestsInRoom() []llmtest.Request {
 	return r.model.Requests()[r.firstRequest:]
 }
 
-// openDashboard opens the dashboard, which programs with the same home find.
+// openDashboard opens the dashboard, which other programs with the same home find.
 func (r *serverFixture) openDashboard(t *testing.T) *dashboard.Server {
 	t.Helper()
 	if r.board != nil {
@@ -118,8 +118,7 @@ func (r *serverFixture) openDashboard(t *testing.T) *dashboard.Server {
 	return board
 }
 
-// askAndPress has somebody in the room ask for a task and somebody press the button of a question; it returns the
-// answer.
+// askAndPress lets a person ask for a task and another press a button of a question; it returns the answer.
 func (r *serverFixture) askAndPress(t *testing.T, task, question, label string) discordtest.Message {
 	t.Helper()
 	answered := make(chan struct{})
@@ -179,7 +178,7 @@ func downloadsComeFromAllowedPlaces(t *testing.T, r *serverFixture) {
 	}
 }
 
-// offering returns a site with a link to a program whose address does not say so.
+// offering returns a site with a link to a program whose URL does not reveal that.
 func offering(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -225,7 +224,7 @@ func roomIsAskedToKeep(t *testing.T, whole *serverFixture) {
 	}
 }
 
-// settled waits until no download is under way.
+// settled waits until no download is in progress.
 func (r *serverFixture) settled(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -246,7 +245,7 @@ func (r *serverFixture) settled(t *testing.T) {
 	t.Error("a download stays under way")
 }
 
-// askedInRoom waits for a question in the room and presses a button of it.
+// askedInRoom waits for a question in the channel and presses one of its buttons.
 func (r *serverFixture) askedInRoom(t *testing.T, who discordtest.User, text, label string) {
 	t.Helper()
 	m, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
@@ -264,7 +263,7 @@ func (r *serverFixture) askedInRoom(t *testing.T, who discordtest.User, text, la
 	t.Errorf("there is no button %q", label)
 }
 
-// bought reports whether something was bought on the site since it was last asked.
+// bought reports whether something was bought on the site since the last call.
 func (r *serverFixture) bought() (yes bool) {
 	for len(r.site.hits) > 0 {
 		yes = <-r.site.hits == "/bought" || yes

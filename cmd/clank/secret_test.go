@@ -30,10 +30,10 @@ import (
 	"clank/internal/test/llmtest"
 )
 
-// huntedPassword is the password that nobody but the page may come to know.
+// huntedPassword must become known only to the page.
 const huntedPassword = `Tr0ub4dor&3 "x'<é`
 
-// echoPage asks for a login and then repeats the password in every way a page has.
+// echoPage asks for a login and then repeats the password in every way a page can.
 const echoPage = `<!doctype html><title>Login</title><body style="margin:30px;font:18px monospace">
 <form id=f><input name=user><input id=p name=pass type=password style="width:400px"><button>Sign in</button></form>
 <p id=out></p><div id=attr></div><select id=s></select><script>
@@ -63,7 +63,7 @@ f.onsubmit = async (ev) => {
 };
 </script>`
 
-// newEchoSite repeats in its answers what it is sent.
+// newEchoSite starts a site that repeats in its responses what it receives.
 func newEchoSite(t *testing.T) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +84,7 @@ func newEchoSite(t *testing.T) *httptest.Server {
 	return srv
 }
 
-// secretEncodings returns what is searched for: the password in its spellings.
+// secretEncodings returns the encodings of the password to search for.
 func secretEncodings() map[string]string {
 	quoted, _ := json.Marshal(huntedPassword)
 	quotedTwice, _ := json.Marshal(string(quoted))
@@ -97,7 +97,7 @@ func secretEncodings() map[string]string {
 	}
 }
 
-// checkNoSecret fails if the password is in what left the program.
+// checkNoSecret fails if data from the program contains the password.
 func checkNoSecret(t *testing.T, where string, data []byte) {
 	t.Helper()
 	for spelling, s := range secretEncodings() {
@@ -107,7 +107,7 @@ func checkNoSecret(t *testing.T, where string, data []byte) {
 	}
 }
 
-// addLoginToVault has the vault of a home hold the password for a site.
+// addLoginToVault adds the password for a site to the vault of a home.
 func addLoginToVault(t *testing.T, environ []string, origin string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "vault", "add", "echo", "--origin", origin, "--user", "ada")
@@ -182,7 +182,7 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 	checkNothingLeft(t, home)
 }
 
-// collectAnswers asks the control API for all that it tells of the page.
+// collectAnswers requests everything that the control API returns about the page.
 func collectAnswers(t *testing.T, call func(method, path string, query url.Values, body any) json.RawMessage, site string) {
 	t.Helper()
 	var tabs struct {
@@ -214,7 +214,7 @@ func collectAnswers(t *testing.T, call func(method, path string, query url.Value
 	call("GET", "/storage/local", tab, nil)
 }
 
-// checkCovered fails unless a good part of a picture is covered.
+// checkCovered fails unless a large part of a picture is covered.
 func checkCovered(t *testing.T, data []byte) {
 	t.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
@@ -232,7 +232,7 @@ func checkCovered(t *testing.T, data []byte) {
 	}
 }
 
-// searchFiles looks through all files of a home, and into archives, but for what Chromium keeps for itself.
+// searchFiles searches all files of a home, including archives, except Chromium's own.
 func searchFiles(t *testing.T, home string) int {
 	t.Helper()
 	n := 0
@@ -292,7 +292,7 @@ const typedLogin = `<!doctype html><title>Login</title><h1>Login</h1><form onsub
 <label>Name <input name=user></label><label>Password <input id=p type=password></label>
 <button onclick="document.title=out.textContent='welcome, you typed '+p.value">Enter</button></form><p id=out></p>`
 
-// A person writes a password into the task. The model reads it; nothing that is kept, told or shown has it.
+// A person types a password into the task. The model reads it, but nothing that is stored, sent or shown contains it.
 func TestAPasswordInATaskIsKeptAndToldNowhere(t *testing.T) {
 	inHalf(t, true)
 	t.Parallel()
@@ -380,7 +380,7 @@ func openEvents(t *testing.T, home string) (*http.Response, server.Address) {
 	return res, at
 }
 
-// followEvents follows the stream until the server ends. The result returns what was told.
+// followEvents reads the stream until the server ends. The returned function returns what was read.
 func followEvents(t *testing.T, home string) func() string {
 	t.Helper()
 	res, _ := openEvents(t, home)

@@ -35,14 +35,14 @@ const (
 	soakWarmUp = 5   // minutes, at most
 )
 
-// soakSample is what clank takes at one time.
+// soakSample is clank's resource usage at one time.
 type soakSample struct {
 	heap, rss, browsers, profiles, history float64 // MB
 	goroutines, open, threads, processes   float64
 	visits                                 int64
 }
 
-// soakColumns are what must not grow. Beside a tenth of what there was, each may have grown by some.
+// soakColumns are the values that must not grow. Each may grow by a tenth and a constant.
 var soakColumns = []struct {
 	name  string
 	some  float64
@@ -58,9 +58,9 @@ var soakColumns = []struct {
 	{"profiles_mb", 60, func(s soakSample) float64 { return s.profiles }},
 }
 
-// TestSoak has people do all kinds of things for a long time, at a share of what clank can do, and looks whether it takes
-// ever more. The history grows with each task, until it is as old as interaction.history.retentionDays: it is told for
-// each visit.
+// TestSoak lets people do many kinds of things for a long time, at a share of clank's capacity, and checks that
+// resource usage does not keep growing. The history grows with each task until it is as old as
+// interaction.history.retentionDays; its growth per visit is reported.
 func TestSoak(t *testing.T) {
 	if *soakMinutes == 0 {
 		t.Skip("make soak runs this, for minutes or hours")
@@ -109,7 +109,7 @@ func TestSoak(t *testing.T) {
 	t.Log(line)
 }
 
-// soak is people who do one thing after another, each beginning the next when it is due.
+// soak is a group of people who start one visit after another on schedule.
 type soak struct {
 	*loadFixture
 
@@ -117,7 +117,7 @@ type soak struct {
 	done  atomic.Int64  // visits
 }
 
-// begin has the people browse until the function that it returns is called.
+// begin lets the people browse until leave is called.
 func (s *soak) begin(ctx context.Context) (leave func()) {
 	ctx, stop := context.WithCancel(ctx)
 	var busy sync.WaitGroup
@@ -146,7 +146,7 @@ func (s *soak) begin(ctx context.Context) (leave func()) {
 	}
 }
 
-// visit fills in the form, mostly; every so often it does something beside that.
+// visit usually fills in the form; every so often it does something else as well.
 func (s *soak) visit(p *loadVisitor) error {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
@@ -200,7 +200,7 @@ func (d *apiDoor) looksElsewhere(ctx context.Context, site string) error {
 	return d.do(ctx, "DELETE", "/tabs/"+other.tab, nil, nil, nil)
 }
 
-// sample looks at what clank takes now.
+// sample measures the current resource usage.
 func (s *soak) sample(ctx context.Context) soakSample {
 	s.t.Helper()
 	programs, browsers := s.usage()
@@ -234,7 +234,7 @@ func (s *soak) sample(ctx context.Context) soakSample {
 	return n
 }
 
-// metrics reads what clank tells Prometheus of its process.
+// metrics reads clank's Prometheus metrics of its process.
 func (s *soak) metrics(ctx context.Context) map[string]float64 {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.page.URL+"/metrics", nil)
@@ -264,8 +264,8 @@ func (s soakSample) String() string {
 	return b.String()
 }
 
-// verdict compares the medians of the first and the last quarter, as what Chromium takes goes up and down, and says what
-// grew.
+// verdict compares the medians of the first and the last quarter, because Chromium's usage fluctuates, and returns
+// what grew.
 func verdict(samples []soakSample, errors int) (line string, grew []string) {
 	quarter := max(len(samples)/4, 1)
 	early, late := samples[:quarter], samples[len(samples)-quarter:]

@@ -22,7 +22,7 @@ import (
 	"clank/sessions"
 )
 
-// stopRounds is how often each stage is stopped by "make bench-stop".
+// stopRounds is the number of stops at each stage for "make bench-stop".
 var stopRounds = flag.Int("stop.rounds", 0, "measure how long a stop takes, so many times for each stage")
 
 // stopObservation is how long a stopped task is watched for anything it still does.
@@ -109,13 +109,13 @@ type serverFixture struct {
 	firstRequest int // of the requests to the model that belong to the round
 }
 
-// testKey is the key that the model server is shown.
+// testKey is the key for the model server.
 const testKey = "sk-of-the-tests-0123456789"
 
 // clientSecret is that of the fixture's bot.
 const clientSecret = "secret-of-the-client"
 
-// newServerFixture starts it all. Everything that is logged is also written to logs.
+// newServerFixture starts the fixture. Log output is also written to logs.
 func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 	tb.Helper()
 	r := &serverFixture{tb: tb, site: newTestSite(tb), protocolCalls: &protocolCallTimes{}}
@@ -189,7 +189,7 @@ func (r *serverFixture) updateSettings(values map[string]any) {
 	}
 }
 
-// protocolCallTimes notes when the browser was told to do something.
+// protocolCallTimes records when CDP methods were called.
 type protocolCallTimes struct {
 	observer func(method string) // told of every method, too; nil = nobody
 
@@ -197,7 +197,7 @@ type protocolCallTimes struct {
 	times []time.Time
 }
 
-// changesPage reports whether a protocol method does something to a page. Listening, stopping and cleaning up do not.
+// changesPage reports whether a CDP method changes a page. Listening, stopping and cleaning up do not.
 func changesPage(method string) bool {
 	return strings.HasPrefix(method, "Input.") || slices.Contains([]string{
 		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry", "Page.handleJavaScriptDialog",
@@ -237,7 +237,7 @@ func (a *protocolCallTimes) after(t time.Time) (n int) {
 	return n
 }
 
-// awaitEvent reads events of tasks from Discord until one fits.
+// awaitEvent reads events of Discord tasks until one matches.
 func (r *serverFixture) awaitEvent(what string, fits func(sessions.Event) bool) sessions.Event {
 	r.tb.Helper()
 	late := time.After(patience)
@@ -272,7 +272,7 @@ func (r *serverFixture) awaitModel() {
 	check.Must(r.tb, check.Err(r.model.Await(ctx, r.firstRequest, llmtest.Arrived)))
 }
 
-// occupyBrowser fills every place, so that the next task waits in line.
+// occupyBrowser fills every slot, so that the next task waits in the queue.
 func (r *serverFixture) occupyBrowser() (release func()) {
 	before := r.server.Settings.Current()
 	key := "interaction.tasks.maxAtOnce"
@@ -299,13 +299,13 @@ func (r *serverFixture) occupyBrowser() (release func()) {
 	}
 }
 
-// stopResult is what one stop took.
+// stopResult is the duration of one stop.
 type stopResult struct {
 	action, model, told time.Duration // from the word to the last browser action, the last byte to the model, the final state
 	after               int           // what the task did afterwards
 }
 
-// whole returns how long the stop took as a whole.
+// whole returns the total duration of the stop.
 func (m stopResult) whole() time.Duration { return max(m.action, m.model, m.told) }
 
 // measureStop runs one task, stops it at a stage, and watches what happens.
@@ -348,8 +348,8 @@ func (r *serverFixture) measureStop(s stopStage) stopResult {
 	return m
 }
 
-// TestStopAtEveryStage stops a task once at each stage and checks that nothing
-// of it happens afterwards; with -stop.rounds it measures.
+// TestStopAtEveryStage stops a task once at each stage and checks that nothing happens afterwards; with -stop.rounds
+// it measures.
 func TestStopAtEveryStage(t *testing.T) {
 	r := newServerFixture(t)
 	rounds := max(1, *stopRounds)

@@ -32,7 +32,7 @@ import (
 	"clank/sessions"
 )
 
-// openTestApp returns the whole program but its doors, which may reach the hosts given.
+// openTestApp opens the server without its listeners; pages may reach the given hosts.
 func openTestApp(t *testing.T, hosts ...string) *server.Server {
 	t.Helper()
 	e := newTestEnv(t, map[string]string{server.AllowedHostsEnv: strings.Join(hosts, " ")})
@@ -128,7 +128,7 @@ func TestOwnersOnDiscordAreNotifiedOnceItIsConnected(t *testing.T) {
 	}
 }
 
-// textSequence is a page whose text comes bit by bit.
+// textSequence is a page whose text arrives in pieces.
 type textSequence struct{ bits []string }
 
 func (x *textSequence) MainFrameText(context.Context) (string, error) {
@@ -150,7 +150,7 @@ func TestAPageIsReadWhenItStandsStill(t *testing.T) {
 	check.Fails(t, check.Err(server.WaitForStableText(ctx, &textSequence{[]string{""}})), why)
 }
 
-// controlAPI is the control API of a server that runs with that home.
+// controlAPI is the control API of a running server with a home.
 type controlAPI struct {
 	t    *testing.T
 	call *browsertool.APIClient
@@ -391,7 +391,7 @@ func TestDiscordReadsOnlyDataOfThePersonWhoAsks(t *testing.T) {
 	}
 }
 
-// accountReader is a brain that notes to whom its calls would belong.
+// accountReader is an assistant that records the account of its calls.
 type accountReader struct{ got llm.Account }
 
 func (r *accountReader) Reply(ctx context.Context, _ assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {

@@ -29,13 +29,13 @@ import (
 	"github.com/coder/websocket"
 )
 
-// toldEvent is an event as the page tells it, and when its handler ran.
+// toldEvent is an event reported by the page, and the time of its handler.
 type toldEvent struct {
 	what string
 	at   float64 // in milliseconds since 1970
 }
 
-// loginSite serves a login in two pages, which tell of each event and repeat all they know.
+// loginSite serves a login in two pages, which report every event and repeat all they know.
 func loginSite(t *testing.T) (base string, told chan toldEvent) {
 	t.Helper()
 	told = make(chan toldEvent, 1000)
@@ -92,7 +92,7 @@ tell('second');
 	return server.URL, told
 }
 
-// wheel is a person who watches a session and works its page.
+// wheel is a person who watches and controls a session.
 type wheel struct {
 	t     *testing.T
 	conn  *websocket.Conn
@@ -102,7 +102,7 @@ type wheel struct {
 	latencies []float64 // of input, in milliseconds
 }
 
-// read takes what the server sends, and acknowledges frames.
+// read receives the server's messages, and acknowledges frames.
 func (w *wheel) read() {
 	for {
 		kind, data, err := w.conn.Read(context.Background())
@@ -150,7 +150,7 @@ func (w *wheel) until(what string, is func(state map[string]any) bool) {
 	}
 }
 
-// input sends input and waits for what it makes the page tell, if anything. What is waited for is measured.
+// input sends input and waits for the event that it causes in the page, if any. It measures the time until then.
 func (w *wheel) input(want string, fields map[string]any) {
 	w.t.Helper()
 	fields["type"] = "input"
@@ -202,7 +202,7 @@ func (w *wheel) do(what string, fields map[string]any) {
 	w.send(fields)
 }
 
-// hands are a way in which a person works a page.
+// hands is a way in which a person controls a page.
 type hands interface { //nolint:interfacebloat // each is a way to work a page
 	take()
 	click(x, y int)
@@ -239,8 +239,8 @@ func (w *wheel) answer(text string) { w.do("dialog", map[string]any{"accept": tr
 
 func (w *wheel) give() { w.send(map[string]any{"type": "give"}) }
 
-// TestWheel tests that a person can log in by hand while a task waits, and that nobody learns what they typed. make
-// wheel prints its figures.
+// TestWheel tests that a person can log in by hand while a task waits, and that nobody else learns what they typed.
+// make wheel prints its measurements.
 func TestWheel(t *testing.T) {
 	inHalf(t, true)
 	t.Parallel()
