@@ -3,6 +3,7 @@ package login_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -258,15 +259,17 @@ func TestWhereSomethingWouldBeFilledInIsToldWithoutFillingIt(t *testing.T) {
 		{`<input name=user><input type=password>`, 6, false},
 		{`<p>Nothing</p>`, 0, false},
 	} {
-		tab, origin := show(t, tt.html)
-		var k login.Filler
-		got, err := k.FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop", []string{origin, "https://other.example"}, tt.digits)
-		if tt.ok && (err != nil || got != origin) || !tt.ok && (!errors.Is(err, login.ErrRefused) || got != "") {
-			t.Errorf("%d digits in %s: %q, %v", tt.digits, tt.html, got, err)
-		}
-		if got := js(t, tab, values); strings.Trim(got, "|") != "kept" && strings.Trim(got, "|") != "" {
-			t.Errorf("the fields hold %q", got)
-		}
+		t.Run(fmt.Sprint(tt.digits, " digits in ", tt.html), func(t *testing.T) {
+			tab, origin := show(t, tt.html)
+			var k login.Filler
+			got, err := k.FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop", []string{origin, "https://other.example"}, tt.digits)
+			if tt.ok && (err != nil || got != origin) || !tt.ok && (!errors.Is(err, login.ErrRefused) || got != "") {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if got := js(t, tab, values); strings.Trim(got, "|") != "kept" && strings.Trim(got, "|") != "" {
+				t.Errorf("the fields hold %q", got)
+			}
+		})
 	}
 	tab, _ := show(t, both)
 	if got, err := new(login.Filler).FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop", []string{"https://other.example"}, 0); !errors.Is(err, login.ErrRefused) {
@@ -292,18 +295,20 @@ func TestOneTimeCodesGoIntoTheirOwnFields(t *testing.T) {
 		"sent away":     {`<form action="OTHER/"><input autocomplete=one-time-code></form>`, "", "no field"},
 		"shorter field": {`<input autocomplete=one-time-code maxlength=4>`, "", "no field"},
 	} {
-		tab, origin := show(t, c.html)
-		asked := 0
-		_, err := keeper.FillCode(browsertest.Within(t, time.Minute), tab, "shop", []string{origin}, 6, func(context.Context, string) (string, error) {
-			asked++
-			return "123456", nil
+		t.Run(name, func(t *testing.T) {
+			tab, origin := show(t, c.html)
+			asked := 0
+			_, err := keeper.FillCode(browsertest.Within(t, time.Minute), tab, "shop", []string{origin}, 6, func(context.Context, string) (string, error) {
+				asked++
+				return "123456", nil
+			})
+			if c.why == "" && err != nil || c.why != "" && (!errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) || asked > 0) {
+				t.Errorf("got %v, asked %d times", err, asked)
+			}
+			if got := js(t, tab, values); got != c.want {
+				t.Errorf("the fields hold %q, want %q", got, c.want)
+			}
 		})
-		if c.why == "" && err != nil || c.why != "" && (!errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) || asked > 0) {
-			t.Errorf("%s: got %v, asked %d times", name, err, asked)
-		}
-		if got := js(t, tab, values); got != c.want {
-			t.Errorf("%s: the fields hold %q, want %q", name, got, c.want)
-		}
 	}
 }
 
