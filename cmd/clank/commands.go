@@ -33,7 +33,7 @@ func commandBuilders(args []string) []commandBuilder {
 		{"doctor", "say how keys, runtimes, search and budget stand", newDoctorCommand},
 		{"vault", "store logins that clank fills into pages and models never see", newVaultCommand},
 		{"backup", "write what clank keeps into one file", newBackupCommand},
-		{"restore", "make it anew from such a file", newRestoreCommand},
+		{"restore", "put back what a file of clank backup holds", newRestoreCommand},
 		{"export", "write what is kept of a person or a server into a file", newExportPersonCommand},
 		{"forget", "delete what is kept of a person or a server", newForgetCommand},
 		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},

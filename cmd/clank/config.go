@@ -46,9 +46,10 @@ func newConfigCommand(e *commandEnv) *cobra.Command {
 		}
 		return withSettings(ctx, e, func(v settingsView) error { return printSetting(e, v.Live.Current(), field, asJSON) })
 	})
-	set := newCommand("set <key> <value>", "change a setting", "", func(ctx context.Context, args []string) error {
-		return changeSetting(ctx, e, args[0], func(f settings.Field) json.RawMessage { return f.ParseText(args[1]) })
-	})
+	set := newCommand("set <key> <value>", "change a setting",
+		"  clank config set agentStack.preset claude_api", func(ctx context.Context, args []string) error {
+			return changeSetting(ctx, e, args[0], func(f settings.Field) json.RawMessage { return f.ParseText(args[1]) })
+		})
 	unset := newCommand("unset <key>", "make a setting what it is by default", "", func(ctx context.Context, args []string) error {
 		return changeSetting(ctx, e, args[0], func(settings.Field) json.RawMessage { return json.RawMessage("null") })
 	})
@@ -58,7 +59,8 @@ func newConfigCommand(e *commandEnv) *cobra.Command {
 			return err
 		})
 	})
-	importing := newCommand("import <file>", "set what a file of config export says, and nothing else", "",
+	importing := newCommand("import <file>", "set what a file of config export says, and make all others what they are by default",
+		"  clank config export > settings.jsonc\n  clank config import settings.jsonc",
 		func(ctx context.Context, args []string) error { return importSettings(ctx, e, args[0]) })
 	for _, below := range []*cobra.Command{get, set, unset} {
 		below.ValidArgsFunction = completeKeys

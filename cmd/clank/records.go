@@ -62,8 +62,8 @@ func newRecordsCommand(e *commandEnv) *cobra.Command {
 	fs.StringSliceVar(&kinds, "kind", nil, "only those of a `KIND`; may be given several times")
 	fs.StringVar(&q.Task, "task", "", "only those of a task, by its `ID`")
 	fs.StringVar(&q.Guild, "server", "", "only those of a Discord server, by its `ID`")
-	fs.DurationVar(&since, "since", 0, "how `LONG` ago the oldest may be, such as 24h")
-	fs.IntVar(&q.Limit, "limit", telemetry.DefaultLimit, "how `MANY` at most")
+	fs.DurationVar(&since, "since", 0, "only those of this last `DURATION`, such as 30m or 24h")
+	fs.IntVar(&q.Limit, "limit", telemetry.DefaultLimit, "at most `N` records")
 	completeChoices(c, "kind", recordKinds()...)
 	return c
 }

@@ -21,7 +21,10 @@ model that sees the screen did is done at the same points, and its steps say wha
 there now. It says where a step comes out otherwise: an element that is missing, another
 text, another address, another title. What people are asked about is asked again.
 
-Exit codes: 0 as recorded, 1 failed, 2 wrong usage, 4 something differs, 130 stopped.`
+Exit codes: 0 as recorded, 1 failed, 2 wrong usage, 4 something differs, 130 stopped.
+
+  clank sessions replay bcdf23ghjk
+  clank sessions replay bcdf23ghjk --against https://shop.example=http://localhost:8080`
 
 func newReplayCommand(e *commandEnv) *cobra.Command {
 	var against, allow string

@@ -68,7 +68,7 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 	}
 	fs := c.Flags()
 	fs.BoolVar(&control, "control", false, "whoever has the link may work the page, too")
-	fs.DurationVar(&lasts, "for", 0, "how `LONG` it works, such as 15m (the setting says otherwise)")
+	fs.DurationVar(&lasts, "for", 0, "how long it works: a `DURATION` such as 15m or 2h (default: the setting)")
 	fs.StringVar(&user, "user", "", "only the Discord account with this `ID` can open it")
 	fs.BoolVar(&revoke, "revoke", false, "make links void")
 	fs.BoolVar(&list, "list", false, "list the links that work, and who watches")

@@ -34,24 +34,25 @@ func newTokensCommand(e *commandEnv) *cobra.Command {
 	c := newCommand("tokens", "", tokensHelp, nil)
 	var scope string
 	var days int
-	add := newCommand("add <name>", "make a secret and print it", "", func(_ context.Context, args []string) error {
-		if !slices.Contains(tokenScopes, scope) {
-			return usagef("--for takes %s, not %q", strings.Join(tokenScopes, ", "), scope)
-		}
-		if days < 0 {
-			return usagef("--days takes a number from 0 up, not %d", days)
-		}
-		return withTokens(e, args, func(store *access.TokenStore) error {
-			secret, err := store.Issue(args[0], access.Scope(scope), time.Duration(days)*24*time.Hour)
-			if errors.Is(err, access.ErrTokenExists) {
-				err = fmt.Errorf("%w (clank tokens remove %s)", err, args[0])
+	add := newCommand("add <name>", "make a secret and print it",
+		"  clank tokens add my-script --days 90\n  clank tokens add prometheus --for metrics", func(_ context.Context, args []string) error {
+			if !slices.Contains(tokenScopes, scope) {
+				return usagef("--for takes %s, not %q", strings.Join(tokenScopes, ", "), scope)
 			}
-			if err == nil {
-				_, err = fmt.Fprintln(e.Stdout, secret)
+			if days < 0 {
+				return usagef("--days takes a number from 0 up, not %d", days)
 			}
-			return err
+			return withTokens(e, args, func(store *access.TokenStore) error {
+				secret, err := store.Issue(args[0], access.Scope(scope), time.Duration(days)*24*time.Hour)
+				if errors.Is(err, access.ErrTokenExists) {
+					err = fmt.Errorf("%w (clank tokens remove %s)", err, args[0])
+				}
+				if err == nil {
+					_, err = fmt.Fprintln(e.Stdout, secret)
+				}
+				return err
+			})
 		})
-	})
 	add.Flags().StringVar(&scope, "for", string(access.ScopeControl), "`WHAT` it opens: "+strings.Join(tokenScopes, ", "))
 	add.Flags().IntVar(&days, "days", 0, "how many `DAYS` it holds; 0 is for ever")
 	completeChoices(add, "for", tokenScopes...)

@@ -85,10 +85,11 @@ func newVaultCommand(e *commandEnv) *cobra.Command {
 func newVaultAddCommand(e *commandEnv) *cobra.Command {
 	var n vault.NewEntry
 	var totp, noPassword bool
-	c := newCommand("add <name>", "keep a login; the password is asked for, or read from stdin", "", func(ctx context.Context, args []string) error {
-		n.Name = args[0]
-		return addVaultEntry(ctx, e, n, totp, noPassword)
-	})
+	c := newCommand("add <name>", "keep a login; the password is asked for, or read from stdin",
+		"  clank vault add shop --origin https://shop.example --user ada", func(ctx context.Context, args []string) error {
+			n.Name = args[0]
+			return addVaultEntry(ctx, e, n, totp, noPassword)
+		})
 	fs := c.Flags()
 	fs.StringArrayVar(&n.Origins, "origin", nil, "`URL` of a page that the login is for; may be given several times")
 	fs.StringVar(&n.Username, "user", "", "user `NAME` of the login")

@@ -62,15 +62,16 @@ func writeWatches(w io.Writer, list []api.WatchView) {
 func newAddWatchCommand(e *commandEnv) *cobra.Command {
 	req := api.WatchRequest{Origin: sessions.FromTerminal}
 	var below, above float64
-	c := newCommand("add <url>", "begin a watch", "", nil)
+	c := newCommand("add <url>", "begin a watch",
+		"  clank watches add https://shop.example/lamp --below 20 --every 60\n  clank watches add https://shop.example/lamp --says 'in stock' --days 14", nil)
 	fs := c.Flags()
 	fs.Float64Var(&below, "below", 0, "tell when the price is below `N`")
 	fs.Float64Var(&above, "above", 0, "tell when the number is above `N`")
 	fs.StringVar(&req.Text, "says", "", "tell when this `TEXT` is on the page")
 	fs.StringVar(&req.What, "when", "", "tell when a model says that these `WORDS` are true of the page")
 	fs.StringVar(&req.Near, "near", "", "take the number beside these `WORDS`")
-	fs.IntVar(&req.Every, "every", 0, "look every `N` minutes (the setting says otherwise)")
-	fs.IntVar(&req.Days, "days", 0, "end after `N` days (the setting says otherwise)")
+	fs.IntVar(&req.Every, "every", 0, "look every `N` minutes (default: the setting)")
+	fs.IntVar(&req.Days, "days", 0, "end after `N` days (default: the setting)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		req.URL = args[0]
 		chosen := 0
