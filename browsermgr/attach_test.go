@@ -139,8 +139,8 @@ func TestOverridesAreUndoneInABrowserThatKeepsRunning(t *testing.T) {
 		if c.cleared.Load() != 0 {
 			t.Error("taken back though the browser is in use")
 		}
-		told := func() bool { return strings.Contains(log.String(), "as it was found") }
-		if !stop(t, p) || c.cleared.Load() != 1 || told() != (want != "") || !strings.Contains(log.String(), want) {
+		logged := func() bool { return strings.Contains(log.String(), "undo overrides in browser") }
+		if !stop(t, p) || c.cleared.Load() != 1 || logged() != (want != "") || !strings.Contains(log.String(), want) {
 			t.Errorf("failure %q: taken back %d times; log: %s", want, c.cleared.Load(), log)
 		}
 	}
