@@ -341,7 +341,7 @@ func TestCallsThatMakeNoSenseAreRefusedHere(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{`[]`, "not a JSON object"},
 		{`{"action":`, "not a JSON object"},
-		{`{"action":"tabs"} {}`, "more after it"},
+		{`{"action":"tabs"} {}`, "more data after the object"},
 		{``, "is not known; there are"},
 		{`{"action":"fly"}`, `action "fly" is not known; there are`},
 		{`{"action":"cookies"}`, `action "cookies" is not known; there are`},

@@ -238,7 +238,7 @@ func decodeObject(raw json.RawMessage) (map[string]any, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is trailing data")
+		return nil, errors.New("there is more data after the object")
 	}
 	if m == nil {
 		m = map[string]any{}

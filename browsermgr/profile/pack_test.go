@@ -241,13 +241,13 @@ func archived(tb testing.TB, h tar.Header, text string) []byte {
 // sparseFile is an archive with a sparse file of a terabyte that has four bytes of data: [tar.Writer] cannot write one.
 func sparseFile(tb testing.TB) []byte {
 	tb.Helper()
-	records := ""
+	var records strings.Builder
 	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=huge", "GNU.sparse.realsize=1099511627776"} {
-		records += fmt.Sprintf("%d %s\n", len(r)+4, r)
+		fmt.Fprintf(&records, "%d %s\n", len(r)+4, r)
 	}
 	where := "1\n1099511627772\n4\n" // one piece
 	where += strings.Repeat("\x00", 512-len(where))
-	data := archived(tb, tar.Header{Name: "pax", Size: int64(len(records))}, records)
+	data := archived(tb, tar.Header{Name: "pax", Size: int64(records.Len())}, records.String())
 	var checksum int
 	check.Must(tb, check.Err(fmt.Sscanf(string(data[148:154]), "%o", &checksum)))
 	copy(data[148:], fmt.Sprintf("%06o", checksum+tar.TypeXHeader-tar.TypeReg))
