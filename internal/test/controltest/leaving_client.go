@@ -111,8 +111,9 @@ func peerCases() []testCase {
 
 // runPeer opens the form in one of our tabs and attaches playwright to the browser.
 func runPeer(s *suite) (p *npm.Playwright, url string) {
-	dir, _, err := npm.InstallPlaywright(s.ctx(), s.cache)
+	dir, _, err := npm.InstallPlaywright(s.Context(), s.cache) // has a deadline of its own
 	s.check(err)
+	s.deadline = time.Now().Add(caseLimit)
 	s.changeSetting("devToolsPort", true)
 	s.call("POST", "/stop", nil, nil)
 	s.newTab("/form", "") // starts the browser
