@@ -235,6 +235,7 @@ func shrinkFactor(longest float64) float64 {
 func captureImage(ctx context.Context, t *page.Tab, o Options, clip *proto.PageViewport, beyond bool) ([]byte, error) {
 	req := proto.PageCaptureScreenshot{
 		Format: proto.PageCaptureScreenshotFormat(o.Type), Clip: clip, CaptureBeyondViewport: beyond,
+		OptimizeForSpeed: clip == nil, // a quarter less time for a third more bytes; larger pictures must not pass MaxBytes
 	}
 	if o.Type == "jpeg" {
 		q := jpegQuality
