@@ -24,7 +24,7 @@ type chatChunk struct {
 		FinishReason string          `json:"finish_reason"`
 		Error        json.RawMessage `json:"error"`
 	} `json:"choices"`
-	Usage *chatUsage      `json:"usage"`
+	Usage json.RawMessage `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
@@ -82,8 +82,10 @@ func (d *chatDecoder) event(data []byte, emit func(llm.Delta)) error {
 	if isPresent(c.Error) {
 		return streamError(c.Error)
 	}
-	if c.Usage != nil {
-		d.usage = c.Usage.usage()
+	if isPresent(c.Usage) {
+		var u chatUsage
+		_ = json.Unmarshal(c.Usage, &u) // a count or cost in another form than ours is not worth an answer
+		d.usage = u.usage()
 	}
 	if len(c.Choices) == 0 {
 		return nil

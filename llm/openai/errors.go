@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync"
+	"time"
 
 	"clank/llm"
 	"clank/llm/transport"
@@ -24,7 +27,7 @@ func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 	case errors.As(err, &status):
 		transient = m.explainStatus(e, status)
 	case errors.As(err, &inStream):
-		m.explainStream(e, inStream)
+		transient = m.explainStream(e, inStream)
 	case errors.Is(err, client.ErrReasoningToolsRequireResponses):
 		e.Kind, e.Message = llm.ErrRejected, "this model uses tools only through the Responses API"
 		e.Hint = "set its API to responses"
@@ -81,15 +84,27 @@ func isModelMissing(s *transport.StatusError) bool {
 		s.Status == http.StatusNotFound && strings.Contains(said, "model")
 }
 
-func (m *Model) explainStream(e *llm.Error, s *transport.StreamError) {
+// waitAsked is how long to wait, as the text of an error says it: a stream that has begun has no header for that.
+var waitAsked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)try again in ([0-9]+[0-9hms.]*[ms])`) })
+
+// explainStream is explain for an error inside an answer.
+func (m *Model) explainStream(e *llm.Error, s *transport.StreamError) (transient bool) {
 	s.Message = m.Clean(s.Message)
 	m.Describe(e, s)
 	switch s.Code {
+	case "server_error", "server_is_overloaded":
+		return s.Early
 	case "rate_limit_exceeded", "429":
 		e.Kind = llm.ErrRateLimited
+		if said := waitAsked().FindStringSubmatch(s.Message); said != nil {
+			wait, _ := time.ParseDuration(said[1]) // in no form that we know: as if it were not said
+			e.RetryAfter = transport.SecondsDuration(wait.Seconds())
+		}
+		return s.Early
 	case "insufficient_quota":
 		e.Kind, e.Hint = llm.ErrRateLimited, "check plan and billing"
 	case "invalid_prompt", "context_length_exceeded", "invalid_image", "400":
 		e.Kind, e.Hint = llm.ErrRejected, ""
 	}
+	return false
 }

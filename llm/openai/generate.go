@@ -12,7 +12,7 @@ import (
 	client "github.com/sashabaranov/go-openai"
 )
 
-// Generate implements llm.Model. Only failures before the first event of an answer are tried again, so nothing is
+// Generate implements llm.Model. Only failures before the first text of an answer are tried again, so nothing is
 // delivered twice. An answer without any content is a reply without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
 	return m.call(ctx, transport.Deltas(ctx, onDelta), func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
@@ -98,6 +98,11 @@ func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (ev
 // receive reads events until the answer is complete and the body ends. Once it
 // is complete, what happens to the connection no longer matters.
 func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a *eventTransport, emit func(llm.Delta)) error {
+	delivered := false
+	deliver := func(d llm.Delta) {
+		delivered = delivered || d != llm.Delta{}
+		emit(d)
+	}
 	for events := 0; ; events++ {
 		data, err := s.RecvRaw()
 		if ctx.Err() != nil && (!dec.complete() || !errors.Is(context.Cause(ctx), transport.ErrIdle)) {
@@ -115,7 +120,11 @@ func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a 
 		case len(data) == 0: // a sign of life
 			continue
 		}
-		if err := dec.event(data, emit); err != nil {
+		err = dec.event(data, deliver)
+		if err != nil && !dec.complete() {
+			if inStream, ok := errors.AsType[*transport.StreamError](err); ok {
+				inStream.Early = !delivered
+			}
 			return err
 		}
 		if dec.complete() {

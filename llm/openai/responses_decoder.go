@@ -33,17 +33,19 @@ type wholeResponse struct {
 	IncompleteDetails struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
-	Usage *struct {
-		InputTokens        int `json:"input_tokens"`
-		OutputTokens       int `json:"output_tokens"`
-		InputTokensDetails struct {
-			CachedTokens     int `json:"cached_tokens"`
-			CacheWriteTokens int `json:"cache_write_tokens"`
-		} `json:"input_tokens_details"`
-		OutputTokensDetails struct {
-			ReasoningTokens int `json:"reasoning_tokens"`
-		} `json:"output_tokens_details"`
-	} `json:"usage"`
+	Usage json.RawMessage `json:"usage"`
+}
+
+type responsesUsage struct {
+	InputTokens        int `json:"input_tokens"`
+	OutputTokens       int `json:"output_tokens"`
+	InputTokensDetails struct {
+		CachedTokens     int `json:"cached_tokens"`
+		CacheWriteTokens int `json:"cache_write_tokens"`
+	} `json:"input_tokens_details"`
+	OutputTokensDetails struct {
+		ReasoningTokens int `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
 }
 
 type outputItem struct {
@@ -74,6 +76,9 @@ func newResponsesDecoder(owner string) *responsesDecoder {
 }
 
 func (d *responsesDecoder) event(data []byte, emit func(llm.Delta)) error {
+	if d.complete() { // the end told twice would double the answer
+		return nil
+	}
 	var e responsesEvent
 	if err := json.Unmarshal(data, &e); err != nil {
 		return &transport.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
@@ -184,7 +189,9 @@ func (d *responsesDecoder) complete() bool { return d.whole != nil }
 
 func (d *responsesDecoder) reply() llm.Reply {
 	r := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: d.parts}}
-	if u := d.whole.Usage; u != nil {
+	if isPresent(d.whole.Usage) {
+		var u responsesUsage
+		_ = json.Unmarshal(d.whole.Usage, &u) // a count in another form than ours is not worth an answer
 		r.Usage = llm.Usage{
 			InputTokens: u.InputTokens, CachedTokens: u.InputTokensDetails.CachedTokens, CacheWriteTokens: u.InputTokensDetails.CacheWriteTokens,
 			OutputTokens: u.OutputTokens, ReasoningTokens: u.OutputTokensDetails.ReasoningTokens,

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
+	"clank/llm/transport"
 )
 
 func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
@@ -85,7 +88,8 @@ func TestAConnectionThatDiesBeforeTheAnswerIsTriedAgain(t *testing.T) {
 
 func TestAFailedResponseIsAnError(t *testing.T) {
 	failed := `{"type":"response.failed","response":{"object":"response","status":"failed","error":{"code":"rate_limit_exceeded","message":"slow down"}}}`
-	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{failed}}))
+	reply := llmtest.Answer(llmtest.Reply{Events: []string{failed}})
+	server := llmtest.NewServer(t, reply, reply, reply) // for each try
 	if told := failure(t, open(t, server, openai.APIResponses, nil), llm.ErrRateLimited); !strings.Contains(told.Error(), "slow down") {
 		t.Errorf("error %q, want the server's words", told)
 	}
@@ -236,5 +240,72 @@ func TestAutoMeansChatForOtherServersAndAKeyIsOptional(t *testing.T) {
 	}
 	if told := failure(t, m, llm.ErrAuth); !strings.Contains(told.Error(), "wants a key") {
 		t.Errorf("error %q, want that a key is missing", told)
+	}
+}
+
+// Codex (codex-rs, sse/responses.rs) tries again after these, and reads how long to wait from the text.
+func TestAPassingFailureBeforeTheFirstTextIsTriedAgain(t *testing.T) {
+	const begun = `{"type":"response.created","response":{"id":"r","object":"response","status":"in_progress"}}`
+	failed := func(code, message string) string {
+		return fmt.Sprintf(`{"type":"response.failed","response":{"object":"response","status":"failed","error":{"code":%q,"message":%q}}}`, code, message)
+	}
+	const limit = "Rate limit reached for gpt-6-sol on tokens per min (TPM): Limit 30000. Please try again in 28ms."
+	for name, c := range map[string]struct {
+		events []string
+		kind   llm.ErrorKind // empty: it is tried again
+		after  time.Duration
+	}{
+		"too many requests": {[]string{begun, failed("rate_limit_exceeded", limit)}, "", 28 * time.Millisecond},
+		"trouble inside":    {[]string{begun, failed("server_error", "sorry")}, "", 0},
+		"after the first text": {
+			[]string{begun, `{"type":"response.output_text.delta","output_index":0,"delta":"x"}`, failed("rate_limit_exceeded", limit)},
+			llm.ErrRateLimited, 28 * time.Millisecond,
+		},
+		"a wait of minutes":     {[]string{begun, failed("rate_limit_exceeded", "Please try again in 6m0s.")}, llm.ErrRateLimited, 6 * time.Minute},
+		"a wrong request":       {[]string{begun, failed("invalid_prompt", "no")}, llm.ErrRejected, 0},
+		"a quota that is spent": {[]string{begun, failed("insufficient_quota", "pay")}, llm.ErrRateLimited, 0},
+	} {
+		var tried []time.Duration
+		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: c.events}), llmtest.Answer(llmtest.Reply{Text: "hello"}))
+		m := open(t, server, openai.APIResponses, func(o *openai.Options) {
+			o.Retry.OnRetry = func(e transport.RetryEvent) { tried = append(tried, e.Err.(*llm.Error).RetryAfter) }
+		})
+		reply, err := m.Generate(t.Context(), ask("hi"), nil)
+		if c.kind == "" {
+			if err != nil || reply.Text() != "hello" || !slices.Equal(tried, []time.Duration{c.after}) {
+				t.Errorf("%s: got %q, %v, tries after %v; want hello after %v", name, reply.Text(), err, tried, c.after)
+			}
+			continue
+		}
+		told, _ := errors.AsType[*llm.Error](err)
+		if told == nil || told.Kind != c.kind || told.RetryAfter != c.after || tried != nil {
+			t.Errorf("%s: got %v, tries after %v; want the kind %s", name, err, tried, c.kind)
+		}
+	}
+}
+
+// What follows the end of an answer, or counts in another form, is not worth the answer.
+func TestAWholeAnswerIsNotLost(t *testing.T) {
+	const done = `{"choices":[{"index":0,"delta":{"content":"whole"},"finish_reason":"stop"}]}`
+	const response = `{"type":"response.completed","response":{"id":"r","object":"response","status":"completed","output":[{"type":"message",` +
+		`"role":"assistant","content":[{"type":"output_text","text":"whole"}]}],"usage":{"input_tokens":3,"output_tokens":1.5,"cost":{}}}}`
+	for name, c := range map[string]struct {
+		api    openai.API
+		events []string
+		in     int // tokens
+	}{
+		"an error after the end": {openai.APIChat, []string{done, `{"error":{"code":502,"message":"upstream is gone"}}`}, 0},
+		"garbage after the end":  {openai.APIChat, []string{done, `{"choices":{}}`}, 0},
+		"a cost that is broken down": { // as Perplexity's Sonar tells it
+			openai.APIChat, []string{done, `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"cost":{"total_cost":0.006}}}`}, 3,
+		},
+		"a count in another form": {openai.APIResponses, []string{response}, 3},
+		"the end told twice":      {openai.APIResponses, []string{response, response}, 3},
+	} {
+		m := open(t, llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: c.events})), c.api, nil)
+		reply, err := m.Generate(t.Context(), ask("hi"), nil)
+		if err != nil || reply.Text() != "whole" || reply.Usage.InputTokens != c.in {
+			t.Errorf("%s: got %q, %+v, %v; want whole, %d tokens", name, reply.Text(), reply.Usage, err, c.in)
+		}
 	}
 }

@@ -60,7 +60,11 @@ func (e *MalformedError) Error() string { return e.Err.Error() }
 func (e *MalformedError) Unwrap() error { return e.Err }
 
 // StreamError is an error told inside an answer that began well.
-type StreamError struct{ ServerError }
+type StreamError struct {
+	ServerError
+
+	Early bool // nothing of the answer has been delivered
+}
 
 func (e *StreamError) Error() string { return "error in the stream: " + e.Message }
 
