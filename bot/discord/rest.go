@@ -22,6 +22,8 @@ import (
 
 const (
 	requestTimeout = 15 * time.Second
+	slowestUpload  = 64 << 10 // bytes a second; a request may take as long as its files do at that speed
+	longestUpload  = 5 * time.Minute
 	maxTries       = 3           // of a request that Discord fails to answer, unless it is made with [Persist]
 	longestRetry   = 30          // times the first pause, between two tries
 	maxRateWaits   = 5           // refusals for going too fast, for one request that is not made with [Persist]
@@ -258,7 +260,8 @@ func lockBucket(ctx context.Context, limiter *discordgo.RateLimiter, b *discordg
 // sendOnce sends the request on the locked bucket, which it releases. It is not
 // given up when ctx ends, only after its time.
 func sendOnce(ctx context.Context, s *discordgo.Session, r apiRequest, b *discordgo.Bucket, contentType string, body []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	within := requestTimeout + min(time.Duration(len(body))*time.Second/slowestUpload, longestUpload)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	answer, err := s.RequestWithLockedBucket(r.method, discordgo.EndpointAPI+strings.TrimPrefix(r.path, "/"), contentType, body, b, 0,
 		discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))

@@ -205,6 +205,29 @@ func TestARequestOnTheWireIsFinished(t *testing.T) {
 	}
 }
 
+// transport is what a request is sent with.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A line that sends 1 Mbit a second is no reason to lose the files of an answer.
+func TestFilesHaveTheTimeThatASlowLineNeeds(t *testing.T) {
+	var left time.Duration
+	a := serve(t, posted)
+	a.HTTPClient = &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		end, _ := r.Context().Deadline()
+		left = time.Until(end)
+		return http.DefaultTransport.RoundTrip(r)
+	})}
+	for size, least := range map[int]time.Duration{0: 0, 9 << 20: 75 * time.Second} {
+		m := discord.OutgoingMessage{Content: "x", Files: []discord.File{{Name: "x.zip", Data: make([]byte, size)}}}
+		check.Must(t, check.Err(a.Send(t.Context(), "1", m)))
+		if left < least || left > least+2*time.Minute {
+			t.Errorf("%d bytes: %v, want %v or some more", size, left, least)
+		}
+	}
+}
+
 func TestGatewayAddress(t *testing.T) {
 	const address = "wss://gateway.discord.gg/?v=9&encoding=json"
 	for body, want := range map[string]discord.GatewayInfo{

@@ -797,6 +797,7 @@ func TestWithoutAModelTheLastSessionIsResumed(t *testing.T) {
 		"Continue: click the 2nd link": "click the 2nd link",
 		"please go on, read":           "read",
 		"go on":                        "go on",
+		"Go on with the second one":    "with the second one",
 		"weiter":                       "weiter",
 		"Mach weiter mit der zweiten":  "mit der zweiten",
 		"keep going!":                  "keep going!",
@@ -809,7 +810,7 @@ func TestWithoutAModelTheLastSessionIsResumed(t *testing.T) {
 			t.Errorf("%q: ran %+v, want %q in the last session", said, ts.ran, want)
 		}
 	}
-	for _, said := range []string{"open continue.com", "weitere Lampen", "continued fractions"} {
+	for _, said := range []string{"open continue.com", "weitere Lampen", "continued fractions", "Go on youtube and find a song", "please go on amazon.com"} {
 		ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "ok"})
 		ts.last = &sessions.Session{ID: "old", State: sessions.SessionParked, LastUsed: noon.Add(-3 * time.Hour)}
 		reply(t, newBrain(nil, ts), turn(said))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -65,11 +66,17 @@ var continueWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)(?:$|[\s,.:;!]+)`)
 })
 
+// goOnSite matches "go on" with a word after it, which is a place ("go on youtube") unless it is one of goOnWords.
+var goOnSite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:please )?go on\s+([^\s,.:;!]+)`) })
+
+var goOnWords = []string{"and", "but", "by", "from", "in", "now", "please", "then", "there", "to", "until", "where", "with"}
+
 // AsksToContinue reports whether a prompt asks to resume earlier work, and returns the rest of it; an empty rest
 // means to continue the task itself.
 func AsksToContinue(prompt string) (wanted bool, rest string) {
 	at := continueWords().FindStringIndex(prompt)
-	if at == nil {
+	site := goOnSite().FindStringSubmatch(prompt)
+	if at == nil || site != nil && !slices.Contains(goOnWords, strings.ToLower(site[1])) {
 		return false, ""
 	}
 	if rest := strings.TrimSpace(prompt[at[1]:]); rest != "" {

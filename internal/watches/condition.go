@@ -130,7 +130,25 @@ func (c Condition) findAmount(all []string) (Amount, error) {
 	if len(found) == 0 {
 		return Amount{}, c.missingAmount()
 	}
-	return nearestAmount(found, strings.Index(strings.ToLower(text), strings.ToLower(c.Near))), nil
+	return nearestAmount(found, indexFold(text, c.Near)), nil
+}
+
+// indexFold returns where words begin in text, in bytes, whatever the case; -1 if they are not there. Letters may be
+// longer or shorter in the other case.
+func indexFold(text, words string) int {
+	lower := strings.ToLower(text) // letter by letter
+	at := strings.Index(lower, strings.ToLower(words))
+	if at < 0 {
+		return at
+	}
+	before := utf8.RuneCountInString(lower[:at])
+	for i := range text {
+		if before == 0 {
+			return i
+		}
+		before--
+	}
+	return len(text)
 }
 
 func (c Condition) missingAmount() error {

@@ -211,6 +211,17 @@ func TestAPriceDropIsNotifiedAndAgainAfterARise(t *testing.T) {
 	})
 }
 
+// Letters have other lengths in the other case.
+func TestThePriceIsTheOneAfterTheWordsInAnyLanguage(t *testing.T) {
+	inWorld(t, "BİLGİSAYAR İÇİN İNDİRİM GÜNLERİ\n\nESKİ 100 TL FİYAT 80 TL", func(t *testing.T, w *world) {
+		t.Helper()
+		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 50, Currency: "TRY", Near: "fiyat"})
+		if got.Seen.Value != "80 TL" {
+			t.Errorf("the price is %q, want 80 TL", got.Seen.Value)
+		}
+	})
+}
+
 func TestAMomentaryPriceIsNotNotified(t *testing.T) {
 	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
 		t.Helper()
