@@ -273,11 +273,13 @@ func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, private 
 	defer cancel()
 	who, _ := personOf(i)
 	where := b.commandMessage(i, who, private || isAway(i))
-	answer := messageContent{files: files}
-	if parts := discord.SplitMessage(text, discord.MaxMessageLength); len(parts) > 0 {
-		answer.content = parts[0]
+	parts := discord.SplitMessage(text, discord.MaxMessageLength)
+	answer := make([]messageContent, min(max(len(parts), 1), maxParts))
+	for n := range parts[:min(len(parts), maxParts)] {
+		answer[n].content = parts[n]
 	}
-	if err := where.show(ctx, answer, true); err != nil {
+	answer[len(answer)-1].files = files
+	if err := where.finish(ctx, answer); err != nil {
 		b.logger().Error("command not answered", "channel", i.ChannelID, "user", who.id, "error", err)
 	}
 }

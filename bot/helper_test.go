@@ -232,6 +232,7 @@ func (s *stage) unseen(in discordtest.Channel, text string) {
 // tasks is a browser agent whose tasks the test plays.
 type tasks struct {
 	begun chan *task
+	spent float64 // if not 0, what tasks have cost that the end of the program interrupts
 
 	mu       sync.Mutex
 	sessions []sessions.Session
@@ -272,9 +273,14 @@ func (f *tasks) Run(ctx context.Context, t sessions.Task, watch func(sessions.Ev
 	case e := <-k.end:
 		return e.rec, e.err
 	case <-ctx.Done():
-		return sessions.TaskRecord{
+		rec := sessions.TaskRecord{
 			Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskStopped, Reason: context.Cause(ctx).Error(), Steps: int(k.n.Load()),
-		}, nil
+		}
+		if c := cancel.CauseOf(ctx, nil); f.spent > 0 && c != nil && c.Reason == cancel.ShuttingDown {
+			rec.State, rec.Task, rec.Started, rec.Usage.USD = sessions.TaskInterrupted, t, time.Now(), f.spent
+			rec.SessionID = "s1"
+		}
+		return rec, nil
 	}
 }
 

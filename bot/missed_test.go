@@ -111,6 +111,27 @@ func TestAStopBetweenTwoRunsStopsWhatWouldGoOn(t *testing.T) {
 	a.message(a.room, `topped by \@ada`)
 }
 
+func TestATaskGoesOnAfterARestartWithWhatIsLeftOfItsMoney(t *testing.T) {
+	s := newStage(t)
+	kept := newOpenMessages(map[string][]byte{})
+	s.bot.Messages, s.tasks.spent = kept, 0.25
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "budget": 1.0, "steps": 7})
+	s.next()
+	s.close()
+	s.answer(it, "clank is being restarted")
+	next := s.newBot()
+	next.Messages = kept
+	check.Must(t, next.Open(s.ctx()))
+	defer func() { check.Must(t, next.Close(context.Background())) }()
+	again := s.next()
+	if again.SessionID != "s1" || again.MaxSteps != 7 || again.MaxUSD != 0.75 {
+		t.Errorf("the next one goes on in session %q with %d steps and %v USD, want s1, 7 and 0.75", again.SessionID, again.MaxSteps, again.MaxUSD)
+	}
+	again.done("brass")
+	s.answer(it, "brass")
+}
+
 func TestABotStartsAnewIfDiscordHasForgottenItsSession(t *testing.T) {
 	a := newAbsence(t)
 	turns := a.answering("Hello, Bob.")

@@ -171,7 +171,7 @@ func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, ti
 	}
 	paused := pausedTask{
 		Session: rec.SessionID, Prompt: continuePrompt, Title: title, Origin: rec.Origin, Runtime: rec.Runtime, Model: rec.Model,
-		MaxSteps: rec.MaxSteps,
+		MaxSteps: rec.MaxSteps, MaxUSD: rec.RemainingUSD(),
 	}
 	if rec.Started.IsZero() {
 		paused.Prompt = rec.Prompt

@@ -3,9 +3,12 @@ package bot
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"clank/bot/discord"
+	"clank/internal/watches"
 	"clank/sessions"
+	"clank/sessions/approval"
 )
 
 func TestProgressOfManyBrowsesFitsAMessage(t *testing.T) {
@@ -16,6 +19,33 @@ func TestProgressOfManyBrowsesFitsAMessage(t *testing.T) {
 	}
 	if n := discord.MessageLength(p.view().content); n > discord.MaxMessageLength {
 		t.Errorf("message of %d characters", n)
+	}
+}
+
+func TestQuestionsAndNoticesFitAMessage(t *testing.T) {
+	long := strings.Repeat("*", 4000)
+	until := time.Now()
+	var diff []string
+	for range 14 {
+		diff = append(diff, "+ "+long)
+	}
+	w := watches.Watch{ID: "w1", URL: "https://shop.test/" + strings.Repeat("a", 200), What: long, State: watches.StateActive}
+	notice := noticeText("", w, watches.Notice{Kind: watches.NoticeMet, Text: "It is so.", Diff: diff})
+	texts := []string{notice}
+	for _, class := range []approval.Class{approval.ClassAnswer, approval.ClassBuy, approval.ClassTakeOver} {
+		q := approval.Question{Class: class, Text: long, Detail: long, User: "100000000000000000", Until: until}
+		texts = append(texts, questionText("", q, true), resolvedText("", q, approval.Answer{Allowed: true, By: long}))
+		if class == approval.ClassAnswer {
+			texts = append(texts, resolvedText("", q, approval.Answer{Allowed: true, By: long, Text: long}))
+		}
+	}
+	for _, text := range texts {
+		if n := discord.MessageLength(text); n > discord.MaxMessageLength {
+			t.Errorf("a message of %d characters: %.80s", n, text)
+		}
+	}
+	if !strings.Contains(notice, w.URL) || !strings.HasSuffix(notice, "ends this watch.") {
+		t.Errorf("the notice does not say where: %s", notice)
 	}
 }
 

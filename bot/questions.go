@@ -165,11 +165,11 @@ func questionText(loc i18n.Locale, q approval.Question, links bool) string {
 
 func questionSubject(loc i18n.Locale, q approval.Question) string {
 	if q.Class == approval.ClassAnswer {
-		return "**" + loc.T("The model asks:") + "** " + discord.EscapeLine(q.Detail, agent.MaxQuestion)
+		return "**" + loc.T("The model asks:") + "** " + escapeWithin(q.Detail, maxQuestionShown)
 	}
-	text := "**" + discord.EscapeLine(loc.Text(q.Text), 600) + "?**"
+	text := "**" + escapeWithin(loc.Text(q.Text), 700) + "?**"
 	if q.Detail != "" {
-		detail := discord.EscapeLine(q.Detail, 300)
+		detail := escapeWithin(q.Detail, 400)
 		if q.Class == approval.ClassHandOver || q.Class == approval.ClassTakeOver {
 			text += "\n" + loc.T("The model's note: “%s”", detail)
 		} else {
@@ -179,11 +179,23 @@ func questionSubject(loc i18n.Locale, q approval.Question) string {
 	return text
 }
 
+// maxQuestionShown is how long a model's question may be with its escapes, so that there is room for what stands below it.
+const maxQuestionShown = agent.MaxQuestion
+
+// escapeWithin returns s as [discord.EscapeLine] does, cut so that it has at most that many characters.
+func escapeWithin(s string, most int) string {
+	for n := most; ; n = n * 3 / 4 {
+		if line := discord.EscapeLine(s, n); discord.MessageLength(line) <= most {
+			return line
+		}
+	}
+}
+
 // resolvedText returns the question once it is over.
 func resolvedText(loc i18n.Locale, q approval.Question, a approval.Answer) string {
 	text := questionSubject(loc, q)
 	if a.Text != "" {
-		text += "\n> " + discord.EscapeLine(a.Text, 500)
+		text += "\n> " + escapeWithin(a.Text, 400)
 	}
 	return text + "\n-# " + sentence(loc, a.String(), 300)
 }

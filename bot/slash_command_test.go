@@ -344,6 +344,15 @@ func TestWatchesAreListedAndEnded(t *testing.T) {
 	if got := s.answer(s.command(s.ada, "watches", nil), "`w1`"); !got.Ephemeral || !strings.Contains(got.Text(), "last time: away") {
 		t.Errorf("list: %s", got.Text())
 	}
+	w.list = nil
+	for n := range 25 {
+		w.list = append(w.list, watches.Watch{ID: fmt.Sprintf("w%d", n), URL: "https://shop.test/" + strings.Repeat("x", 100), What: "cheaper"})
+	}
+	s.answer(s.command(s.ada, "watches", nil), "`w0`")
+	check.Must(t, check.Err(s.WaitInteraction(s.ctx(), s.command(s.ada, "watches", nil), func(i discordtest.Interaction) bool {
+		n := len(i.Followups)
+		return n > 0 && i.Followups[n-1].ViewerID == s.ada.ID && strings.Contains(i.Followups[n-1].Content, "`w24`")
+	})))
 	if o := w.query.Owner; o == nil || o.User != s.ada.ID || !o.Discord {
 		t.Errorf("asked for the watches of %+v", o)
 	}

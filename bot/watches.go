@@ -221,18 +221,23 @@ func noticeText(loc i18n.Locale, w watches.Watch, n watches.Notice) string {
 		t.WriteString(loc.T("you wanted to know when %s.", watchedFor(loc, w, 300)) + "\n")
 	}
 	t.WriteString(discord.EscapeLine(loc.Text(n.Text), 500) + "\n")
+	end := discord.RevealLinks(quietLink(w.URL)) + "\n"
+	if w.State == watches.StateActive {
+		end += "-# " + loc.T("`/clank watches end:%s` ends this watch.", w.ID)
+	}
 	for _, l := range n.Diff {
 		sign, text, _ := strings.Cut(l, " ")
 		mark := "➕"
 		if sign == "-" {
 			mark = "➖"
 		}
-		fmt.Fprintf(&t, "%s %s\n", mark, discord.EscapeLine(loc.Text(text), 100))
+		line := fmt.Sprintf("%s %s\n", mark, discord.EscapeLine(loc.Text(text), 100))
+		if discord.MessageLength(t.String()+line+end) > discord.MaxMessageLength {
+			break // where it changed is worth more than all that did
+		}
+		t.WriteString(line)
 	}
-	fmt.Fprintf(&t, "%s\n", discord.RevealLinks(quietLink(w.URL)))
-	if w.State == watches.StateActive {
-		t.WriteString("-# " + loc.T("`/clank watches end:%s` ends this watch.", w.ID))
-	}
+	t.WriteString(end)
 	return discord.SplitMessage(t.String(), discord.MaxMessageLength)[0]
 }
 

@@ -45,7 +45,7 @@ func (u *unfinishedTasks) add(t sessions.Task, rec sessions.TaskRecord) {
 	}
 	kept := unfinishedTask{
 		Session: rec.SessionID, Prompt: continuePrompt, Origin: rec.Origin, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
-		MaxSteps: t.MaxSteps, MaxUSD: t.MaxUSD, Headed: t.Headed,
+		MaxSteps: t.MaxSteps, MaxUSD: rec.RemainingUSD(), Headed: t.Headed,
 	}
 	if rec.Started.IsZero() {
 		kept.Prompt = t.Prompt

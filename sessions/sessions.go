@@ -212,6 +212,15 @@ func (r TaskRecord) HitStepLimit() bool {
 	return r.State == TaskLimited && strings.HasPrefix(r.Reason, strings.TrimSuffix(stepLimit, "%d"))
 }
 
+// RemainingUSD returns what is left of MaxUSD for a task that continues this one; 0 = no limit.
+func (r TaskRecord) RemainingUSD() float64 {
+	if r.MaxUSD <= 0 {
+		return 0
+	}
+	const least = 1e-9 // as 0 would not limit
+	return max(r.MaxUSD-r.Usage.USD, least)
+}
+
 // Final reports whether s is a final state.
 func (s TaskState) Final() bool { return s != TaskQueued && s != TaskRunning }
 

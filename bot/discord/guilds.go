@@ -104,6 +104,19 @@ func (c *GuildCache) Update(kind string, data json.RawMessage) {
 		if json.Unmarshal(data, &ch) == nil {
 			c.PutChannel(&ch)
 		}
+	case "THREAD_LIST_SYNC": // of channels that the bot sees from now on
+		var list struct {
+			Guild   string               `json:"guild_id"`
+			Threads []*discordgo.Channel `json:"threads"`
+		}
+		if json.Unmarshal(data, &list) == nil {
+			for _, ch := range list.Threads {
+				if ch != nil {
+					ch.GuildID = list.Guild
+					c.PutChannel(ch)
+				}
+			}
+		}
 	case "CHANNEL_DELETE", "THREAD_DELETE":
 		var ch struct {
 			ID    string `json:"id"`

@@ -85,6 +85,7 @@ func TestWhatChangesIsLearnt(t *testing.T) {
 		{"GUILD_ROLE_DELETE", `{"guild_id": "g", "role_id": "admin"}`},
 		{"CHANNEL_UPDATE", `{"id": "c", "guild_id": "g"}`},
 		{"THREAD_CREATE", `{"id": "t2", "guild_id": "g", "type": 11, "parent_id": "c"}`},
+		{"THREAD_LIST_SYNC", `{"guild_id": "g", "channel_ids": ["c"], "threads": [{"id": "t3", "type": 11, "parent_id": "c"}, null], "members": []}`},
 		{"THREAD_DELETE", `{"id": "t", "guild_id": "g"}`},
 		{"CHANNEL_UPDATE", `not JSON`},
 		{"GUILD_ROLE_CREATE", `[]`},
@@ -96,8 +97,10 @@ func TestWhatChangesIsLearnt(t *testing.T) {
 	if got, known := c.Permissions("g", "c", "ada", []string{"mod", "admin"}); got != 1024|16 || !known {
 		t.Errorf("got %d, %v", got, known)
 	}
-	if got := c.Parent("g", "t2"); got != "c" {
-		t.Errorf("the new thread is of %q", got)
+	for _, id := range []string{"t2", "t3"} {
+		if got := c.Parent("g", id); got != "c" {
+			t.Errorf("the new thread %s is of %q", id, got)
+		}
 	}
 	if got := c.Parent("g", "t"); got != "" {
 		t.Errorf("the thread that is gone is of %q", got)
