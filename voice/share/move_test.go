@@ -45,6 +45,7 @@ func TestAShareFollowsItsCall(t *testing.T) {
 		if len(told) != 1 || told[0].Call != elsewhereOn || !strings.Contains(told[0].Text, "moved") || told[0].Link != now.Location.Link {
 			t.Errorf("told %+v, want one notice, in the new channel", told)
 		}
+		h.awaitSounds(t, "s1 in "+call.ID, "s1 ended", "s1 in "+elsewhereOn.ID)
 		if want := []string{"s1 true", "s1 false", "s1 true"}; !slices.Equal(h.book.shared, want) {
 			t.Errorf("the session was noted as %v, want %v", h.book.shared, want)
 		}

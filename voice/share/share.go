@@ -337,6 +337,7 @@ func (m *Manager) Move(ctx context.Context, c CallRef) error {
 	}
 	m.setShare(s, sh)
 	m.work.Go(sh.watch)
+	m.work.Go(sh.playSound)
 	st := sh.state()
 	m.logger().Info("a share has moved with its call", "call", c.ID, "session", st.SessionID, "stage", st.Target)
 	m.notify(Notice{
