@@ -59,3 +59,18 @@ func TestAForgottenInteractionIsAnsweredByAMessage(t *testing.T) {
 		})
 	}
 }
+
+func TestTheRestOfAnAnswerIsWrittenWhereDiscordForgetsItsCommandMeanwhile(t *testing.T) {
+	s := openStage(t)
+	hold := s.HoldNext(discordtest.RouteFollowup)
+	it, k := s.lamps()
+	k.done(strings.Repeat("brass lamps\n", 250) + "the end")
+	select {
+	case <-hold.Arrived():
+	case <-s.ctx().Done():
+		t.Fatal("the rest is not answered at all")
+	}
+	s.ForgetInteraction(it.ID)
+	hold.Release()
+	s.message(s.room, "the end")
+}

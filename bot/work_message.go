@@ -63,7 +63,7 @@ func (p *workMessage) show(ctx context.Context, v messageContent, final bool) er
 	}
 	err := p.change(ctx, v)
 	switch {
-	case discord.IsCode(err, discord.CodeUnknownInteraction, discord.CodeUnknownWebhook, discord.CodeInvalidToken):
+	case isForgotten(err):
 		p.log.Info("discord has forgotten a command; going on without its answer", "channel", p.channel)
 		p.interaction = nil
 		return p.write(ctx, v)
@@ -88,6 +88,11 @@ func (p *workMessage) show(ctx context.Context, v messageContent, final bool) er
 func isRefusal(err error) bool {
 	refusal, ok := errors.AsType[*discord.APIError](err)
 	return ok && refusal.Status < 500
+}
+
+// isForgotten reports whether err is that Discord does not know an interaction any more.
+func isForgotten(err error) bool {
+	return discord.IsCode(err, discord.CodeUnknownInteraction, discord.CodeUnknownWebhook, discord.CodeInvalidToken)
 }
 
 // replace writes the message anew and removes the old one, whose buttons would be dead.
@@ -231,7 +236,7 @@ func (p *workMessage) add(ctx context.Context, v messageContent) error {
 	m := v.message()
 	m.Private = p.private
 	err := p.sendWithFallback(v, m, func(m discord.OutgoingMessage) error { return p.rest.FollowUp(ctx, p.interaction, m) })
-	if discord.IsCode(err, discord.CodeTooManyFollowUps) {
+	if isForgotten(err) || discord.IsCode(err, discord.CodeTooManyFollowUps) {
 		p.interaction = nil
 		return p.write(ctx, v)
 	}
