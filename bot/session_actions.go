@@ -285,7 +285,8 @@ func (b *Bot) retry(ctx context.Context, i *discordgo.Interaction, id string, wh
 		return
 	}
 	o := browseOptions{
-		task: t.Prompt, session: t.SessionID, runtime: t.Runtime, model: t.Model, steps: t.MaxSteps, private: t.Origin.Private, untyped: true,
+		task: t.Prompt, session: t.SessionID, runtime: t.Runtime, model: t.Model, steps: t.MaxSteps, budget: t.MaxUSD,
+		private: t.Origin.Private, untyped: true,
 	}
 	if s, err := b.Tasks.Session(ctx, t.SessionID); err != nil || s.State == sessions.SessionClosed {
 		o.session, o.profile = "", t.Profile

@@ -136,9 +136,12 @@ func TestContinueAsksWhatToDoAndGoesOn(t *testing.T) {
 
 func TestRetryDoesItOnceMoreAndIsNotTyped(t *testing.T) {
 	s, m := answeredStage(t, false)
+	s.tasks.mu.Lock()
+	s.tasks.records[0].MaxUSD = 0.25
+	s.tasks.mu.Unlock()
 	s.pressLabel(m, s.ada, "Retry")
 	k := s.next()
-	if k.SessionID != "s1" || k.Prompt != "lamps" || k.Typed {
+	if k.SessionID != "s1" || k.Prompt != "lamps" || k.MaxUSD != 0.25 || k.Typed {
 		t.Errorf("got %+v", k.Task)
 	}
 	k.done("again")

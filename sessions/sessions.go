@@ -69,8 +69,7 @@ type Task struct {
 	Runtime   string `json:"runtime"`             // name of a [Backend]; empty = the session's, else the default
 	Model     string `json:"model,omitempty"`     // "provider:model"; empty = the setting
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
-	// MaxUSD limits what the task's model calls may cost, below the limits in the settings; 0 = no further limit. It
-	// is not stored.
+	// MaxUSD limits what the task's model calls may cost, below the limits in the settings; 0 = no further limit.
 	MaxUSD  float64 `json:"max_usd,omitempty"`
 	Headed  bool    `json:"headed,omitempty"`  // show the browser's window
 	Profile string  `json:"profile,omitempty"` // browser profile; empty = the session's, else chosen by [Policy]. Stored with the session

@@ -41,7 +41,7 @@ const (
 
 	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, others, shared, steps, " + usageColumns + ", created, last_used"
 	taskColumns    = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, closed, reason, steps, " +
-		usageColumns + ", asked, started, ended, files, downloads"
+		usageColumns + ", asked, started, ended, files, downloads, max_usd"
 	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns + ", limited_by, closed, at"
 )
 
@@ -112,7 +112,7 @@ type taskRow struct {
 func (r *taskRow) fields() []any {
 	return concatFields([]any{&r.ID, &r.SessionID, &r.Prompt}, originFields(&r.Origin),
 		[]any{&r.Runtime, &r.Model, &r.MaxSteps, &r.Headed, &r.State, &r.Answer, &r.Closed, &r.Reason, &r.Steps},
-		usageFields(&r.Usage), []any{&r.asked, &r.started, &r.ended, &r.files, &r.downloads})
+		usageFields(&r.Usage), []any{&r.asked, &r.started, &r.ended, &r.files, &r.downloads, &r.MaxUSD})
 }
 
 func newTaskRow(r sessions.TaskRecord) *taskRow {

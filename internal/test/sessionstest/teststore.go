@@ -65,7 +65,7 @@ func aSession(id string) sessions.Session {
 func aTask(id, session string) sessions.TaskRecord {
 	return sessions.TaskRecord{
 		Task: sessions.Task{
-			ID: id, SessionID: session, Prompt: "find\na \x00 lamp 🛋", Runtime: "local", Model: "x:y", MaxSteps: 9, Headed: true,
+			ID: id, SessionID: session, Prompt: "find\na \x00 lamp 🛋", Runtime: "local", Model: "x:y", MaxSteps: 9, MaxUSD: 0.25, Headed: true,
 			Origin: aSession(session).Origin, Files: []sessions.File{{ID: "f", Name: "cv ü.pdf", Type: "application/pdf", Size: 3, Path: "/a/b"}},
 		},
 		Downloads: []sessions.File{{ID: "d", Name: "setup.exe", Size: 1 << 40, Executable: true}},
