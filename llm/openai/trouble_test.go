@@ -268,7 +268,10 @@ func TestAPassingFailureBeforeTheFirstTextIsTriedAgain(t *testing.T) {
 		var tried []time.Duration
 		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: c.events}), llmtest.Answer(llmtest.Reply{Text: "hello"}))
 		m := open(t, server, openai.APIResponses, func(o *openai.Options) {
-			o.Retry.OnRetry = func(e transport.RetryEvent) { tried = append(tried, e.Err.(*llm.Error).RetryAfter) }
+			o.Retry.OnRetry = func(e transport.RetryEvent) {
+				told, _ := errors.AsType[*llm.Error](e.Err)
+				tried = append(tried, told.RetryAfter)
+			}
 		})
 		reply, err := m.Generate(t.Context(), ask("hi"), nil)
 		if c.kind == "" {
