@@ -118,7 +118,7 @@ func TestAParkedPageComesBackAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			site := heldSite(t)
-			m := manager(t, nil)
+			m := sharedManager(t)
 			w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site + "/before"})
 			act(t, w, "navigate", map[string]any{"url": site + "/"})
 			act(t, w, "navigate", map[string]any{"url": site + "/after"})
