@@ -61,8 +61,9 @@ func decideStep(s step, p page) decision {
 		return do
 	case i >= 0:
 		return do.onElement(s, es, i)
-	case s.tool == "browser_extract" && s.on.name != "" && s.on.nth == 0 && len(candidates(es, s.on, hasRef)) == 0:
-		return do // it may be said in the text
+	case s.tool == "browser_extract" && s.on.nth == 0 && len(candidates(es, s.on, hasRef)) == 0 &&
+		(s.on.name != "" || len(candidates(es, s.on, func(element) bool { return true })) > 0):
+		return do // the text of the whole page may have it
 	default:
 		return decision{problem: why}
 	}

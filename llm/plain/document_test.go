@@ -41,7 +41,12 @@ const (
 - combobox [ref=e7]
 - combobox [ref=e8]
 - textbox "Born" [type=date] [ref=e9]
-- button [ref=e10]`
+- button [ref=e10]
+- button "Send \u{009D}now" [ref=e11]
+- button "Don't \"ask\"" [ref=e12]
+- table:
+  - row:
+    - cell "Price" [ref=e13]`
 	folded = `- list [ref=e1]:
   - listitem [ref=e2]:
     - link "One" [ref=e3]
@@ -95,6 +100,13 @@ func TestSnapshotsAreReadAsTheyAreWritten(t *testing.T) {
 		{flat, `upload a.txt`, "nor anything of that kind"},
 		{flat, `upload a.txt into Star`, went + "upload paths=[a.txt] ref=e3"},
 		{flat, `download Star`, "no download began"},
+		{flat, `click Send`, went + "click ref=e11"},
+		{flat, `click "Don’t"`, went + "click ref=e12"},
+		{flat, `read the table`, went + "extract"},
+		{flat, `read the dialog`, "nor anything of that kind"},
+		{flat, `open "Star"`, `I did not understand "open "Star"", so I did nothing.`},
+		{flat, `פתח 👩‍👧`, `"פתח 👩‍👧", so I did nothing.`},
+		{flat, strings.Repeat("word ", 1000), `…", so I did nothing.`},
 		{folded, "click the 3rd link", went + "click ref=e7"},
 		{folded, "click the last link", went + "click ref=e7"},
 		{folded, "click the first link", went + "click ref=e3"},

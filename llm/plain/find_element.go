@@ -171,10 +171,12 @@ func (e element) labels() []string {
 }
 
 // normalizeName brings a name to the form in which it is compared: lower case, single
-// spaces, no punctuation at its ends.
+// spaces, straight quotes, no punctuation at its ends.
 func normalizeName(s string) string {
-	return strings.Trim(strings.Join(strings.Fields(strings.ToLower(s)), " "), " .:…!?*")
+	return strings.Trim(straightQuotes.Replace(strings.Join(strings.Fields(strings.ToLower(s)), " ")), " .:…!?*")
 }
+
+var straightQuotes = strings.NewReplacer("‘", "'", "’", "'", "“", `"`, "”", `"`)
 
 // words describes the target for people.
 func (t target) words() string {

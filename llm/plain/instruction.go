@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,7 +40,7 @@ const errUnknown = problem("")
 
 // misunderstood says that an instruction is not carried out, and why, if there is more to say than that.
 func misunderstood(words string, err error) error {
-	s := fmt.Sprintf("I did not understand %q, so I did nothing.", words)
+	s := `I did not understand "` + shorten(words, 200) + `", so I did nothing.`
 	if why := err.Error(); why != "" {
 		s += " " + strings.ToUpper(why[:1]) + why[1:] + "."
 	}

@@ -70,6 +70,9 @@ var foldForm = sync.OnceValue(func() *regexp.Regexp {
 		` with after=((?:f\d+)?e\d+)\]?$`)
 })
 
+// hiddenCharacter matches a hidden character as package untrusted writes it. It is no JSON.
+var hiddenCharacter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\u\{[0-9A-F]+\}`) })
+
 // foldAfter returns the ref after which a snapshot shows what a line stands for; empty for other lines.
 func foldAfter(line string) string {
 	if !strings.Contains(line, " with after=") {
@@ -185,7 +188,13 @@ func readElement(line string) (element, bool) {
 	rest = rest[len(e.role):]
 	if strings.HasPrefix(rest, ` "`) {
 		dec := json.NewDecoder(strings.NewReader(rest))
-		if dec.Decode(&e.name) == nil {
+		err := dec.Decode(&e.name)
+		if err != nil {
+			rest = hiddenCharacter().ReplaceAllString(rest, "")
+			dec = json.NewDecoder(strings.NewReader(rest))
+			err = dec.Decode(&e.name)
+		}
+		if err == nil {
 			rest = rest[dec.InputOffset():]
 		}
 	}
