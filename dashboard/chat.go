@@ -45,6 +45,11 @@ type askingPlace struct {
 
 func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	v, data := visitorOf(r), chatData{Examples: examplePrompts, Live: s.Live != nil, Session: r.PathValue("id")}
+	if data.Session != "" {
+		if _, err := s.seenSession(r); err != nil {
+			return err
+		}
+	}
 	data.Mute = s.noAssistant(v)
 	s.presence.pageRequested(v)
 	switch data.Places = s.places(v); {

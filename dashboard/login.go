@@ -66,6 +66,15 @@ func (s *Server) openingPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "open", pageData{Title: "clank"})
 }
 
+// missingPage answers where there is no page, to people with a page.
+func (s *Server) missingPage(w http.ResponseWriter, r *http.Request) error {
+	const said = "there is no page at this address"
+	if r.Method != http.MethodGet || r.Header.Get("Authorization") != "" {
+		return refuse(http.StatusNotFound, said)
+	}
+	return s.page(w, r, "open", pageData{Title: "clank", Status: http.StatusNotFound, Data: said})
+}
+
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "login", pageData{Title: "Sign in", Data: s.discordSignInURL(r) != ""})
 }

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -197,10 +198,10 @@ func (s *Server) originAt(ctx context.Context, v visitor, o sessions.Origin) (se
 // missing task.
 func (s *Server) seenTask(r *http.Request, part string) (sessions.TaskRecord, error) {
 	t, err := s.Manager.Task(r.Context(), r.PathValue(part))
-	if err == nil && !visitorOf(r).sight().Includes(t.Origin) {
-		t, err = sessions.TaskRecord{}, sessions.ErrNotFound
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, sessions.ErrNotFound), err == nil && !visitorOf(r).sight().Includes(t.Origin):
+		return sessions.TaskRecord{}, refuse(http.StatusNotFound, "this task does not exist, or was forgotten")
+	case err != nil:
 		return t, failed("read the task", err)
 	}
 	return t, nil
@@ -209,10 +210,10 @@ func (s *Server) seenTask(r *http.Request, part string) (sessions.TaskRecord, er
 // seenSession is like [Server.seenTask], for sessions.
 func (s *Server) seenSession(r *http.Request) (sessions.Session, error) {
 	se, err := s.Manager.Session(r.Context(), r.PathValue("id"))
-	if err == nil && !visitorOf(r).sight().Includes(se.Origin) {
-		se, err = sessions.Session{}, sessions.ErrNotFound
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, sessions.ErrNotFound), err == nil && !visitorOf(r).sight().Includes(se.Origin):
+		return sessions.Session{}, refuse(http.StatusNotFound, "this session does not exist, or was forgotten")
+	case err != nil:
 		return se, failed("find the session", err)
 	}
 	return se, nil

@@ -167,6 +167,7 @@ func (s *Server) handler() http.Handler {
 		}
 		writeError(w, http.StatusNotFound, "there is no %s", r.URL.Path)
 	})
+	mux.HandleFunc("/", s.answerWith(s.missingPage))
 	return s.guard(mux)
 }
 

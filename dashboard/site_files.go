@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -49,6 +50,7 @@ type pageData struct {
 	Name    string // name of the page
 	Assets  string // path of the assets: "/assets/0123456789ab"
 	Version string
+	Status  int // HTTP status; 0 for 200
 	Data    any
 
 	visitor visitor
@@ -185,6 +187,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, name string, sh pa
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	// All pages send the same policy, because the first one stays the document while others replace its content.
 	w.Header().Set("Permissions-Policy", "microphone=(self), camera=()")
+	w.WriteHeader(cmp.Or(sh.Status, http.StatusOK))
 	_, _ = w.Write(b.Bytes()) // fails only if the client has gone
 	return nil
 }

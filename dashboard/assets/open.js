@@ -15,4 +15,7 @@ async function open() {
   document.close();
 }
 
-open().catch((error) => { document.getElementById("open-text").textContent = error.message; });
+open().catch((error) => {
+  document.getElementById("open-text").textContent = error.message;
+  document.getElementById("open-start").hidden = false;
+});
