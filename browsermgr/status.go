@@ -311,6 +311,9 @@ func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, er
 	if why != nil {
 		err = fmt.Errorf("navigate %s: %w", url, why)
 	}
+	if _, ok := errors.AsType[*address.NetError](err); ok {
+		res.Status = 0 // that of the error page
+	}
 	return res, err
 }
 

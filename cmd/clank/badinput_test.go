@@ -56,8 +56,8 @@ func badInputCases(site, model string) []badInputCase {
 	const plain = "plain:steps"
 	return []badInputCase{
 		{
-			name: "unknown host", model: plain, task: "open no-such-host.invalid, read", code: exitFailed,
-			want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read"},
+			name: "unknown host", model: plain, task: "open http://no-such-host.invalid, read", code: exitFailed,
+			want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read.\n\nThe page"},
 		},
 		{
 			name: "not an address", model: plain, task: "open http://not a url, read", code: exitFailed,
