@@ -236,6 +236,7 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 		want  string
 	}{
 		"no file":          {file: filepath.Join(dir, "none"), want: "no such file"},
+		"no file, a home":  {file: filepath.Join(dir, "none"), again: true, want: "no such file"},
 		"something else":   {make: func(p string) { check.Must(t, os.WriteFile(p, []byte("my diary"), 0o600)) }, want: "no backup of clank"},
 		"cut off":          {make: func(p string) { check.Must(t, os.WriteFile(p, whole[:len(whole)-100], 0o600)) }, want: "damaged or cut off"},
 		"changed":          {make: func(p string) { check.Must(t, os.WriteFile(p, flipped(whole), 0o600)) }, want: "damaged"},

@@ -53,6 +53,9 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if real, err := filepath.EvalSymlinks(h.Dir); err == nil {
 		h = &Home{Dir: real}
 	}
+	if _, err := os.Stat(file); err != nil {
+		return r, err
+	}
 	defer h.Release()
 	full, err := h.prepareRestore(opts.Replace)
 	if err != nil {
