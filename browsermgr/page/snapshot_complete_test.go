@@ -122,6 +122,19 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- textbox "F" [ref]: "[ref=e9]"`},
 		},
 		{
+			"custom elements that tell what they are by their internals", `<style>x-box, x-part { display: block; height: 9px; cursor: pointer }</style>
+			<label>Mail<x-box></x-box></label><label>Plain<x-part></x-part></label><script>
+			customElements.define('x-box', class extends HTMLElement { static formAssociated = true; constructor() { super();
+				Object.assign(this.attachInternals(), {role: 'checkbox', ariaChecked: 'true', ariaDisabled: 'true'}) } });
+			customElements.define('x-part', class extends HTMLElement { static formAssociated = true })</script>`,
+			[]string{`- checkbox "Mail" [checked] [disabled] [ref]`, `- text: Plain`},
+			[]string{`- checkbox "Mail" [checked] [disabled] [ref]`},
+		},
+		{
+			"names that scripts set as elements", `<i id=a>Remove</i> <i id=b>Lamp</i><button id=x>x</button><script>x.ariaLabelledByElements = [a, b]</script>`,
+			[]string{`- button "Remove Lamp" [ref]`}, nil,
+		},
+		{
 			"lines and bidi marks", "<div contenteditable aria-label=E><div>one</div><div>two</div></div><button>a\u202eb\u2066c</button>",
 			[]string{`- generic "E" [ref] [contenteditable]: one two`, `- button "abc" [ref]`},
 			[]string{`- button "abc" [ref]`},

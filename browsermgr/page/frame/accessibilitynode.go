@@ -62,6 +62,10 @@ type axNode struct {
 	Description axValue                `json:"description"`
 	ChildIDs    []string               `json:"childIds"`
 	Backend     proto.DOMBackendNodeID `json:"backendDOMNodeId"`
+	Properties  []struct {
+		Name  string  `json:"name"`
+		Value axValue `json:"value"`
+	} `json:"properties"`
 }
 
 // axDocument is the tree of one document, with what is needed to find its elements.

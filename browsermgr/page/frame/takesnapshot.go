@@ -178,6 +178,7 @@ func (c *snapshotCapture) capturePiece(ctx context.Context, f *Frame, arg snapsh
 	var err error
 	var applying sync.WaitGroup
 	shown := false // whether a snapshot would show the listeners found
+	told := 0      // how many custom elements were asked about
 	if heard, _ := f.QueryListeners(ctx); heard != nil {
 		applying.Go(func() { shown, _ = heard.Apply(ctx) }) // without an answer the snapshot is less complete
 	}
@@ -192,6 +193,10 @@ func (c *snapshotCapture) capturePiece(ctx context.Context, f *Frame, arg snapsh
 			more = err == nil && found > 0
 		}
 		applying.Wait()
+		if !more && !shown && p.CustomElements != told {
+			told = p.CustomElements
+			more, _ = f.TellInternals(ctx) // without an answer the snapshot is less complete
+		}
 		if !more && !shown {
 			break
 		}

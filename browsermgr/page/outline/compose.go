@@ -24,6 +24,7 @@ type Piece struct {
 	Document             string      `json:"document"`  // the document that the piece begins with
 	Found                bool        `json:"found"`     // whether the element or frame to begin with exists
 	SuspectedShadowHosts int         `json:"suspects"`  // elements that may have content the script cannot see
+	CustomElements       int         `json:"custom"`    // elements that may have a role which the script cannot see
 	Title                string      `json:"title"`
 	Token                string      `json:"token"` // identifies the root document
 	Links                []Link      `json:"links"`

@@ -217,8 +217,14 @@ const isHidden = (element) => !element.checkVisibility(SEEN) || element.closest(
 const saysNothing = (element) => (UNSPOKEN.has(element.localName) && element.namespaceURI === HTML) ||
   element.closest('[inert], [hidden=until-found]') !== null || getComputedStyle(element).contentVisibility === 'hidden';
 
+// labels are what an element refers to as its name: by ids, or by what a script set, which leaves the attribute empty.
+const labels = (element) => {
+  const ids = element.getAttribute('aria-labelledby');
+  return ids ? referenced(element, ids) : element.ariaLabelledByElements ?? [];
+};
+
 // labelledby is the text of what an element refers to. As a part of another's name (within), it does not say that again.
-const labelledby = (element, within = false) => squeeze(referenced(element, element.getAttribute('aria-labelledby'))
+const labelledby = (element, within = false) => squeeze(labels(element)
   .filter((e) => !saysNothing(e) && !(within && e.contains(element)))
   .map((e) => (e === element && ownLabel(e)) || partText(e, null, isHidden(e) ? HIDDEN : REFERENCED)).join(' '));
 
@@ -250,7 +256,7 @@ function hostName(element) {
       return labelText(element);
   }
   if (element.namespaceURI === SVG) return drawnTitle(element) || squeeze(element.getAttribute('xlink:title') ?? '');
-  return '';
+  return internals.get(element)?.name ?? '';
 }
 
 const SVG = 'http://www.w3.org/2000/svg';

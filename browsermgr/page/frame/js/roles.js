@@ -92,6 +92,7 @@ function roleOf(element, tag) {
   }
   const marked = WHEN_MARKED[tag];
   if (marked) return element.matches(MARKS) ? marked : 'generic';
+  if (tag.includes('-')) return internals.get(element)?.role ?? 'generic';
   return element.namespaceURI === SVG ? drawnRole(element, 'generic') : 'generic';
 }
 
@@ -167,6 +168,7 @@ const focusable = (element) => element.matches(FOCUSABLE);
 
 // isDisabled says that an element cannot be used. What is said of a group holds for what in it can have the focus.
 function isDisabled(element) {
+  if (internals.get(element)?.disabled === 'true') return true;
   if (element.disabled !== undefined && element.matches(':disabled')) return true;
   const by = element.closest('[aria-disabled="true" i]');
   return by !== null && (by === element || (focusable(element) && element.closest('[aria-disabled]') === by));
@@ -201,7 +203,8 @@ const FIELDS = new Set(['input', 'select', 'textarea']);
 // states lists the bracketed attributes of a line.
 function states(element, tag, role, active) {
   let text = '';
-  const aria = (name) => element.getAttribute(`aria-${name}`);
+  const own = tag.includes('-') ? internals.get(element) : undefined;
+  const aria = (name) => element.getAttribute(`aria-${name}`) ?? own?.[name] ?? null;
   if (CHECKED.has(role)) {
     const native = tag === 'input' && /^(checkbox|radio)$/.test(element.type);
     const checked = !native ? aria('checked') : element.indeterminate ? 'mixed' : String(element.checked);
@@ -253,7 +256,7 @@ function valueOf(element, tag, role) {
       return element.hasAttribute('value') ? String(element.value) : '';
   }
   if (/^(slider|spinbutton|progressbar|scrollbar|meter)$/.test(role)) {
-    return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? '';
+    return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? internals.get(element)?.value ?? '';
   }
   if (/^(textbox|searchbox)$/.test(role) && element.isContentEditable) return contentText(element);
   return '';

@@ -82,6 +82,7 @@ FUNCTIONS.snapshot = (options) => look(() => {
   }
   resetNames();
   suspects = worthAsking(walk.bare);
+  custom = walk.custom.slice(0, SUSPECTS);
   return {
     ...walk.finish(),
     stopped: walk.stopped,
@@ -90,6 +91,7 @@ FUNCTIONS.snapshot = (options) => look(() => {
     document: documentEntry(doc).prefix,
     found: root !== null,
     suspects: suspects.length,
+    custom: custom.length,
     links: Array.from(links, ([url, text]) => ({ url, text })),
     title: document.title,
     token: TOKEN,

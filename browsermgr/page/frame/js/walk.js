@@ -169,6 +169,7 @@ class Walk {
     this.stopped = false;
     this.frames = [];
     this.bare = [];
+    this.custom = [];
     this.owned = null;
     this.muted = false;
     dragging = new Map();
@@ -286,6 +287,7 @@ class Walk {
       return;
     }
     const control = isControl(role, tag);
+    if (tag.includes('-') && internals.get(element)) this.custom.push(element); // its states may be others now
     if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
       // The cursor and the display of a control tell nothing more.
       this.node(element, tag, role, scope, 'pointer', inside, true, drops(element) ? 'drop' : '');
@@ -309,6 +311,7 @@ class Walk {
     const part = this.delegated > 0 && (PARTS.has(role) || (tag === 'text' && !inside));
     const reasons = control || (plain && cursor === parentCursor && !listening.size && !part) ? '' : promotion(element, tag, cursor, parentCursor, inside, part);
 
+    if (reasons && mayTell(element, tag)) this.custom.push(element);
     if (tag === 'label' && visible && hiddenControl(element)) {
       this.node(element, tag, role, scope, 'pointer', inside, true, 'label');
     } else if (!visible || (role === 'generic' && !reasons)) {
@@ -351,7 +354,7 @@ class Walk {
   // names says that a label is told already, as the name of its control.
   names(label) {
     const control = label.control;
-    return control != null && control.checkVisibility() && !control.hasAttribute('aria-label') && !control.hasAttribute('aria-labelledby');
+    return control != null && control.checkVisibility() && isControl(roleOf(control, control.localName), control.localName) && !control.hasAttribute('aria-label') && !control.hasAttribute('aria-labelledby');
   }
 
   silently(visit) {

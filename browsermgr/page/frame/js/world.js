@@ -62,6 +62,26 @@ function hosts() {
   return list;
 }
 
+// What custom elements say of themselves by ElementInternals, as the driver found it in Chromium's own tree: role, name, value and
+// states. null for those that say nothing.
+const internals = new WeakMap();
+let custom = []; // those to ask about
+
+// mayTell says that an element may have a role that no markup shows, and that the driver was not asked yet.
+const mayTell = (element, tag) => tag.includes('-') && !element.hasAttribute('role') && !internals.has(element) && element.matches(':defined');
+
+// tell takes what the driver found, and answers whether a snapshot would show something new.
+FUNCTIONS.tell = (found) => {
+  let news = false;
+  custom.forEach((element, i) => {
+    const said = KNOWN.has(found[i]?.role) && found[i].role !== 'generic' ? found[i] : null;
+    news ||= JSON.stringify(said) !== JSON.stringify(internals.get(element) ?? null);
+    internals.set(element, said);
+  });
+  custom = [];
+  return news;
+};
+
 const attached = (element) => element.isConnected && element.ownerDocument.defaultView !== null;
 
 function forgetGoneElements() {
@@ -147,6 +167,7 @@ function answerCall(token, name, argument) {
   if (token !== TOKEN) return { lost: true };
   if (name === 'element') return locate(argument);
   if (name === 'hosts') return hosts();
+  if (name === 'custom') return custom;
   return reply(name, () => FUNCTIONS[name](argument));
 }
 
