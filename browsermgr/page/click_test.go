@@ -100,6 +100,7 @@ func TestClickWaitsUntilItCan(t *testing.T) {
 		{"under a sticky header", `<div style="position:sticky;top:0;height:200px;background:red;z-index:1"></div><div style=height:900px></div><button onclick="window.ok=1">Buy</button><div style=height:3000px></div><script>scrollTo(0, 1050)</script>`},
 		{"inside a label", `<label><button type=button onclick="window.ok=1">Buy</button></label>`},
 		{"text that lets input through", `<button onclick="window.ok=1"><span style=pointer-events:none>Buy</span></button>`},
+		{"box to check without a size", `<div onclick="window.ok=1" style=width:40px><input type=checkbox aria-label=Buy style="position:absolute;width:0;height:0;margin:0"><i style="display:block;height:20px"></i></div>`},
 		{"smooth scrolling", `<style>html{scroll-behavior:smooth}</style><div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,11 +56,11 @@ function deepestIn(hit, x, y) {
   return hit;
 }
 
-// wrappersOf are the boxes that libraries draw around a combobox, the innermost first: they hold no other control, and are no
-// larger than a field. Clicks on them are clicks on the combobox, whose input they cover or stand for.
+// wrappersOf are the boxes that libraries draw around a combobox, or around a box to check that has no size, the innermost first:
+// they hold no other control, and are no larger than a field. Clicks on them are clicks on what they cover or stand for.
 function wrappersOf(element) {
   const wrappers = [];
-  if (!element.matches('[role=combobox]')) return wrappers;
+  if (!element.matches('[role=combobox]') && !(element.matches('[type=checkbox], [type=radio]') && !shown(element))) return wrappers;
   const most = 3 * Math.max(element.offsetHeight, 32);
   const other = (n) => n !== element && !n.closest('[hidden], [aria-hidden=true]');
   for (let n = parentOf(element); n?.nodeType === Node.ELEMENT_NODE && !/^(body|form|main)$/.test(n.localName); n = parentOf(n)) {
