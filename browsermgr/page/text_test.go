@@ -123,8 +123,11 @@ func TestTypeSlowlySendsKeys(t *testing.T) {
 }
 
 func TestTypeRefusesWhatTakesNoText(t *testing.T) {
-	tab := show(t, form+`<button>B</button>`)
-	tests := map[string]string{`"Fixed"`: "is read-only", `"Ok"`: "does not take text", `"Land"`: "use select", `"B"`: "does not take text"}
+	tab := show(t, form+`<button>B</button><div role=slider tabindex=0 aria-label=Loud>x</div>`)
+	tests := map[string]string{
+		`"Fixed"`: "is read-only", `"Loud"`: "does not take text: click it and press ArrowUp or ArrowDown",
+		`"Ok"`: "does not take text", `"Land"`: "use select", `"B"`: "does not take text",
+	}
 	for name, want := range tests {
 		_ = refused(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, name), Text: "x"}, want)
 	}

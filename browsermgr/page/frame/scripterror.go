@@ -101,6 +101,9 @@ func (f *ScriptError) explainValue(given string) error {
 		if f.Kind == "select" {
 			return refuse("is a list: use select")
 		}
+		if f.Role == "slider" || f.Role == "spinbutton" {
+			return refuse("does not take text: click it and press ArrowUp or ArrowDown, or drag it")
+		}
 		return refuse("does not take text")
 	case "refused":
 		return refuse("is a %s field and does not take %q%s", f.Kind, f.Text, fieldFormat(f.Kind))
