@@ -101,6 +101,7 @@ func TestClickWaitsUntilItCan(t *testing.T) {
 		{"inside a label", `<label><button type=button onclick="window.ok=1">Buy</button></label>`},
 		{"text that lets input through", `<button onclick="window.ok=1"><span style=pointer-events:none>Buy</span></button>`},
 		{"box to check without a size", `<div onclick="window.ok=1" style=width:40px><input type=checkbox aria-label=Buy style="position:absolute;width:0;height:0;margin:0"><i style="display:block;height:20px"></i></div>`},
+		{"combobox outside of the page", `<div onclick="window.ok=1" style="position:relative;width:90px">Apple<input role=combobox aria-label=Buy style="position:absolute;left:-10000px"></div>`},
 		{"smooth scrolling", `<style>html{scroll-behavior:smooth}</style><div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

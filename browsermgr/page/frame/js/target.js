@@ -205,8 +205,15 @@ function animated(element) {
 // reachableAs is what input for an element is aimed at: the element, or the label or wrapper that shows it.
 function reachableAs(element, a) {
   if (!a.hit || !element.matches('input, select, button, textarea')) return element;
-  if (shown(element) && !isPoint(element)) return element;
+  if (shown(element) && !isPoint(element) && !isOutside(element)) return element;
   return shownLabel(element) ?? wrappersOf(element).find((n) => shown(n) && !isPoint(n)) ?? element;
+}
+
+// isOutside says that a combobox is left of all that the page can be scrolled to: its wrapper shows it.
+function isOutside(element) {
+  if (!element.matches('[role=combobox]')) return false;
+  const { scrollX, innerWidth, document: { documentElement: root } } = element.ownerDocument.defaultView;
+  return element.getBoundingClientRect().right + scrollX <= Math.min(0, innerWidth - root.scrollWidth);
 }
 
 // isPoint says that an element is clipped to nothing, as what is meant for screen readers alone is.
