@@ -115,7 +115,10 @@ func readPassphrase(e *commandEnv, fresh bool) (string, error) {
 	lines := bufio.NewReader(e.Stdin)
 	_, asks := terminalOf(e.Stdin)
 	phrase, err := readSecret(e, lines, "Passphrase of the backup: ")
-	if err == nil && phrase == "" {
+	if err != nil {
+		return "", fmt.Errorf("there is no passphrase: set %s or %s_FILE: %w", passphraseName, passphraseName, err)
+	}
+	if phrase == "" {
 		err = errors.New("the passphrase is empty")
 	}
 	if err != nil || !fresh || !asks {

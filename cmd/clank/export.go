@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (f *subjectFlags) add(c *cobra.Command) {
 // resolve returns the home and the subject of the flags. A name must belong to a single person.
 func (f *subjectFlags) resolve(ctx context.Context, e *commandEnv) (*server.Home, sqlite.Subject, error) {
 	if (f.person == "") == (f.server == "") {
-		return nil, sqlite.Subject{}, usagef("name --person or --server")
+		return nil, sqlite.Subject{}, usagef("name --person or --server, not both")
 	}
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil || f.server != "" {
@@ -129,9 +130,7 @@ func confirmForget(e *commandEnv, of sqlite.Subject) error {
 func countRows(d server.SubjectData) map[string]int {
 	rows := map[string]int{}
 	for table, list := range d.Database {
-		if len(list) > 0 {
-			rows[table] = len(list)
-		}
+		rows[table] = len(list)
 	}
 	return rows
 }
@@ -139,14 +138,21 @@ func countRows(d server.SubjectData) map[string]int {
 // printSubject prints what was found about a subject.
 func printSubject(e *commandEnv, begin string, d server.SubjectData, rows map[string]int) {
 	var parts []string
+	add := func(what string, n int) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", what, n))
+		}
+	}
 	for _, table := range slices.Sorted(maps.Keys(rows)) {
-		parts = append(parts, fmt.Sprintf("%s %d", table, rows[table]))
+		add(table, rows[table])
 	}
 	lines := 0
 	for _, t := range d.Transcripts {
 		lines += len(t)
 	}
-	parts = append(parts, fmt.Sprintf("lines of transcripts %d", lines), fmt.Sprintf("files and folders %d", len(d.Files)),
-		fmt.Sprintf("entries of the vault %d", len(d.Vault)), fmt.Sprintf("sign-ins %d", len(d.SignIns)))
-	fmt.Fprintln(e.Stderr, begin, strings.Join(parts, ", "))
+	add("lines of transcripts", lines)
+	add("files and folders", len(d.Files))
+	add("entries of the vault", len(d.Vault))
+	add("sign-ins", len(d.SignIns))
+	fmt.Fprintln(e.Stderr, begin, cmp.Or(strings.Join(parts, ", "), "nothing"))
 }

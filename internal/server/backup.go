@@ -90,18 +90,36 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 
 // writeNewFile writes a file that only its owner may read, completely or not at all.
 func writeNewFile(file string, write func(*atomicfile.File) error) error {
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return cmp.Or(err, fmt.Errorf("%s is there already", file))
+	if err := checkNew(file); err != nil {
+		return err
 	}
 	tmp, err := atomicfile.Create(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s: make it, or choose another place", filepath.Dir(file))
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tmp.Cleanup() }()
-	if err := write(tmp); err != nil {
-		return err
+	if err = write(tmp); err == nil {
+		err = checkNew(file) // another one may have been written meanwhile
 	}
-	return tmp.CloseAtomicallyReplace()
+	if err == nil {
+		err = tmp.CloseAtomicallyReplace()
+	}
+	if at, is := errors.AsType[*fs.PathError](err); is && at.Path == tmp.Name() {
+		at.Path = file
+	}
+	return err
+}
+
+// checkNew returns an error if there is a file.
+func checkNew(file string) error {
+	_, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return cmp.Or(err, fmt.Errorf("%s is there already: choose another name, or delete it", file))
 }
 
 // archive is a compressed tar archive, encrypted if there is a passphrase.
@@ -304,8 +322,10 @@ func (b *backup) addStream(name string, from io.Reader, size int64, mode fs.File
 		return err
 	}
 	sum := sha256.New()
-	if _, err := io.CopyN(io.MultiWriter(b.to, sum), from, size); err != nil {
-		return fmt.Errorf("%s became shorter while it was copied; try again: %w", name, err)
+	if _, err := io.CopyN(io.MultiWriter(b.to, sum), from, size); errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s became shorter while it was copied; try again", name)
+	} else if err != nil {
+		return err
 	}
 	b.manifest.Files[name] = hex.EncodeToString(sum.Sum(nil))
 	return nil

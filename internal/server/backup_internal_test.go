@@ -5,18 +5,21 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"clank/internal/atomicfile"
 	"clank/internal/sqlite"
 	"clank/internal/test/check"
 	"clank/internal/vault"
@@ -168,6 +171,7 @@ func TestARestoreReplacesTheWholeHomeAndKeepsTheOldOne(t *testing.T) {
 	if _, err := os.Lstat(to.Path("mine")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what was in the old home: %v, want it gone", err)
 	}
+	check.Must(t, check.Err(to.Restore(t.Context(), file, RestoreOptions{Replace: true}))) // within the same second
 	check.Must(t, to.Claim())
 	to.Release()
 }
@@ -311,10 +315,46 @@ func TestNoBackupIsHalf(t *testing.T) {
 	check.Must(t, os.WriteFile(filepath.Join(dir, "there"), nil, 0o600))
 	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "there"), BackupOptions{})), nil, "there already")
 	check.Fails(t, check.Err(h.Backup(t.Context(), h.Path("b"), BackupOptions{})), nil, "another place")
+	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "none", "b"), BackupOptions{})), nil, "there is no folder "+filepath.Join(dir, "none"))
+	twice := filepath.Join(t.TempDir(), "b")
+	check.Fails(t, writeNewFile(twice, func(*atomicfile.File) error { // another backup was faster
+		return os.WriteFile(twice, []byte("the other"), 0o600)
+	}), nil, "there already")
 	check.Must(t, os.Remove(h.DatabaseFile()))
 	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "b"), BackupOptions{})), nil, "nothing is kept there")
 	if got := filesBelow(t, dir); !slices.Equal(got, []string{"there"}) {
 		t.Errorf("left behind: %v", got)
+	}
+}
+
+func TestADiskWithoutRoomIsNamedAsTheCause(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a small disk")
+	}
+	small, big := filepath.Join(t.TempDir(), "small"), filepath.Join(t.TempDir(), "backup")
+	check.Must(t, os.Mkdir(small, 0o700))
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", small).CombinedOutput(); err != nil {
+		t.Skipf("no small disk can be mounted: %v, %s", err, out)
+	}
+	t.Cleanup(func() { check.Must(t, exec.Command("umount", small).Run()) })
+	h := newBackupHome(t)
+	random := make([]byte, 2*maxInMemory) // it does not shrink
+	check.Must(t, check.Err(rand.Read(random)))
+	writeFiles(t, h.Dir, map[string]string{"downloads/clank/random.bin": string(random)})
+	check.Must(t, check.Err(h.Backup(t.Context(), big, BackupOptions{})))
+
+	err := check.Err(h.Backup(t.Context(), filepath.Join(small, "backup"), BackupOptions{}))
+	check.Fails(t, err, nil, "write "+filepath.Join(small, "backup")+": no space left on device")
+	if strings.Contains(err.Error(), "shorter") {
+		t.Errorf("the backup says %v, want the disk as the cause", err)
+	}
+	err = check.Err((&Home{Dir: filepath.Join(small, "home")}).Restore(t.Context(), big, RestoreOptions{}))
+	check.Fails(t, err, nil, "no space left on device")
+	if strings.Contains(err.Error(), "damaged") {
+		t.Errorf("the restore says %v, want the disk as the cause", err)
+	}
+	if left := filesBelow(t, small); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 

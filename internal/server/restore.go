@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	"clank/internal/sqlite"
@@ -78,7 +79,7 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if !full {
 		return r, errors.Join(os.RemoveAll(h.Dir), os.Rename(staged, h.Dir))
 	}
-	r.Before = h.Dir + ".before-" + time.Now().UTC().Format("20060102-150405")
+	r.Before = h.Dir + ".before-" + time.Now().UTC().Format("20060102-150405.000")
 	if err := os.Rename(h.Dir, r.Before); err != nil {
 		return r, err
 	}
@@ -144,9 +145,12 @@ func readBackup(ctx context.Context, file, into string, passphrase func() (strin
 	if err == nil {
 		_, err = io.Copy(io.Discard, plain) // verifies the checksums of compression and encryption at the end
 	}
+	_, isSystem := errors.AsType[syscall.Errno](err)
 	switch {
 	case context.Cause(ctx) != nil:
 		return m, context.Cause(ctx)
+	case isSystem:
+		return m, fmt.Errorf("unpack it beside the home, where it needs room (nothing was changed): %w", err)
 	case err != nil:
 		return m, fmt.Errorf("the backup is damaged or cut off, and nothing was changed: %w", err)
 	}

@@ -41,6 +41,16 @@ type SubjectData struct {
 	states []string // data folders of browsers, relative to the home
 }
 
+// isEmpty reports whether nothing is stored about the subject.
+func (d *SubjectData) isEmpty() bool {
+	for _, rows := range d.Database {
+		if len(rows) > 0 {
+			return false
+		}
+	}
+	return len(d.Transcripts)+len(d.Vault)+len(d.SignIns)+len(d.Settings)+len(d.Files)+len(d.states) == 0
+}
+
 // subjectPattern matches IDs that are safe in file patterns.
 var subjectPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w-]+$`) })
 
@@ -255,6 +265,9 @@ func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of
 			d, err = s.find(ctx, of, func(name string, data []byte) error { return to.addBytes(name, data, 0o600) })
 			return err
 		})
+		if err == nil && d.isEmpty() {
+			err = errors.New("nothing is kept under this ID; check it, or the name")
+		}
 		if err == nil {
 			err = to.addSubject(d)
 		}
