@@ -474,19 +474,35 @@ func FuzzResolveCommandLine(f *testing.F) {
 // the generator would slow down each start of the program.
 var manDir = flag.String("man.dir", "", "write the manual pages into this `folder`")
 
+// escapeOperands keeps operands such as <file> from being dropped as HTML by the generator of manual pages.
+func escapeOperands(c *cobra.Command) {
+	c.Use = strings.ReplaceAll(c.Use, "<", `\<`)
+	for _, below := range c.Commands() {
+		escapeOperands(below)
+	}
+}
+
 func TestEveryCommandHasAManualPage(t *testing.T) {
 	dir := *manDir
 	if dir == "" {
 		dir = t.TempDir()
 	}
 	root := newRootCommand(newTestEnv(t, nil), nil)
+	escapeOperands(root)
 	check.Must(t, doc.GenManTree(root, &doc.GenManHeader{Title: "CLANK", Section: "1", Source: "clank"}, dir))
-	visitCommands(newRootCommand(newTestEnv(t, nil), nil), func(name string) {
-		page, err := os.ReadFile(filepath.Join(dir, "clank-"+strings.ReplaceAll(name, " ", "-")+".1"))
-		if err != nil || !strings.Contains(string(page), `\fBclank `+name) {
-			t.Errorf("%s: %v in %.200q", name, err, page)
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		page, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
+		c.InitDefaultHelpFlag() // it belongs to the usage
+		text := strings.ReplaceAll(string(page), `\`, "")
+		if err != nil || c.Short == "" || !strings.Contains(text, " - "+c.Short) || !strings.Contains(text, "fB"+c.UseLine()+"fP") {
+			t.Errorf("%s: %v in %.200q, want its name, purpose and usage: %s", c.CommandPath(), err, page, c.UseLine())
 		}
-	})
+		for _, below := range c.Commands() {
+			visit(below)
+		}
+	}
+	visit(newRootCommand(newTestEnv(t, nil), nil))
 }
 
 // completionCases are command lines whose last word is being typed, with completions that must and must not be

@@ -71,6 +71,7 @@ type commandBuilder struct {
 func newRootCommand(e *commandEnv, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:              "clank",
+		Short:            "give a Discord channel, a terminal or a web page its own browser",
 		Long:             "clank gives a Discord channel, a terminal or a web page its own browser.\n\nState lives in ~/.clank, or in the directory that CLANK_HOME names.",
 		Example:          "  clank setup\n  clank serve\n  clank browse 'open the demo shop, type \"lamp\" into Search, press Enter, read'\n  clank browser open https://example.com",
 		SilenceErrors:    true,
