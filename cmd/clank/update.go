@@ -53,6 +53,9 @@ func newUpdateCommand(e *commandEnv) *cobra.Command {
 		if from == "" {
 			return usagef("this build knows no address of releases; name one with --from or in CLANK_RELEASES")
 		}
+		if timeout <= 0 {
+			return usagef("--timeout must be longer than 0s, not %s", timeout)
+		}
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		found, err := checkUpdate(ctx, e.Transport, from)
@@ -111,7 +114,7 @@ func checkUpdate(ctx context.Context, transport http.RoundTripper, from string) 
 	}}
 	resp, err := client.Do(req)
 	if err != nil {
-		return updateCheck{}, fmt.Errorf("ask for the newest release: %w", err)
+		return updateCheck{}, fmt.Errorf("ask for the newest release: %w (check this machine's network, or name another address with --from)", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

@@ -74,6 +74,8 @@ func TestTheNewestReleaseIsReported(t *testing.T) {
 		{"v0.9.1", commandStep{"update --check --timeout 50ms --from " + site.URL + "/halting", exitTimeout, "within 50ms", ""}},
 		{"v0.9.1", commandStep{"update --check --from http://127.0.0.1:1/", exitUsage, "https alone", ""}},
 		{"v0.9.1", commandStep{"update --check --from nonsense", exitUsage, "https alone", ""}},
+		{"v0.9.1", commandStep{"update --check --from https://127.0.0.1:1/", exitFailed, "connection refused (check this machine's network", ""}},
+		{"v0.9.1", commandStep{"update --check --timeout -1s", exitUsage, "--timeout must be longer than 0s", ""}},
 		{"v0.9.1", commandStep{"update", exitUsage, "does not replace itself", ""}},
 	} {
 		version = tt.version

@@ -175,7 +175,7 @@ func (h *Home) RunningServer() (a Address, found bool, err error) {
 		return Address{}, false, fmt.Errorf("read the server's address: %w", err)
 	}
 	if err := json.Unmarshal(data, &a); err != nil {
-		return Address{}, false, fmt.Errorf("read the server's address in %s: %w", h.Path("server.json"), err)
+		return Address{}, false, fmt.Errorf("read the server's address in %s: %w (remove it; a clank that runs writes it again)", h.Path("server.json"), err)
 	}
 	held, err := h.isClaimed()
 	return a, held, err
