@@ -217,12 +217,16 @@ func (l *Manager) load(ctx context.Context) (*State, error) {
 func (l *Manager) parseStored(stored map[string]json.RawMessage, version string) *State {
 	st := &State{Settings: PresetDefaults(storedPreset(stored)), Version: version, Stored: stored}
 	closed := false // the network rules are damaged, so block everything
+	nobody := false // the rules about who may use clank are damaged, so admit nobody
 	for _, key := range slices.Sorted(maps.Keys(stored)) {
 		v, err := l.decode(key, stored[key])
 		if err != nil {
 			st.Problems = append(st.Problems, FieldError{Key: key, Value: shortValue(stored[key]), Why: err.Error()})
 			if _, known := FindField(key); known && strings.HasPrefix(key, networkKeys) {
 				closed = true
+			}
+			if slices.Contains(admissionKeys, key) {
+				nobody = true
 			}
 			if key == overrideKey {
 				st.Settings.Runtime = strings.Trim(shortValue(stored[key]), `"`) // tasks are refused with it, instead of being done otherwise
@@ -235,8 +239,14 @@ func (l *Manager) parseStored(stored map[string]json.RawMessage, version string)
 	if closed {
 		st.Settings.NetworkAccess.HostAllowlist = damagedRules
 	}
+	if nobody {
+		st.Settings.Access.People = unreadableID
+	}
 	return st
 }
+
+// admissionKeys are the settings that say who may use clank, and with which logins.
+var admissionKeys = []string{accessKeys + "guilds", accessKeys + "channels", accessKeys + "people", accessKeys + "direct", accessKeys + "profiles"}
 
 // damagedRules is the only allowed host when network rules are damaged, so that pages can reach nothing.
 const damagedRules = "a-stored-rule-is-damaged.invalid"

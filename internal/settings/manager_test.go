@@ -15,6 +15,7 @@ import (
 
 	"clank/internal/settings"
 	"clank/internal/test/check"
+	"clank/sessions/access"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -305,6 +306,18 @@ func TestADamagedRuleAboutHostsLetsPagesReachNothing(t *testing.T) {
 		check.Must(t, l.Open(t.Context()))
 		if got := l.Current().NetworkAccess.HostAllowlist; !strings.HasSuffix(got, ".invalid") {
 			t.Errorf("%s: pages may reach %q", key, got)
+		}
+	}
+}
+
+func TestADamagedRuleAboutPeopleAdmitsNobody(t *testing.T) {
+	ada := access.Person{Guild: "7", Channel: "8", User: "9"}
+	check.Must(t, settings.Defaults().Access.Rules().Check(ada))
+	for _, key := range []string{"guilds", "channels", "people", "direct", "profiles"} {
+		l := &settings.Manager{Store: &memory{values: values("interaction.access."+key, "{}"), version: 1}, Log: slog.New(slog.DiscardHandler)}
+		check.Must(t, l.Open(t.Context()))
+		if len(l.State().Problems) != 1 || l.Current().Access.Rules().Check(ada) == nil {
+			t.Errorf("%s: problems %v, and anybody may use clank", key, l.State().Problems)
 		}
 	}
 }
