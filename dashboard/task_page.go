@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/browsermgr/page/action/actiontable"
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/recording"
@@ -58,10 +59,14 @@ type taskStep struct {
 	Inline  template.URL
 }
 
-// readOnlyTools are the tools that change nothing but what the window shows.
-var readOnlyTools = []string{
-	"browser_open", "browser_snapshot", "browser_extract", "browser_links", "browser_screenshot", "browser_wait", "browser_scroll",
-	"browser_hover", "browser_back", "browser_forward", "browser_tabs", "read_text", "screenshot", "scroll", "wait", "hover",
+// isReadOnly reports whether the tool of an agent changes nothing but what the window shows.
+func isReadOnly(tool string) bool {
+	name, ofPage := strings.CutPrefix(tool, "browser_")
+	return ofPage && slices.ContainsFunc(actiontable.Tools(), func(s actiontable.Spec) bool { return s.Tool == name && s.ReadOnly }) ||
+		slices.Contains([]string{
+			"browser_open", "browser_snapshot", "browser_extract", "browser_links", "browser_screenshot", "browser_tabs",
+			"read_text", "screenshot", "scroll", "wait", "hover",
+		}, tool)
 }
 
 func (s *Server) taskPage(w http.ResponseWriter, r *http.Request) error {
@@ -115,7 +120,7 @@ func (s *Server) readTask(r *http.Request, t sessions.TaskRecord) (taskData, err
 		if st.View != nil {
 			row.Picture = fmt.Sprintf("/api/steps/%s/%d/view", url.PathEscape(t.ID), st.N)
 		}
-		if st.Kind == sessions.StepAct && !st.Failed && !slices.Contains(readOnlyTools, st.Tool) {
+		if st.Kind == sessions.StepAct && !st.Failed && !isReadOnly(st.Tool) {
 			data.Effects = append(data.Effects, st.Label)
 		}
 		data.Steps = append(data.Steps, row)

@@ -13,35 +13,35 @@ import (
 
 // actCommands returns the commands for the actions of the table.
 func actCommands() []browserCommand {
-	wait := actionCommand(actiontable.KindWait, "", `wait --text "Order placed" --timeout-ms 60000`, `wait --url "**/done" --load networkidle`)
-	wait.printAnswer = printDone("wait complete")
-	fill := actionCommand(actiontable.KindFill, "", `fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`)
-	fill.printAnswer = printDone("filled the fields")
-	return []browserCommand{
-		actionCommand(actiontable.KindClick, "clicked %s", "click e12", "click e12 --double", "click e7 --modifiers Control,Shift"),
-		actionCommand(actiontable.KindClickCoords, "clicked at %s,%s"),
-		actionCommand(actiontable.KindType, "typed into %s", `type e5 "ada@example.com" --submit`, `type e5 -- "--text that begins with dashes"`),
-		actionCommand(actiontable.KindPress, "pressed %s", "press Enter", "press Control+Shift+T"),
-		actionCommand(actiontable.KindHover, "hovered over %s"),
-		actionCommand(actiontable.KindScrollIntoView, "scrolled to %s"),
-		actionCommand(actiontable.KindScroll, "scrolled", "scroll --direction up --pixels 400"),
-		actionCommand(actiontable.KindDrag, "dragged %s to %s"),
-		actionCommand(actiontable.KindDragCoords, "dragged from %s,%s to %s,%s"),
-		actionCommand(actiontable.KindSelect, "selected in %s", "select e9 red blue"),
-		fill,
-		checkCommand("check", "check a box, or choose a radio button", "checked %s", true),
-		checkCommand("uncheck", "uncheck a box", "unchecked %s", false),
-		actionCommand(actiontable.KindResize, "resized to %sx%s"),
-		actionCommand(actiontable.KindBack, "went back"),
-		actionCommand(actiontable.KindForward, "went forward"),
-		actionCommand(actiontable.KindReload, "loaded the page again"),
-		wait, evaluateCommand(), batchCommand(),
+	var commands []browserCommand
+	for _, kind := range actiontable.Kinds(actiontable.API) {
+		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
+		if spec.Command == "" {
+			continue
+		}
+		c := actionCommand(spec.Kind)
+		switch spec.Kind {
+		case actiontable.KindWait:
+			c.printAnswer = printDone(spec.Done)
+		case actiontable.KindFill:
+			c.printAnswer = printDone(spec.Done)
+			commands = append(commands, c,
+				checkCommand("check", "check a box, or choose a radio button", "checked %s", true),
+				checkCommand("uncheck", "uncheck a box", "unchecked %s", false))
+			continue
+		case actiontable.KindEvaluate:
+			c = evaluateCommand(c)
+		case actiontable.KindBatch:
+			c = batchCommand(c)
+		default:
+		}
+		commands = append(commands, c)
 	}
+	return commands
 }
 
-// evaluateCommand returns the command evaluate, whose function is an argument or a flag.
-func evaluateCommand() browserCommand {
-	c := actionCommand(actiontable.KindEvaluate, "", `evaluate --fn "() => document.title"`, `evaluate --fn "(el) => el.value" --ref e5`)
+// evaluateCommand completes the command evaluate, whose function is an argument or a flag.
+func evaluateCommand(c browserCommand) browserCommand {
 	addFields := c.addFields
 	c.addFields = func(c *browserCommand) {
 		addFields(c)
@@ -58,10 +58,8 @@ func evaluateCommand() browserCommand {
 	return c
 }
 
-// batchCommand returns the command batch, whose flag for failures is the inverse of the API's field.
-func batchCommand() browserCommand {
-	c := actionCommand(actiontable.KindBatch, "",
-		`batch --actions '[{"kind":"type","ref":"e5","text":"Ada"},{"kind":"click","ref":"e6"}]'`, "batch --actions-file - < actions.json")
+// batchCommand completes the command batch, whose flag for failures is the inverse of the API's field.
+func batchCommand(c browserCommand) browserCommand {
 	addFields := c.addFields
 	c.addFields = func(c *browserCommand) {
 		addFields(c)
@@ -80,13 +78,13 @@ func batchCommand() browserCommand {
 	return c
 }
 
-// actionCommand returns the command of an action. done is printed on success, with the first arguments inserted.
-func actionCommand(kind actiontable.Kind, done string, examples ...string) browserCommand {
+// actionCommand returns the command of an action.
+func actionCommand(kind actiontable.Kind) browserCommand {
 	spec, _ := actiontable.Lookup(actiontable.API, kind)
 	return browserCommand{
-		name: spec.Command, short: spec.About, examples: examples,
+		name: spec.Command, short: spec.About, examples: spec.Examples,
 		buildRequest: func(in *commandInput) (controlRequest, error) { return in.specRequest(spec) },
-		printAnswer:  printActed(done),
+		printAnswer:  printActed(spec.Done),
 		addFields:    func(c *browserCommand) { c.addFieldsOf(spec) },
 	}
 }

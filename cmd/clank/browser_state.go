@@ -83,7 +83,7 @@ func storageCommands(kind string) []browserCommand {
 
 func emulationCommands() []browserCommand {
 	cancel := browserOption{name: "clear", help: "as it was"}
-	viewport := actionCommand(actiontable.KindResize, "resized to %sx%s")
+	viewport := actionCommand(actiontable.KindResize)
 	viewport.name = "set viewport"
 	return []browserCommand{
 		viewport,

@@ -23,13 +23,16 @@ type Spec struct {
 
 	Sketch string // its main fields, for the description of the browser tool
 
-	Command string   // command of the command line; "" for none
-	Args    []string // fields that are arguments of the command rather than flags, in order
+	Command  string   // command of the command line; "" for none
+	Args     []string // fields that are arguments of the command rather than flags, in order
+	Done     string   // what the command prints on success, with its arguments for %s
+	Examples []string // of the command
 
 	Tool       string   // name of the agents' tool; "" for none
 	ToolFields []string // fields of that tool; those with "!" are required
 	Label      string   // one line for people; see [Spec.Describe]
 	ByRef      bool     // easier with refs than with a mouse, so agents that see pictures have it too
+	ReadOnly   bool     // it changes only what the window shows
 }
 
 // Limit is the time limit of an action: the default, and the maximum that a request may set.

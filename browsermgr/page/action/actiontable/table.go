@@ -64,6 +64,7 @@ func table() []Spec { //nolint:funlen // a table
 				ref, selector, doubleClick, button, modifiers, maxDelay.about("pause between hovering and clicking"),
 			},
 			Command: "click", Args: []string{"ref"},
+			Done: "clicked %s", Examples: []string{"click e12", "click e12 --double", "click e7 --modifiers Control,Shift"},
 			Tool: "click", ToolFields: []string{"ref!", "doubleClick", "button"},
 		},
 		{
@@ -73,6 +74,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "clickCount", Type: Natural, Max: 3, In: Window, About: "how often"},
 			},
 			Sketch: "{x,y}", Command: "click-coords", Args: []string{"x", "y"},
+			Done: "clicked at %s,%s",
 			Tool: "click_at", ToolFields: []string{"x!", "y!", "doubleClick", "button"}, Label: "click at {x}, {y}",
 		},
 		{
@@ -85,6 +87,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "slowly", Type: Bool, About: "key by key, after what the field holds"},
 			},
 			Sketch: "{text,submit}", Command: "type", Args: []string{"ref", "text"},
+			Done: "typed into %s", Examples: []string{`type e5 "ada@example.com" --submit`, `type e5 -- "--text that begins with dashes"`},
 			Tool: "type", ToolFields: []string{"ref!", "text!", "submit"},
 		},
 		{
@@ -93,16 +96,19 @@ func table() []Spec { //nolint:funlen // a table
 				key, held, {Name: "count", Type: Natural, Max: 100, In: Window, About: "how often"},
 			},
 			Sketch: "{key}", Command: "press", Args: []string{"key"},
+			Done: "pressed %s", Examples: []string{"press Enter", "press Control+Shift+T"},
 			Tool: "press", ToolFields: []string{"key!"}, Label: "press {key}",
 		},
 		{
 			Kind: KindHover, About: "hold the pointer over an element", Limit: interaction, Needs: [][]string{byElement},
 			Params: []Param{ref, selector}, Command: "hover", Args: []string{"ref"},
+			Done: "hovered over %s", ReadOnly: true,
 			Tool: "hover", ToolFields: []string{"ref!"}, Label: "point at {ref}",
 		},
 		{
 			Kind: KindScrollIntoView, About: "scroll until an element is in view", Limit: waiting, Needs: [][]string{byElement},
 			Params: []Param{ref, selector}, Command: "scrollintoview", Args: []string{"ref"},
+			Done: "scrolled to %s",
 		},
 		{
 			Kind: KindScroll, About: "scroll the page or an element", Limit: waiting,
@@ -111,8 +117,9 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "direction", About: "down if left out", Enum: []string{"up", "down", "left", "right"}},
 				{Name: "pixels", Type: Natural, About: "most of what is in view if left out"},
 			},
-			Sketch: "{direction,ref?}", Command: "scroll", Args: []string{"ref"}, ByRef: true,
-			Tool: "scroll", ToolFields: []string{"direction!", "pixels", "ref"}, Label: "scroll {direction}{ in ref}",
+			Sketch: "{direction,ref?}", Command: "scroll", Args: []string{"ref"},
+			Done: "scrolled", Examples: []string{"scroll --direction up --pixels 400"}, ByRef: true, ReadOnly: true,
+			Tool:  "scroll", ToolFields: []string{"direction!", "pixels", "ref"}, Label: "scroll {direction}{ in ref}",
 		},
 		{
 			Kind: KindDrag, About: "drag one element onto another", Limit: interaction, MayClose: true,
@@ -122,6 +129,7 @@ func table() []Spec { //nolint:funlen // a table
 				ref.named("endRef").about("where to"), selector.named("endSelector").about("the same by CSS"),
 			},
 			Sketch: "{startRef,endRef}", Command: "drag", Args: []string{"startRef", "endRef"},
+			Done: "dragged %s to %s",
 			Tool: "drag", ToolFields: []string{"startRef!", "endRef!"}, Label: "drag {startRef} to {endRef}", ByRef: true,
 		},
 		{
@@ -132,6 +140,7 @@ func table() []Spec { //nolint:funlen // a table
 				anyButton, modifiers.only(Window),
 			},
 			Sketch: "{x,y,endX,endY}", Command: "drag-coords", Args: []string{"x", "y", "endX", "endY"},
+			Done: "dragged from %s,%s to %s,%s",
 			Tool: "drag_at", ToolFields: []string{"path!"}, Label: "drag from {path}",
 		},
 		{
@@ -141,6 +150,7 @@ func table() []Spec { //nolint:funlen // a table
 				ref, selector, {Name: "values", Type: VerbatimTexts, About: "values or labels of the options"},
 			},
 			Sketch: "{values}", Command: "select", Args: []string{"ref", "values"},
+			Done: "selected in %s", Examples: []string{"select e9 red blue"},
 			Tool: "select", ToolFields: []string{"ref!", "values!"}, Label: "select {values}{ in ref}", ByRef: true,
 		},
 		{
@@ -149,6 +159,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "fields", Type: Entries, About: "{ref, type?, value}", Effect: HasLimit},
 			},
 			Sketch: "{fields:[{ref,type,value}]}", Command: "fill",
+			Done: "filled the fields", Examples: []string{`fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`},
 		},
 		{
 			Kind: KindResize, About: "change the size of what is in view", Limit: interaction,
@@ -157,6 +168,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "height", Type: Size, Max: 8192, About: "CSS pixels"},
 			},
 			Sketch: "{width,height}", Command: "resize", Args: []string{"width", "height"},
+			Done: "resized to %sx%s",
 		},
 		{
 			Kind: KindWait, About: "wait until a page is as it should be", Limit: waiting,
@@ -174,6 +186,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "fn", About: "until this JavaScript is true", Effect: HasLimit},
 			},
 			Sketch: "{timeMs|text|textGone|selector|url|loadState}", Command: "wait", Args: []string{"selector"},
+			Done: "wait complete", Examples: []string{`wait --text "Order placed" --timeout-ms 60000`, `wait --url "**/done" --load networkidle`}, ReadOnly: true,
 			Tool: "wait", ToolFields: []string{"timeMs", "text", "textGone", "url", "loadState"},
 		},
 		{
@@ -182,17 +195,21 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "fn", About: "function, expression or statements; el is the element of ref"}, ref,
 			},
 			Sketch: "{fn}", Command: "evaluate", Args: []string{"fn"},
+			Examples: []string{`evaluate --fn "() => document.title"`, `evaluate --fn "(el) => el.value" --ref e5`},
 		},
 		{
 			Kind: KindBack, About: "go back to the page before", Limit: waiting, Command: "back",
+			Done: "went back", ReadOnly: true,
 			Tool: "back", Label: "go back", ByRef: true,
 		},
 		{
 			Kind: KindForward, About: "go forward again", Limit: waiting, Command: "forward",
+			Done: "went forward", ReadOnly: true,
 			Tool: "forward", Label: "go forward", ByRef: true,
 		},
 		{
 			Kind: KindReload, About: "load the page again", Limit: waiting, Command: "reload",
+			Done: "loaded the page again",
 			Tool: "reload", Label: "reload the page", ByRef: true,
 		},
 		{Kind: KindClose, About: "close the tab", Limit: interaction, In: API},
@@ -203,6 +220,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "stopOnError", Type: Bool, About: "end at the first that fails, which is the default"},
 			},
 			Sketch: "{actions}", Command: "batch",
+			Examples: []string{`batch --actions '[{"kind":"type","ref":"e5","text":"Ada"},{"kind":"click","ref":"e6"}]'`, "batch --actions-file - < actions.json"},
 		},
 		{
 			Kind: KindPointerMove, About: "move the mouse", Limit: interaction, In: Window, AtPoint: true,

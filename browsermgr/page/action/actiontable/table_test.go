@@ -40,6 +40,9 @@ func TestEachActionIsDescribedOnce(t *testing.T) {
 				t.Errorf("%s names %s, which is no field of it", s.Kind, name)
 			}
 		}
+		if s.Command == "" && s.Done != "" || strings.Count(s.Done, "%s") > len(s.Args) {
+			t.Errorf("%s: %q has more arguments than the command %q", s.Kind, s.Done, s.Command)
+		}
 		for _, p := range s.Params {
 			if s.OnPage() && (actiontable.Action{}).Value(p.Name) == nil {
 				t.Errorf("%s %s has no place in an action", s.Kind, p.Name)
