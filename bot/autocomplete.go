@@ -107,7 +107,7 @@ func newChoice(value string, name ...string) discord.Choice {
 	return discord.Choice{Name: string(r), Value: value}
 }
 
-// sessionChoices returns the person's sessions in the channel that can be gone on with from there.
+// sessionChoices returns the person's sessions in the channel that can be continued from there.
 func (b *Bot) sessionChoices(ctx context.Context, from sessions.Origin) []discord.Choice {
 	list, err := b.openSessions(ctx, from, 2*maxChoices)
 	if err != nil {

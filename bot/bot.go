@@ -160,7 +160,7 @@ type Bot struct {
 	handled          recentIDs         // messages and interactions
 	lastHeard        map[int]time.Time // when each shard last said something; for the gateway's goroutine
 	onServers        map[string]bool   // servers that were told to the host; for the gateway's goroutine
-	goesOn           chan struct{}     // closed when the work of the former run goes on
+	workResumed      chan struct{}     // closed when the work of the former run goes on
 	stop             context.CancelCauseFunc
 	ended            sync.WaitGroup // waits for the end of the gateway
 
@@ -186,7 +186,7 @@ func (b *Bot) Open(ctx context.Context) error {
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	b.stop = stop
 	b.jobs.Open(cmp.Or(b.MaxConcurrent, 64))
-	b.lastHeard, b.onServers, b.goesOn = make(map[int]time.Time), make(map[string]bool), make(chan struct{})
+	b.lastHeard, b.onServers, b.workResumed = make(map[int]time.Time), make(map[string]bool), make(chan struct{})
 	b.gateway = &discord.Shards{
 		Token:      b.Token,
 		Intents:    int(b.intents()),
@@ -199,7 +199,7 @@ func (b *Bot) Open(ctx context.Context) error {
 			b.dispatch(base, shard, kind, data)
 			b.Host.HandleDispatch(kind, data)
 		},
-		Former:   b.takeLeft(),
+		Former:   b.loadSavedSessions(),
 		OnMissed: func(kind string, data json.RawMessage) { b.dispatchMissed(base, kind, data) },
 	}
 	ctx, release := context.WithTimeout(ctx, cmp.Or(b.OpenTimeout, 30*time.Second))

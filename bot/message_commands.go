@@ -43,14 +43,14 @@ func (b *Bot) onMessageCommand(
 		return false
 	}
 	m := data.Resolved.Messages[data.TargetID]
-	busy := func(ctx context.Context) { b.tell(ctx, i, who.locale.T(busyText)) }
+	busy := func(ctx context.Context) { b.replyPrivately(ctx, i, who.locale.T(busyText)) }
 	switch links := linksOf(m); {
 	case data.Name == askAboutName:
 		b.runShort(base, func(ctx context.Context) { b.openAskForm(ctx, i, m, who) })
 	case data.Name != browseLinkName:
 		return false
 	case len(links) == 0:
-		b.runShort(base, func(ctx context.Context) { b.tell(ctx, i, who.locale.T("There is no link in that message.")) })
+		b.runShort(base, func(ctx context.Context) { b.replyPrivately(ctx, i, who.locale.T("There is no link in that message.")) })
 	case len(links) == 1:
 		b.startWork(base, func(ctx context.Context) { b.browseLink(ctx, i, links[0], who) }, busy)
 	default:
@@ -179,7 +179,7 @@ func (b *Bot) openAskForm(ctx context.Context, i *discordgo.Interaction, m *disc
 func (b *Bot) askAbout(ctx context.Context, i *discordgo.Interaction, id, question string, who person) {
 	m := b.asked.get(id)
 	if m == nil {
-		b.tell(ctx, i, who.locale.T("I have been restarted since. Please choose the message again."))
+		b.replyPrivately(ctx, i, who.locale.T("I have been restarted since. Please choose the message again."))
 		return
 	}
 	b.converseOn(ctx, i, question, true, who, func(

@@ -28,8 +28,8 @@ type leftSessions struct {
 	Sessions []discord.SavedSession `json:"sessions"`
 }
 
-// takeLeft returns the sessions that the run before has left, once, and learns who the bot was.
-func (b *Bot) takeLeft() []discord.SavedSession {
+// loadSavedSessions returns the sessions that the run before has left, once, and learns who the bot was.
+func (b *Bot) loadSavedSessions() []discord.SavedSession {
 	if b.SessionFile == "" {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (b *Bot) dispatchMissed(base context.Context, kind string, data json.RawMes
 	case stops:
 		b.runShort(base, func(ctx context.Context) {
 			select {
-			case <-b.goesOn:
+			case <-b.workResumed:
 				b.takeEvent(base, kind, data)
 			case <-ctx.Done():
 			}
@@ -141,12 +141,12 @@ func (b *Bot) askToRepeat(base context.Context, i *discordgo.Interaction) {
 	}
 	b.runShort(base, func(ctx context.Context) {
 		private := who.away || b.isPrivate(i.GuildID)
-		b.tellLate(ctx, i, who, private, b.localeOf(i, who, private).T(missedText, who.id))
+		b.answerLate(ctx, i, who, private, b.localeOf(i, who, private).T(missedText, who.id))
 	})
 }
 
-// tellLate writes in the channel of an interaction, or directly, as Discord takes no answer to it any more.
-func (b *Bot) tellLate(ctx context.Context, i *discordgo.Interaction, who person, private bool, text string) {
+// answerLate writes in the channel of an interaction, or directly, as Discord takes no answer to it any more.
+func (b *Bot) answerLate(ctx context.Context, i *discordgo.Interaction, who person, private bool, text string) {
 	where := b.commandMessage(i, who, private)
 	where.interaction = nil
 	b.conclude(ctx, where, finalMessage{text: text})

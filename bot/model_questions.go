@@ -45,7 +45,7 @@ func wordsForm(loc i18n.Locale, id string) discord.Form {
 // mayAnswerModel reports whether who was asked, and tells them if not.
 func (b *Bot) mayAnswerModel(ctx context.Context, i *discordgo.Interaction, asked string, who person) bool {
 	if asked != who.id {
-		b.tell(ctx, i, who.locale.T("Only <@%s> can answer that.", asked))
+		b.replyPrivately(ctx, i, who.locale.T("Only <@%s> can answer that.", asked))
 	}
 	return asked == who.id
 }

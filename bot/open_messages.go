@@ -94,7 +94,7 @@ const restartedText = "clank was restarted while it worked on this, so there is 
 // correctOldMessages tells the people of work that a former run of the program has not ended.
 func (b *Bot) correctOldMessages(base context.Context) {
 	if b.Messages == nil {
-		close(b.goesOn)
+		close(b.workResumed)
 		return
 	}
 	ctx, end := context.WithTimeout(discord.Persist(base), finishTimeout)
@@ -109,7 +109,7 @@ func (b *Bot) correctOldMessages(base context.Context) {
 			dead[work] = where
 		}
 	}
-	close(b.goesOn)
+	close(b.workResumed)
 	for work, where := range dead {
 		if err := where.show(ctx, messageContent{content: where.locale.T(restartedText)}, true); err != nil {
 			b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)

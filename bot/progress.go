@@ -130,7 +130,7 @@ func (p *progress) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, errCannotShow):
-			p.log.Warn("work is stopped because nobody can be told of it", "error", err)
+			p.log.Warn("work is stopped because its progress cannot be shown", "error", err)
 			p.onCannotShow()
 			return
 		case err != nil:

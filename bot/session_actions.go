@@ -106,7 +106,7 @@ func actionButton(label, action, id string) discordgo.Button {
 func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) bool {
 	action, id, _ := strings.Cut(strings.TrimPrefix(data.CustomID, actionPrefix), ":")
 	b.logger().Info("button", "action", action, "id", id, "by", who.id)
-	busy := func(ctx context.Context) { b.tell(ctx, i, who.locale.T(busyText)) }
+	busy := func(ctx context.Context) { b.replyPrivately(ctx, i, who.locale.T(busyText)) }
 	switch action {
 	case actionContinue:
 		b.runShort(base, func(ctx context.Context) { b.openContinueForm(ctx, i, id, who) })
@@ -161,7 +161,7 @@ func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discor
 		b.logger().Info("form of somebody else", "custom_id", data.CustomID)
 		return
 	}
-	b.startWork(base, do, func(ctx context.Context) { b.tell(ctx, i, who.locale.T(busyText)) })
+	b.startWork(base, do, func(ctx context.Context) { b.replyPrivately(ctx, i, who.locale.T(busyText)) })
 }
 
 // formField returns what was filled in for a field.
@@ -180,8 +180,8 @@ func formField(data discordgo.ModalSubmitInteractionData, id string) string {
 	return ""
 }
 
-// tell answers an interaction for its person alone.
-func (b *Bot) tell(ctx context.Context, i *discordgo.Interaction, text string) {
+// replyPrivately answers an interaction for its person alone.
+func (b *Bot) replyPrivately(ctx context.Context, i *discordgo.Interaction, text string) {
 	m := discord.OutgoingMessage{Content: text, Private: true}
 	b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
 }
@@ -231,7 +231,7 @@ func (b *Bot) openContinueForm(ctx context.Context, i *discordgo.Interaction, id
 	ctx, cancel := context.WithTimeout(ctx, formTimeout)
 	defer cancel()
 	if _, refusal := b.sessionFor(ctx, i, id, who, false); refusal != "" {
-		b.tell(ctx, i, refusal)
+		b.replyPrivately(ctx, i, refusal)
 		return
 	}
 	b.openForm(ctx, i, discord.Form{
@@ -244,7 +244,7 @@ func (b *Bot) openScriptForm(ctx context.Context, i *discordgo.Interaction, id s
 	ctx, cancel := context.WithTimeout(ctx, formTimeout)
 	defer cancel()
 	if _, refusal := b.taskFor(ctx, i, id, who); refusal != "" {
-		b.tell(ctx, i, refusal)
+		b.replyPrivately(ctx, i, refusal)
 		return
 	}
 	b.openForm(ctx, i, discord.Form{
@@ -265,7 +265,7 @@ func (b *Bot) openForm(ctx context.Context, i *discordgo.Interaction, f discord.
 func (b *Bot) continueSession(ctx context.Context, i *discordgo.Interaction, id, task string, who person) {
 	s, refusal := b.sessionFor(ctx, i, id, who, false)
 	if refusal != "" {
-		b.tell(ctx, i, refusal)
+		b.replyPrivately(ctx, i, refusal)
 		return
 	}
 	b.browseCommand(ctx, i, browseOptions{task: task, session: id, private: s.Origin.Private}, who)
@@ -281,7 +281,7 @@ func (b *Bot) retry(ctx context.Context, i *discordgo.Interaction, id string, wh
 		refusal = who.locale.T("There was a password in that task, which is not kept. Please ask again with /clank browse.")
 	}
 	if refusal != "" {
-		b.tell(ctx, i, refusal)
+		b.replyPrivately(ctx, i, refusal)
 		return
 	}
 	o := browseOptions{
@@ -377,10 +377,10 @@ func (b *Bot) sessionsCommand(ctx context.Context, i *discordgo.Interaction, who
 	switch {
 	case err != nil:
 		b.logger().Error("sessions not listed", "error", err)
-		b.tell(ctx, i, who.locale.T("Your sessions cannot be listed just now. Please try again."))
+		b.replyPrivately(ctx, i, who.locale.T("Your sessions cannot be listed just now. Please try again."))
 		return
 	case len(list) == 0 && picked == "":
-		b.tell(ctx, i, who.locale.T("You have no session here. /clank browse starts one."))
+		b.replyPrivately(ctx, i, who.locale.T("You have no session here. /clank browse starts one."))
 		return
 	}
 	kind := discordgo.InteractionResponseChannelMessageWithSource

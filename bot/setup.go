@@ -61,7 +61,7 @@ func (b *Bot) maySetUp(i *discordgo.Interaction, who person) string {
 // setupCommand shows somebody who manages a server what is set for it.
 func (b *Bot) setupCommand(ctx context.Context, i *discordgo.Interaction, who person) {
 	if why := b.maySetUp(i, who); why != "" {
-		b.tell(ctx, i, why)
+		b.replyPrivately(ctx, i, why)
 		return
 	}
 	b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, b.setupMessage(who.locale, i.GuildID, ""))
@@ -83,7 +83,7 @@ func (b *Bot) onSetup(base context.Context, i *discordgo.Interaction, key string
 			}
 		}
 		if why != "" {
-			b.tell(ctx, i, why)
+			b.replyPrivately(ctx, i, why)
 			return
 		}
 		if field.Kind == settings.KindText && !form {

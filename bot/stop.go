@@ -74,7 +74,7 @@ func (b *Bot) onReaction(base context.Context, r discordgo.MessageReactionAdd) {
 	}
 }
 
-// maxEditAge is for how long an edit is one: Discord tells of old ones when it unfolds a link or pins a message.
+// maxEditAge is for how long an edit is one: Discord reports old ones when it unfolds a link or pins a message.
 const maxEditAge = time.Minute
 
 // onEdit stops the work that a message asked for which now says stop. If it asked for none, it counts as if it had said
@@ -249,7 +249,7 @@ func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discor
 func (b *Bot) tellUnanswered(ctx context.Context, i *discordgo.Interaction, m discord.OutgoingMessage, err error) {
 	b.logger().Warn("interaction not answered", "channel", i.ChannelID, "error", err)
 	if who, ok := personOf(i); ok && discord.IsCode(err, discord.CodeUnknownInteraction) {
-		b.tellLate(ctx, i, who, m.Private, cmp.Or(m.Content, who.locale.T(busyText)))
+		b.answerLate(ctx, i, who, m.Private, cmp.Or(m.Content, who.locale.T(busyText)))
 	}
 }
 

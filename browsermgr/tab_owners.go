@@ -54,7 +54,7 @@ func (b *TabOwners) Inherit(target, opener string) {
 	if _, own := b.byTarget[target]; own {
 		return
 	}
-	if n, noted := b.byTarget[opener]; noted {
+	if n, known := b.byTarget[opener]; known {
 		b.add(target, n.owner)
 	}
 }
@@ -89,7 +89,7 @@ func (b *TabOwners) Model(target string) string {
 func (b *TabOwners) Touch(target string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n, noted := b.byTarget[target]; noted {
+	if n, known := b.byTarget[target]; known {
 		b.add(target, n.owner)
 	}
 }
@@ -102,11 +102,11 @@ func (b *TabOwners) Forget(target string) {
 }
 
 // Owner returns the owner of a tab; noted is false for a tab that was not opened on request.
-func (b *TabOwners) Owner(target string) (owner string, noted bool) {
+func (b *TabOwners) Owner(target string) (owner string, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n, noted := b.byTarget[target]
-	return n.owner, noted
+	n, known := b.byTarget[target]
+	return n.owner, known
 }
 
 // Stale returns the tabs that were not used for idleAfter, and the least recently used ones in excess of most per
@@ -169,7 +169,7 @@ func (m *Manager) TabOwner(target string) (owner, profile string) {
 		if w != nil {
 			return w.key, w.profile
 		}
-		if owner, noted := b.tabOwners.Owner(target); noted {
+		if owner, known := b.tabOwners.Owner(target); known {
 			return owner, b.resolved.Name
 		}
 	}
@@ -233,7 +233,7 @@ func (b *browser) closeOwnTabs() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	for _, tab := range b.conn.Tabs() {
-		if _, noted := b.tabOwners.Owner(tab.TargetID()); !noted && b.windowOf(tab) == nil {
+		if _, known := b.tabOwners.Owner(tab.TargetID()); !known && b.windowOf(tab) == nil {
 			continue
 		}
 		if err := tab.Close(ctx); err != nil {

@@ -22,10 +22,10 @@ type dragApproval struct{ kind, mark string }
 var releaseMoves = map[string]string{"pointerUp": "pointerDown", "keyUp": "keyDown"}
 
 // coveringApproval returns the mark of a yes that covers m already: one action is asked about once. It is given to a
-// press for its release, and to a text for the Enter after it (goesOn).
-func (r *run) coveringApproval(m screenMove, goesOn bool) (mark string) {
+// press for its release, and to a text for the Enter after it (followsText).
+func (r *run) coveringApproval(m screenMove, followsText bool) (mark string) {
 	switch {
-	case goesOn:
+	case followsText:
 		return r.approval.mark
 	case m.kind == "pointerMove": // on the way to the release
 		return ""

@@ -238,7 +238,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	if r.conversation, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {
 		r.log.Warn("conversation cannot go on", "err", err)
 		m.restart()
-		notice, brief.Memory = "the conversation of this session could not be gone on with; what was asked and answered is kept", nil
+		notice, brief.Memory = "the conversation of this session could not be continued; what was asked and answered is kept", nil
 		r.conversation, err = mind.Begin(brief)
 	}
 	if err != nil {

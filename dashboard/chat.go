@@ -25,10 +25,10 @@ var examplePrompts = []struct{ Label, Prompt string }{
 // chatData is the data of the first page besides the tasks.
 type chatData struct {
 	Examples   []struct{ Label, Prompt string }
-	Places     []askingPlace  // where a member may ask; operators ask at the dashboard
-	Weaknesses []api.Weakness // only the serious ones
-	MaxFile    int64          // size limit of an attached file, in bytes
-	Models     []string       // models to choose from
+	Places     []promptChannel // where a member may ask; operators ask at the dashboard
+	Weaknesses []api.Weakness  // only the serious ones
+	MaxFile    int64           // size limit of an attached file, in bytes
+	Models     []string        // models to choose from
 	Runtimes   []string
 	Unset      string // why no model that reasons is configured; empty if one is
 	Mute       string // why the assistant is unavailable; empty if it is available
@@ -36,8 +36,8 @@ type chatData struct {
 	Live       bool   // sessions can be watched and controlled
 }
 
-// askingPlace is a channel to ask in, "server/channel". In a private one, only the person who asks sees the task.
-type askingPlace struct {
+// promptChannel is a channel to ask in, "server/channel". In a private one, only the person who asks sees the task.
+type promptChannel struct {
 	namedValue
 
 	Private bool
@@ -79,7 +79,7 @@ func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // places returns the channels in which v may ask for tasks, sorted by name.
-func (s *Server) places(v visitor) (places []askingPlace) {
+func (s *Server) places(v visitor) (places []promptChannel) {
 	if v.role == RoleOperator {
 		return nil
 	}
@@ -89,11 +89,11 @@ func (s *Server) places(v visitor) (places []askingPlace) {
 			if role >= RoleMember {
 				at := sessions.Origin{Kind: sessions.FromDiscord, Guild: m.Guild, Channel: channel}
 				named := namedValue{m.Guild + "/" + channel, s.placeName(at, servers)}
-				places = append(places, askingPlace{named, s.isPrivate(m.Guild)})
+				places = append(places, promptChannel{named, s.isPrivate(m.Guild)})
 			}
 		}
 	}
-	slices.SortFunc(places, func(a, b askingPlace) int {
+	slices.SortFunc(places, func(a, b promptChannel) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
 	})
 	return places

@@ -81,7 +81,7 @@ func (s *Server) sendFrames(
 ) {
 	v := visitorOf(r)
 	sight := v.sight()
-	send := func(f feedEvent) (goesOn bool) {
+	send := func(f feedEvent) (open bool) {
 		if !wanted(f) || !sight.Includes(f.origin) || f.event == "question" && !v.mayAct(f.origin) {
 			return true
 		}

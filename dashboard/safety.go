@@ -102,8 +102,8 @@ func (s *Server) refusals(r *http.Request) ([]api.RefusalView, error) {
 			v.Private = (v.Private || se.Origin.Private) && !reader.asked(se.Origin)
 		}
 		if v.Private {
-			const told = "What was asked privately was refused an address."
-			v = api.RefusalView{At: v.At, Count: 1, Text: told, Owner: v.Owner, Private: true}
+			const text = "What was asked privately was refused an address."
+			v = api.RefusalView{At: v.At, Count: 1, Text: text, Owner: v.Owner, Private: true}
 		}
 		id := strings.Join([]string{v.Rule, v.Host, v.Address, v.Owner}, " ")
 		if i, known := at[id]; known {
@@ -127,7 +127,7 @@ type allowance struct {
 	holds  bool     // the change is already made
 }
 
-const reachKeys = "agentStack.runtimeConfig.browser.ssrfPolicy."
+const networkPolicyKeys = "agentStack.runtimeConfig.browser.ssrfPolicy."
 
 var errNotAllowable = errors.New("no single entry of the settings allows it")
 
@@ -190,7 +190,7 @@ func (s *Server) allowRefused(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return failed("change the settings", err)
 	}
-	changes := map[string]json.RawMessage{reachKeys + c.key: value}
+	changes := map[string]json.RawMessage{networkPolicyKeys + c.key: value}
 	_, _, err = s.Settings.Update(r.Context(), changes, s.Settings.State().Version)
 	if invalid, ok := errors.AsType[*settings.InvalidError](err); ok {
 		return refuse(http.StatusUnprocessableEntity, "%v", invalid)

@@ -28,8 +28,8 @@ type TaskTools interface {
 	PageLog(t sessions.TaskRecord) api.PageLog
 	// SaveScript saves the record of a task as a script. notes lists what the script leaves out.
 	SaveScript(task, name string) (notes []string, err error)
-	// Replay repeats the recorded steps on live pages and calls tell with the outcome of each.
-	Replay(ctx context.Context, task string, tell func(recording.StepComparison)) (recording.ReplaySummary, error)
+	// Replay repeats the recorded steps on live pages and calls report with the outcome of each.
+	Replay(ctx context.Context, task string, report func(recording.StepComparison)) (recording.ReplaySummary, error)
 }
 
 // taskData is the data of a task's page and of its readable export.

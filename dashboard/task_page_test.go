@@ -39,14 +39,14 @@ func (k *tools) SaveScript(task, name string) ([]string, error) {
 	return []string{"The screenshot is left out."}, nil
 }
 
-func (k *tools) Replay(ctx context.Context, _ string, tell func(recording.StepComparison)) (recording.ReplaySummary, error) {
-	tell(recording.StepComparison{Step: 1, Label: "open the demo shop"})
+func (k *tools) Replay(ctx context.Context, _ string, report func(recording.StepComparison)) (recording.ReplaySummary, error) {
+	report(recording.StepComparison{Step: 1, Label: "open the demo shop"})
 	if k.replayed != nil {
 		<-ctx.Done()
 		k.replayed <- context.Cause(ctx)
 		return recording.ReplaySummary{}, context.Cause(ctx)
 	}
-	tell(recording.StepComparison{Step: 2, Label: "press Enter", Differences: []recording.Difference{{Kind: recording.DifferenceTitle, Was: "Shop", Is: "<i>Closed</i>"}}})
+	report(recording.StepComparison{Step: 2, Label: "press Enter", Differences: []recording.Difference{{Kind: recording.DifferenceTitle, Was: "Shop", Is: "<i>Closed</i>"}}})
 	return recording.ReplaySummary{Steps: 2, Same: 1, Different: 1}, nil
 }
 

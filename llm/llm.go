@@ -134,7 +134,7 @@ func (m Message) Text() string {
 	return s
 }
 
-// Caps says what a model can do, so that a wrong choice is told before a vendor refuses it.
+// Caps says what a model can do, so that a wrong choice is reported before a vendor refuses it.
 type Caps struct {
 	Tools       bool // calls tools
 	Vision      bool // sees images in messages

@@ -93,7 +93,7 @@ type Sound struct {
 // Utterance holds what somebody said from the moment they began until they fell silent.
 type Utterance struct {
 	From    string
-	Packets []Packet // in order, duplicates and late ones left out; the timestamps tell of gaps
+	Packets []Packet // in order, duplicates and late ones left out; the timestamps show gaps
 	Began   time.Time
 	Ended   time.Time
 	Loud    bool // enough of it is louder than a room that is still

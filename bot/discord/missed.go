@@ -29,7 +29,7 @@ type SavedSession struct {
 }
 
 // missedEvents hears what happened since a session was left. The process has sessions of its own for all that comes;
-// Discord lets several exist side by side, so those who listen are told of some things twice.
+// Discord lets several exist side by side, so listeners get some events twice.
 type missedEvents struct {
 	Token      string
 	Session    SavedSession // its Seq goes on
@@ -158,7 +158,7 @@ func (c *resumedSocket) read(ctx context.Context, wg *sync.WaitGroup) error {
 	}
 }
 
-// handOn tells of a message or an interaction.
+// handOn passes on a message or an interaction.
 func (c *resumedSocket) handOn(f gatewayMessage) {
 	if f.Type == "RESUMED" {
 		c.onResumed()

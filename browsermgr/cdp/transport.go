@@ -112,9 +112,9 @@ func (p *Pipe) Close() error {
 	return err
 }
 
-// AskFirst sends a command before the pipe is used by a Conn, and returns the result. After an error the pipe cannot be
+// CallBeforeConn sends a command before the pipe is used by a Conn, and returns the result. After an error the pipe cannot be
 // used.
-func AskFirst[R any](ctx context.Context, p *Pipe, req proto.Request) (R, error) {
+func CallBeforeConn[R any](ctx context.Context, p *Pipe, req proto.Request) (R, error) {
 	answer := struct {
 		Result R          `json:"result"`
 		Error  *cdp.Error `json:"error"`

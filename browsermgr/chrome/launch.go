@@ -245,7 +245,7 @@ func (p *Process) awaitPipe(ctx context.Context) error {
 	defer cancel(nil)
 	answered := make(chan error, 1)
 	go func() {
-		version, err := cdp.AskFirst[proto.BrowserGetVersionResult](ctx, p.Pipe, proto.BrowserGetVersion{})
+		version, err := cdp.CallBeforeConn[proto.BrowserGetVersionResult](ctx, p.Pipe, proto.BrowserGetVersion{})
 		if err == nil {
 			p.Version = version.Product
 		}

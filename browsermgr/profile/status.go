@@ -57,7 +57,7 @@ type GuardStatus struct {
 }
 
 // BestEffortNote explains the limits of best effort.
-const BestEffortNote = "this browser is not started here, so its requests are judged before they are sent, as far as its protocol tells of them: " +
+const BestEffortNote = "this browser is not started here, so its requests are judged before they are sent, as far as its protocol reports them: " +
 	"WebSockets, WebRTC, shared and service workers, and names that change their address are not covered"
 
 // Info is an entry of the list of profiles, in the form of the control API.

@@ -125,10 +125,10 @@ type Recorded struct {
 
 type subscriber struct{ receive func(Recorded) }
 
-// Subscribe calls tell with everything recorded from now on, until stop is called. tell runs on the connection's
+// Subscribe calls receive with everything recorded from now on, until stop is called. It runs on the connection's
 // reading goroutine and must not block; a call may still be in progress when stop returns.
-func (r *Recorder) Subscribe(tell func(Recorded)) (stop func()) {
-	w := &subscriber{receive: tell}
+func (r *Recorder) Subscribe(receive func(Recorded)) (stop func()) {
+	w := &subscriber{receive: receive}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.watchers = append(slices.Clone(r.watchers), w)

@@ -47,7 +47,7 @@ func newUpdateCommand(e *commandEnv) *cobra.Command {
 	var timeout time.Duration
 	c := newJSONCommand("update", "", updateHelp, func(ctx context.Context, asJSON bool, _ []string) error {
 		if !check {
-			return usagef("clank does not replace itself; say --check to be told of the newest release")
+			return usagef("clank does not replace itself; use --check to learn of the newest release")
 		}
 		from = cmp.Or(from, e.Getenv("CLANK_RELEASES"), releasesOfModule())
 		if from == "" {
@@ -134,7 +134,7 @@ func checkUpdate(ctx context.Context, transport http.RoundTripper, from string) 
 		return updateCheck{}, ctx.Err()
 	}
 	if err != nil || !semver.IsValid(asSemver(release.Tag)) {
-		return updateCheck{}, fmt.Errorf("%s does not tell of a release", from)
+		return updateCheck{}, fmt.Errorf("%s names no release", from)
 	}
 	found := updateCheck{
 		Current: version, Newest: cleanLine(release.Tag), Page: cleanLine(release.Page), Release: isRelease(version),

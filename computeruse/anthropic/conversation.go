@@ -24,7 +24,7 @@ const (
 	noAnswerText = "Not executed: the work was stopped before it."
 )
 
-// defaultSize is the screen that beta tools are told of before a picture was seen.
+// defaultSize is the screen size given to beta tools before a picture was seen.
 var defaultSize = image.Pt(1280, 800)
 
 // conversation is one conversation.

@@ -83,7 +83,7 @@ func (r *replyRun) browse(ctx context.Context, n int, c llm.ToolCall) callResult
 		return refusedCall("not done: " + err.Error())
 	}
 	defer done()
-	if o, told := r.sendNote(ctx, q); told {
+	if o, sent := r.sendNote(ctx, q); sent {
 		return o
 	}
 	rec, view, err := r.runBrowse(ctx, n, q)

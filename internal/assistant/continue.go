@@ -19,7 +19,7 @@ const (
 )
 
 // sendNote passes the query to the task that is running in the session of a call, and reports whether there was one.
-func (r *replyRun) sendNote(ctx context.Context, q browseInput) (o callResult, told bool) {
+func (r *replyRun) sendNote(ctx context.Context, q browseInput) (o callResult, sent bool) {
 	if q.SessionID == "" || len(r.turn.Files) > 0 { // files need a task of their own, which waits for its turn
 		return callResult{}, false
 	}

@@ -106,7 +106,7 @@ func (r *replyRun) describeOlderSessions(ctx context.Context, last sessions.Sess
 	if lines == nil {
 		return ""
 	}
-	return "\nEarlier sessions that can be gone on with, newest first:\n" + untrusted.Wrap(strings.Join(lines, "\n"))
+	return "\nEarlier sessions that can be continued, newest first:\n" + untrusted.Wrap(strings.Join(lines, "\n"))
 }
 
 // messagesOf converts the latest lines that fit into messages. Consecutive lines of the same side become one message,

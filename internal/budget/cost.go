@@ -69,22 +69,22 @@ func clampUsage(u llm.Usage) llm.Usage {
 // unpriced whether the price is unknown. Unreported usage counts as estimated. The usage reported by a failed call
 // may be incomplete, so it is at least the estimate.
 func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amount, unpriced bool) (real Amount, state EntryState, unknown bool) {
-	told := Amount{Calls: 1, Tokens: tokenCount(u), Money: Dollars(min(u.USD, maxUSD))}
-	nothing := told.Tokens == 0 && told.Money == 0
+	reported := Amount{Calls: 1, Tokens: tokenCount(u), Money: Dollars(min(u.USD, maxUSD))}
+	nothing := reported.Tokens == 0 && reported.Money == 0
 	switch {
 	case err == nil && nothing && k.isFree(model), err != nil && nothing && isUnsent(err):
-		return told, StateSettled, false
+		return reported, StateSettled, false
 	case err != nil || nothing:
-		told.Tokens, told.Money = max(told.Tokens, most.Tokens), max(told.Money, most.Money)
-		return told, StateEstimated, unpriced
+		reported.Tokens, reported.Money = max(reported.Tokens, most.Tokens), max(reported.Money, most.Money)
+		return reported, StateEstimated, unpriced
 	case u.Unpriced && !unpriced: // there is a price, but the vendor's package did not report the cost
-		told.Money = max(told.Money, most.Money)
-		return told, StateEstimated, false
-	case told.Tokens == 0: // a server may report only the cost
-		told.Tokens = most.Tokens
-		return told, StateEstimated, u.Unpriced
+		reported.Money = max(reported.Money, most.Money)
+		return reported, StateEstimated, false
+	case reported.Tokens == 0: // a server may report only the cost
+		reported.Tokens = most.Tokens
+		return reported, StateEstimated, u.Unpriced
 	default:
-		return told, StateSettled, u.Unpriced
+		return reported, StateSettled, u.Unpriced
 	}
 }
 
@@ -170,8 +170,8 @@ func (k *Enforcer) spendUpTo(
 			k.settle(ctx, id, real, state, unknown)
 		}
 	}()
-	again := func(told error) error {
-		if isUnsent(told) {
+	again := func(cause error) error {
+		if isUnsent(cause) {
 			return nil
 		}
 		k.settle(ctx, id, most, StateEstimated, unpriced)

@@ -18,7 +18,7 @@ func (c *viewing) showFrames(ctx context.Context) error {
 	defer func() { leaveLast() }()
 	for {
 		c.mu.Lock()
-		key := streamKey{session: c.session.ID, hands: c.hands}
+		key := streamKey{session: c.session.ID, takeover: c.takeover}
 		if !c.video {
 			key.width, key.height = c.width, c.height
 		}

@@ -168,7 +168,7 @@ func (c *viewing) end(err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	c.tell(ctx, map[string]string{"type": "ended", "reason": err.Error()})
+	c.sendMessage(ctx, map[string]string{"type": "ended", "reason": err.Error()})
 	reason := []rune(err.Error())
 	_ = c.conn.Close(closeEnded, string(reason[:min(len(reason), 40)])) // the view has ended in any case
 }

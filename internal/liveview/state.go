@@ -76,7 +76,7 @@ func (c *viewing) showStates(ctx context.Context) error {
 			return err
 		}
 		if !bytes.Equal(data, last) {
-			c.tell(ctx, json.RawMessage(data))
+			c.sendMessage(ctx, json.RawMessage(data))
 			last = data
 		}
 		select {
@@ -158,8 +158,8 @@ func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{
 	changed[1] = held.Changed
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.Control.Mine, s.Task, s.Size = c.hands != nil, c.task, c.size
-	if held.Holder != "" && c.hands == nil {
+	s.Control.Mine, s.Task, s.Size = c.takeover != nil, c.task, c.size
+	if held.Holder != "" && c.takeover == nil {
 		s.conceal()
 	}
 	return s, changed, nil

@@ -22,7 +22,7 @@ type stream struct {
 // streamKey identifies a stream. Images are scaled to the size in which they are shown; video is the same for all.
 type streamKey struct {
 	session       string
-	hands         *browsermgr.Takeover // of the person who controls the page; nil for viewers
+	takeover      *browsermgr.Takeover // of the person who controls the page; nil for viewers
 	width, height int                  // maximum size of images; zero for video
 }
 
@@ -33,8 +33,8 @@ func (s *Server) subscribe(key streamKey, session sessions.Session) (v *videosou
 	st := s.streams[key]
 	if st == nil {
 		ctx, stop := context.WithCancel(context.Background())
-		if key.hands != nil {
-			ctx = key.hands.Context(ctx)
+		if key.takeover != nil {
+			ctx = key.takeover.Context(ctx)
 		}
 		source := &videosource.Source{Screen: screen{s, session, key}, OpenEncoder: s.OpenEncoder}
 		st = &stream{source: source, stop: stop, ended: make(chan struct{})}

@@ -60,18 +60,18 @@ type viewing struct {
 	open          bool // the session was open when its state was last read; used by showStates
 	number        int  // number of sent frames; used by showFrames
 
-	mu      sync.Mutex
-	size    Size
-	sent    []time.Time // times of the unacknowledged frames
-	late    int         // number of consecutive late frames
-	decodes bool        // the viewer decodes VP8
-	video   bool        // video is sent
-	width   int         // maximum size of images
-	height  int
-	control *sessions.Control
-	hands   *browsermgr.Takeover
-	taking  bool
-	task    *TaskState
+	mu       sync.Mutex
+	size     Size
+	sent     []time.Time // times of the unacknowledged frames
+	late     int         // number of consecutive late frames
+	decodes  bool        // the viewer decodes VP8
+	video    bool        // video is sent
+	width    int         // maximum size of images
+	height   int
+	control  *sessions.Control
+	takeover *browsermgr.Takeover
+	taking   bool
+	task     *TaskState
 }
 
 // run serves the viewer until the view ends, and returns the reason.
@@ -145,7 +145,7 @@ func (c *viewing) read(ctx context.Context) error {
 			err = c.take(ctx, m)
 		}
 		if err != nil {
-			c.tell(ctx, map[string]string{"type": "error", "text": err.Error()})
+			c.sendMessage(ctx, map[string]string{"type": "error", "text": err.Error()})
 		}
 	}
 }
@@ -197,10 +197,10 @@ func (c *viewing) take(ctx context.Context, m message) error {
 func (c *viewing) held() (*browsermgr.Takeover, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.hands == nil || !c.control.Touch() {
+	if c.takeover == nil || !c.control.Touch() {
 		return nil, errNotHeld
 	}
-	return c.hands, nil
+	return c.takeover, nil
 }
 
 func (c *viewing) input(ev page.PersonInput) error {
@@ -218,7 +218,7 @@ func (c *viewing) beginTaking(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.taking || c.hands != nil {
+	if c.taking || c.takeover != nil {
 		return nil
 	}
 	c.taking = true
@@ -228,7 +228,7 @@ func (c *viewing) beginTaking(ctx context.Context) error {
 		c.taking = false
 		c.mu.Unlock()
 		if err != nil {
-			c.tell(ctx, map[string]string{"type": "error", "text": err.Error()})
+			c.sendMessage(ctx, map[string]string{"type": "error", "text": err.Error()})
 		}
 	})
 }
@@ -243,18 +243,18 @@ func (c *viewing) takeOver(ctx context.Context) error {
 		return err
 	}
 	window, err := c.server.Window(within, c.session, true)
-	var hands *browsermgr.Takeover
+	var takeover *browsermgr.Takeover
 	if err == nil {
-		hands, err = window.TakeOver(within, c.viewer.Name)
+		takeover, err = window.TakeOver(within, c.viewer.Name)
 	}
 	if err != nil {
 		control.End()
 		return err
 	}
-	control.OnEnd(hands.Release)
+	control.OnEnd(takeover.Release)
 	c.conn.SetReadLimit(maxUpload)
 	c.mu.Lock()
-	c.control, c.hands = control, hands
+	c.control, c.takeover = control, takeover
 	c.mu.Unlock()
 	signal(c.streamChanged)
 	if ctx.Err() != nil { // the viewer has left meanwhile
@@ -265,13 +265,13 @@ func (c *viewing) takeOver(ctx context.Context) error {
 		c.mu.Lock()
 		mine := c.control == control
 		if mine {
-			c.control, c.hands = nil, nil
+			c.control, c.takeover = nil, nil
 		}
 		c.mu.Unlock()
 		signal(c.streamChanged)
 		if err := control.Err(); mine && err != nil {
 			text := "You do not work this page any more: " + err.Error()
-			c.tell(ctx, map[string]string{"type": "error", "text": text})
+			c.sendMessage(ctx, map[string]string{"type": "error", "text": text})
 		}
 	}()
 	return nil
@@ -281,7 +281,7 @@ func (c *viewing) takeOver(ctx context.Context) error {
 func (c *viewing) giveBack() {
 	c.mu.Lock()
 	control := c.control
-	c.control, c.hands = nil, nil
+	c.control, c.takeover = nil, nil
 	c.mu.Unlock()
 	signal(c.streamChanged)
 	if control != nil {
@@ -301,9 +301,9 @@ func (c *viewing) do(ctx context.Context, command browsermgr.Command) {
 	}
 	switch {
 	case err != nil:
-		c.tell(ctx, map[string]string{"type": "error", "text": err.Error()})
+		c.sendMessage(ctx, map[string]string{"type": "error", "text": err.Error()})
 	case command.What == "copy":
-		c.tell(ctx, map[string]string{"type": "clipboard", "text": copied})
+		c.sendMessage(ctx, map[string]string{"type": "clipboard", "text": copied})
 	}
 }
 
@@ -326,8 +326,8 @@ func writing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return longer, func() { stop(); cancel() }
 }
 
-// tell sends a text message. Errors are ignored, because the connection ends with them.
-func (c *viewing) tell(ctx context.Context, v any) {
+// sendMessage sends a text message. Errors are ignored, because the connection ends with them.
+func (c *viewing) sendMessage(ctx context.Context, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return

@@ -70,9 +70,9 @@ func countOf(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Replay replays the record with backend in a new session with the given id, and calls tell after each step. What
+// Replay replays the record with backend in a new session with the given id, and calls report after each step. What
 // ends the replay early is part of the summary; an error is returned only if ctx ends.
-func (p *Player) Replay(ctx context.Context, backend sessions.Backend, session string, tell func(StepComparison)) (ReplaySummary, error) {
+func (p *Player) Replay(ctx context.Context, backend sessions.Backend, session string, report func(StepComparison)) (ReplaySummary, error) {
 	var s ReplaySummary
 	t := p.Task()
 	t.ID, t.SessionID = "replay-"+session, session
@@ -94,7 +94,7 @@ func (p *Player) Replay(ctx context.Context, backend sessions.Backend, session s
 		} else {
 			s.Different++
 		}
-		tell(f)
+		report(f)
 	}
 	s.NotReached = max(0, len(p.acts)-s.Steps)
 	return s, nil

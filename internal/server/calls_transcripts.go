@@ -127,7 +127,7 @@ func (r transcriptRecorder) Record(l conversation.TranscriptLine) {
 func (x *CallService) writeTranscript(place conversation.Location, lines <-chan transcriptLine) {
 	var f *os.File
 	told := false
-	tell := func(err error) {
+	report := func(err error) {
 		if err != nil && !told {
 			told = true
 			x.Logger.Error("transcript of a call not written", "channel", place.Channel, "error", err)
@@ -141,10 +141,10 @@ func (x *CallService) writeTranscript(place conversation.Location, lines <-chan 
 		if err == nil {
 			err = json.NewEncoder(f).Encode(l)
 		}
-		tell(err)
+		report(err)
 	}
 	if f != nil {
-		tell(f.Close())
+		report(f.Close())
 	}
 }
 

@@ -42,7 +42,7 @@ func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 	go func() {
 		defer close(d.done)
 		last := ""
-		tell := func(how string) {
+		report := func(how string) {
 			a.Web.discord.Store(&how)
 			if how == last {
 				return
@@ -56,10 +56,10 @@ func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 		for ctx.Err() == nil {
 			token, _ := settings.ReadSecret("DISCORD_TOKEN", a.getenv) // it was read before, or comes from the vault
 			how, again := a.ConnectBot(ctx, token)
-			tell(how)
+			report(how)
 			if b := a.Web.bot.Load(); b != nil && !again {
 				if how, again = awaitRefusal(ctx, b); how != "" {
-					tell(how)
+					report(how)
 				}
 			}
 			later := time.After(discordRetryDelay)
@@ -162,11 +162,11 @@ func (d *discordConnector) firstState(ctx context.Context) string {
 }
 
 // reportStates passes on status changes until ctx ends, and waits for the connector to finish.
-func (d *discordConnector) reportStates(ctx context.Context, tell func(how string)) {
+func (d *discordConnector) reportStates(ctx context.Context, report func(how string)) {
 	for {
 		select {
 		case how := <-d.states:
-			tell(how)
+			report(how)
 		case <-ctx.Done():
 			<-d.done
 			return

@@ -84,7 +84,7 @@ func (a taskTools) SaveScript(task, name string) ([]string, error) {
 
 // Replay replays the record of a task in a new window, which is closed afterwards. It asks people the same questions
 // again.
-func (a taskTools) Replay(ctx context.Context, task string, tell func(recording.StepComparison)) (recording.ReplaySummary, error) {
+func (a taskTools) Replay(ctx context.Context, task string, report func(recording.StepComparison)) (recording.ReplaySummary, error) {
 	run, err := a.openRun(task)
 	if err != nil {
 		return recording.ReplaySummary{}, err
@@ -101,5 +101,5 @@ func (a taskTools) Replay(ctx context.Context, task string, tell func(recording.
 			a.logger.Warn("the window of a replay is not closed", "err", err)
 		}
 	}()
-	return player.Replay(ctx, backend, session, tell)
+	return player.Replay(ctx, backend, session, report)
 }

@@ -193,7 +193,7 @@ func (l *Manager) newProblems(before, after Settings) []FieldError {
 	return slices.DeleteFunc(l.Check(after), func(e FieldError) bool { return slices.Contains(old, e) })
 }
 
-// reloadAfterConflict loads what another process saved, so that the person who is told of the conflict sees it. The
+// reloadAfterConflict loads what another process saved, so that the person who reads of the conflict sees it. The
 // caller holds the lock.
 func (l *Manager) reloadAfterConflict(ctx context.Context, conflict error) (Settings, string, error) {
 	st, err := l.load(ctx)

@@ -30,7 +30,7 @@ var visionFields = []Field{
 }
 
 // Sees reports what Models says about a model; its first matching line counts.
-func (v Vision) Sees(model string) (sees, said bool) {
+func (v Vision) Sees(model string) (sees, listed bool) {
 	for line := range strings.Lines(v.Models) {
 		f := strings.Fields(line)
 		if len(f) != 2 {

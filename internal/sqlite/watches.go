@@ -24,20 +24,20 @@ var (
 type watchRow struct {
 	watches.Watch
 
-	until, created, next, checked, told int64
-	condition, seen, pending, last      string
+	until, created, next, checked, notified int64
+	condition, seen, pending, last          string
 }
 
 func (r *watchRow) fields() []any {
 	return concatFields([]any{&r.ID}, originFields(&r.Origin), []any{
-		&r.URL, &r.What, &r.condition, &r.Every, &r.until, &r.State, &r.Reason, &r.created, &r.next, &r.checked, &r.told, &r.Failures, &r.Problem,
+		&r.URL, &r.What, &r.condition, &r.Every, &r.until, &r.State, &r.Reason, &r.created, &r.next, &r.checked, &r.notified, &r.Failures, &r.Problem,
 		&r.NeedsBrowser, &r.seen, &r.pending, &r.last,
 	})
 }
 
 func newWatchRow(w watches.Watch) (*watchRow, error) {
 	r := &watchRow{
-		Watch: w, until: toMicros(w.Until), created: toMicros(w.Created), next: toMicros(w.NextCheck), checked: toMicros(w.CheckedAt), told: toMicros(w.NotifiedAt),
+		Watch: w, until: toMicros(w.Until), created: toMicros(w.Created), next: toMicros(w.NextCheck), checked: toMicros(w.CheckedAt), notified: toMicros(w.NotifiedAt),
 	}
 	for text, value := range map[*string]any{&r.condition: w.Condition, &r.seen: w.Seen, &r.pending: w.PendingNotice, &r.last: w.LastNotice} {
 		b, err := json.Marshal(value)
@@ -51,7 +51,7 @@ func newWatchRow(w watches.Watch) (*watchRow, error) {
 
 func (r *watchRow) watch() (watches.Watch, error) {
 	r.Until, r.Created, r.NextCheck = fromMicros(r.until), fromMicros(r.created), fromMicros(r.next)
-	r.CheckedAt, r.NotifiedAt = fromMicros(r.checked), fromMicros(r.told)
+	r.CheckedAt, r.NotifiedAt = fromMicros(r.checked), fromMicros(r.notified)
 	err := errors.Join(
 		json.Unmarshal([]byte(r.condition), &r.Condition), json.Unmarshal([]byte(r.seen), &r.Seen), json.Unmarshal([]byte(r.pending), &r.PendingNotice),
 		json.Unmarshal([]byte(r.last), &r.LastNotice))

@@ -79,7 +79,7 @@ func (d *messageDecoder) event(data []byte, emit func(llm.Delta)) error {
 		return &transport.MalformedError{Err: fmt.Errorf("read event: %w", err)}
 	}
 	if e.Type == "error" || len(e.Error) > 0 && string(e.Error) != "null" {
-		return &streamError{told: transport.ParseServerError(data), early: len(d.blocks) == 0}
+		return &streamError{reported: transport.ParseServerError(data), early: len(d.blocks) == 0}
 	}
 	switch e.Type {
 	case "message_start":

@@ -10,26 +10,26 @@ import (
 	"clank/llm/transport"
 )
 
-// streamError is an error told inside an answer that began well.
+// streamError is an error reported inside an answer that began well.
 type streamError struct {
-	told  transport.ServerError
-	early bool // nothing of the answer has come
+	reported transport.ServerError
+	early    bool // nothing of the answer has come
 }
 
 // isTransient says whether the same call may well succeed if it is made again: the
 // vendor is busy, and nothing has been delivered.
 func (e *streamError) isTransient() bool {
-	return e.early && (e.told.Code == "overloaded_error" || e.told.Code == "api_error")
+	return e.early && (e.reported.Code == "overloaded_error" || e.reported.Code == "api_error")
 }
 
-func (e *streamError) Error() string { return "error in the stream: " + e.told.Message }
+func (e *streamError) Error() string { return "error in the stream: " + e.reported.Message }
 
 // explain turns what went wrong into what a person reads, and says whether the
 // same call may well succeed if it is made again.
-func (m *Model) explain(err error) (told *llm.Error, transient bool) {
+func (m *Model) explain(err error) (reported *llm.Error, transient bool) {
 	e := &llm.Error{Model: m.Name(), Err: err}
 	if inStream, ok := errors.AsType[*streamError](err); ok {
-		m.explainStream(e, inStream.told)
+		m.explainStream(e, inStream.reported)
 		return e, inStream.isTransient()
 	}
 	transient = m.Describe(e, err)
@@ -53,11 +53,11 @@ func (m *Model) explainRefused(e *llm.Error, s *transport.StatusError) {
 	}
 }
 
-func (m *Model) explainStream(e *llm.Error, told transport.ServerError) {
-	said := cmp.Or(m.Clean(told.Message), "no reason given")
+func (m *Model) explainStream(e *llm.Error, reported transport.ServerError) {
+	said := cmp.Or(m.Clean(reported.Message), "no reason given")
 	e.Kind, e.Hint = llm.ErrUnavailable, "ask again"
 	e.Message = m.Endpoint.Host + " broke off its answer: " + said
-	switch told.Code {
+	switch reported.Code {
 	case "rate_limit_error":
 		e.Kind = llm.ErrRateLimited
 	case "billing_error":

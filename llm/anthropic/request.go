@@ -125,7 +125,7 @@ func markLast(m *Message) bool {
 const apiVersion = "2023-06-01"
 
 // newRequest asks for a stream of events. Its headers are those of the vendor's
-// own client, without what that tells of itself and of this computer.
+// own client, without the headers that describe it and this computer.
 func (m *Model) newRequest(ctx context.Context, body []byte, betas []string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
 	if err != nil {

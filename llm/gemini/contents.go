@@ -137,7 +137,7 @@ func (w *contentWriter) userParts(parts []llm.Part) []*Part {
 }
 
 // result returns a tool result as the answer of its call, and what has to stand
-// beside it. A result whose call is not there is told in words.
+// beside it. A result without its call becomes text.
 func (w *contentWriter) result(r *llm.ToolResult) (answered, beside []*Part) {
 	var inside []*FunctionResponsePart
 	for _, i := range r.Images {

@@ -11,7 +11,7 @@ import (
 
 // explain turns what went wrong into what a person reads, and says whether the
 // same call may well succeed if it is made again.
-func (m *Model) explain(err error) (told *llm.Error, transient bool) {
+func (m *Model) explain(err error) (reported *llm.Error, transient bool) {
 	var (
 		status   *transport.StatusError
 		inStream *transport.StreamError

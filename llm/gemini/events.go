@@ -59,7 +59,7 @@ const (
 	finishImageRecitation       FinishReason = "IMAGE_RECITATION"
 )
 
-// readEvent reads one event; an error told in it becomes an error.
+// readEvent reads one event; an error reported in it becomes an error.
 func readEvent(data []byte) (responseEvent, error) {
 	var e responseEvent
 	err := json.Unmarshal(data, &e)

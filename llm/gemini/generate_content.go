@@ -28,8 +28,8 @@ func (m *Model) Ask(ctx context.Context, contents []*Content, config Config, onD
 	emit := transport.Deltas(ctx, onDelta)
 	body, err := m.body(contents, config)
 	if err != nil {
-		told, _ := m.explain(err)
-		return Response{}, told
+		reported, _ := m.explain(err)
+		return Response{}, reported
 	}
 	start := time.Now()
 	answer, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, func(ctx context.Context) (Response, error) {

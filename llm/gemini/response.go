@@ -150,7 +150,7 @@ func (a Response) calls() bool {
 }
 
 // MalformedCall returns what the model wanted when it made a call that cannot be read, or called a tool it was
-// not given, and the vendor withheld the call; otherwise "". The model must be told of such an answer in words.
+// not given, and the vendor withheld the call; otherwise "". Such an answer must be described to the model in words.
 func (a Response) MalformedCall() string {
 	switch a.Finish {
 	case finishMalformedFunctionCall:

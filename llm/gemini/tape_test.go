@@ -104,7 +104,7 @@ func FuzzAnswer(f *testing.F) {
 		check.Must(t, err)
 		req := ask("hello")
 		reply, err := m.Generate(t.Context(), req, nil)
-		if _, told := errors.AsType[*llm.Error](err); err != nil && !told {
+		if _, reported := errors.AsType[*llm.Error](err); err != nil && !reported {
 			t.Fatalf("err = %v, want an *llm.Error", err)
 		}
 		if err != nil {
@@ -134,8 +134,8 @@ func FuzzFailure(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // for those who ask to wait
 		defer cancel()
 		_, err = m.Generate(ctx, ask("hello"), nil)
-		var told *llm.Error
-		if err == nil || !errors.As(err, &told) && ctx.Err() == nil {
+		var reported *llm.Error
+		if err == nil || !errors.As(err, &reported) && ctx.Err() == nil {
 			t.Fatalf("err = %v, want an *llm.Error", err)
 		}
 		if strings.ContainsAny(err.Error(), "\n\r\x00") {
@@ -169,10 +169,10 @@ func TestFailuresAreSorted(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := llmtest.NewGeminiServer(t, tt.turn)
-			told := failure(t, open(t, s, nil), tt.kind)
-			check.Contains(t, told.Error(), tt.says)
-			if strings.Contains(told.Error(), testKey) {
-				t.Errorf("the key is told: %s", told)
+			reported := failure(t, open(t, s, nil), tt.kind)
+			check.Contains(t, reported.Error(), tt.says)
+			if strings.Contains(reported.Error(), testKey) {
+				t.Errorf("the key is told: %s", reported)
 			}
 			if n := len(s.Requests()); n != 1 {
 				t.Errorf("%d requests, want 1", n)
@@ -187,9 +187,9 @@ func TestALongWaitIsToldInsteadOfWaited(t *testing.T) {
 		llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "3600"}}}),
 	} {
 		s := llmtest.NewGeminiServer(t, turn)
-		told := failure(t, open(t, s, nil), llm.ErrRateLimited)
-		if told.RetryAfter != time.Hour || len(s.Requests()) != 1 {
-			t.Errorf("RetryAfter = %v after %d requests, want 1h after 1", told.RetryAfter, len(s.Requests()))
+		reported := failure(t, open(t, s, nil), llm.ErrRateLimited)
+		if reported.RetryAfter != time.Hour || len(s.Requests()) != 1 {
+			t.Errorf("RetryAfter = %v after %d requests, want 1h after 1", reported.RetryAfter, len(s.Requests()))
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestASchemaThatIsNoneIsRefusedBeforeItIsSent(t *testing.T) {
 	req := ask("hello")
 	req.Tools = []llm.Tool{{Name: "look", Description: "Looks.", Schema: []byte(`[`)}}
 	_, err := open(t, s, nil).Generate(t.Context(), req, nil)
-	if told, ok := errors.AsType[*llm.Error](err); !ok || told.Kind != llm.ErrRejected {
+	if reported, ok := errors.AsType[*llm.Error](err); !ok || reported.Kind != llm.ErrRejected {
 		t.Errorf("err = %v", err)
 	}
 }

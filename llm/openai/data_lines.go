@@ -21,7 +21,7 @@ func (c *eventTransport) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// streamError returns the error told in an event.
+// streamError returns the error reported in an event.
 func streamError(raw json.RawMessage) error {
 	return &transport.StreamError{ServerError: transport.ParseServerError(raw)}
 }

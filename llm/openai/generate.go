@@ -137,7 +137,7 @@ func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a 
 func (m *Model) priced(dec replyDecoder) llm.Reply {
 	r := dec.reply()
 	if !llm.ChargesCacheWrites(m.Model) {
-		r.Usage.CacheWriteTokens = 0 // older models tell of it, too, and want nothing for it
+		r.Usage.CacheWriteTokens = 0 // older models report it, too, but do not charge for it
 	}
 	r.Usage = transport.WithPrice(m.Model, r.Usage)
 	return r

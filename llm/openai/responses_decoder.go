@@ -14,7 +14,7 @@ import (
 // phaseNote is the type of an Opaque that remembers the phase of the text that follows it.
 const phaseNote = "phase"
 
-// responsesEvent is an event of the Responses API, or a whole response, as told apart by Object.
+// responsesEvent is an event of the Responses API, or a whole response, which Object distinguishes.
 type responsesEvent struct {
 	Type        string          `json:"type"`
 	Object      string          `json:"object"`
@@ -108,7 +108,7 @@ func (d *responsesDecoder) event(data []byte, emit func(llm.Delta)) error {
 	return nil
 }
 
-// end takes the final response. Some servers leave its output empty and have told it by events only.
+// end takes the final response. Some servers leave its output empty and sent it in events only.
 func (d *responsesDecoder) end(data []byte, emit func(llm.Delta)) error {
 	var w wholeResponse
 	if err := json.Unmarshal(data, &w); err != nil {

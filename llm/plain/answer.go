@@ -26,7 +26,7 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 	case done < len(steps):
 		add(unfinishedText(c, steps, done))
 	}
-	results := slices.Concat(c.untold, c.results)
+	results := slices.Concat(c.unreported, c.results)
 	for _, r := range results {
 		if !r.failed && !r.look {
 			add(r.output(steps))

@@ -18,7 +18,7 @@ type conversation struct {
 	results     []result // of the calls made for the instruction, oldest first
 	rounds      []round  // all instructions, the newest last
 	done        int      // steps of the instruction that were done in earlier rounds
-	untold      []result // of earlier rounds of the instruction, which were interrupted before they were answered
+	unreported  []result // of earlier rounds of the instruction, which were interrupted before they were answered
 	lastCall    bool     // no tools are offered: the answer is due
 	newest      int      // highest number in the ids of this model's calls
 	failed      *result  // the call that went wrong, if one did

@@ -156,18 +156,18 @@ func asksToContinue(instruction string) bool {
 	return continuePhrases().MatchString(strings.TrimSpace(instruction))
 }
 
-// resume returns c as it is to be gone on with. Where the newest instruction only asks to go on, that is with the
-// last one that has steps, at the first of them that was not done; what was seen before is not relied on.
+// resume returns c as it is to be continued. If the newest instruction only asks to continue, that is the last one
+// with steps, from the first step that was not done; what was seen before is not relied on.
 func (c conversation) resume(places places) conversation {
 	if !asksToContinue(c.instruction) {
 		return c
 	}
 	var before []result
-	told := false
+	answered := false
 	for i, r := range slices.Backward(c.rounds[:len(c.rounds)-1]) {
 		before = slices.Concat(r.results, before)
-		if told = told || r.answered; !told {
-			c.untold = before
+		if answered = answered || r.answered; !answered {
+			c.unreported = before
 		}
 		for _, res := range r.results {
 			if !res.look && !res.failed {
@@ -179,7 +179,7 @@ func (c conversation) resume(places places) conversation {
 		}
 		if steps, err := parseInstruction(r.instruction, places); err == nil && len(steps) > 0 {
 			if c.done >= len(steps) { // its answer may have reached nobody
-				c.untold = before
+				c.unreported = before
 			}
 			c.instruction, c.rounds = r.instruction, c.rounds[:i+1]
 			return c

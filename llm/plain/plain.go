@@ -17,7 +17,7 @@ type Options struct {
 	Places map[string]string // what people call a place ("the demo shop") → its URL
 	// Scripts returns the steps of the saved script called name, with the values
 	// that were given ("search = desk, city = Rome"; may be empty) in their places.
-	// Its error is told to the person. Nil means that there are no scripts.
+	// Its error is shown to the person. Nil means that there are no scripts.
 	Scripts func(name, values string) (instruction string, err error)
 }
 

@@ -113,7 +113,7 @@ func (a *Attempt) resetTimer() {
 // maxAnswer bounds an answer, with all that is around it, in bytes.
 const maxAnswer = 16 << 20
 
-// watchedBody tells of each read that brought something, and fails where it is too much.
+// watchedBody calls touch after each read that returned data, and fails if the body is too long.
 type watchedBody struct {
 	io.ReadCloser
 	left  int

@@ -30,11 +30,11 @@ func (e *StatusError) Error() string {
 }
 
 func newStatusError(resp *http.Response, body []byte, clean func(string) string) *StatusError {
-	told := ParseServerError(body)
+	e := ParseServerError(body)
 	return &StatusError{
-		Status: resp.StatusCode, Code: told.Code, Reason: told.Reason, Message: clean(told.Message),
+		Status: resp.StatusCode, Code: e.Code, Reason: e.Reason, Message: clean(e.Message),
 		Location:   clean(OneLine(resp.Header.Get("Location"))),
-		RetryAfter: cmp.Or(ParseRetryAfter(resp.Header, time.Now()), told.RetryAfter),
+		RetryAfter: cmp.Or(ParseRetryAfter(resp.Header, time.Now()), e.RetryAfter),
 	}
 }
 
@@ -59,7 +59,7 @@ func (e *MalformedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
-// StreamError is an error told inside an answer that began well.
+// StreamError is an error reported inside an answer that began well.
 type StreamError struct {
 	ServerError
 
@@ -95,16 +95,16 @@ func readWrapped(body []byte, layers int) ServerError {
 		return ServerError{Message: OneLine(text)}
 	}
 	if inner, ok := o["error"]; ok && string(inner) != "null" && layers > 0 {
-		told := readWrapped(inner, layers-1)
-		told.Code = cmp.Or(told.Code, scalarText(o["code"]))
-		return told
+		e := readWrapped(inner, layers-1)
+		e.Code = cmp.Or(e.Code, scalarText(o["code"]))
+		return e
 	}
-	told := ServerError{
+	e := ServerError{
 		Code:    firstField(o, "status", "code", "type"),
 		Message: OneLine(firstField(o, "message", "detail", "error_description")),
 	}
-	told.readDetails(o["details"])
-	return told
+	e.readDetails(o["details"])
+	return e
 }
 
 // readDetails reads those of google.rpc.Status, which Google's servers send.

@@ -38,7 +38,7 @@ type RetryPolicy struct {
 	OnRetry func(RetryEvent) // called before each repeated try, on the goroutine of the call; may be nil
 }
 
-// RetryEvent tells of a try that failed and is about to be repeated.
+// RetryEvent describes a failed try that is about to be repeated.
 type RetryEvent struct {
 	Try  int           // the one that failed, from 1
 	Wait time.Duration // until the next
@@ -61,7 +61,7 @@ func (p RetryPolicy) WithDefaults() RetryPolicy {
 
 // ExplainFunc turns what went wrong into what a person reads, and says whether the
 // same call may well succeed if it is made again.
-type ExplainFunc func(error) (told *llm.Error, transient bool)
+type ExplainFunc func(error) (failure *llm.Error, transient bool)
 
 // CallWithRetry makes a call of a model by once, which is tried up to three times as explain allows. When ctx ends it
 // returns [context.Cause] of ctx; other failures are those of explain. Once must not fail with a passing error after
@@ -78,26 +78,26 @@ func CallWithRetry[T any](ctx context.Context, p RetryPolicy, explain ExplainFun
 		if err == nil {
 			return got, nil
 		}
-		told, transient := explain(err)
+		failure, transient := explain(err)
 		if !transient || try == maxTries {
-			return none, told
+			return none, failure
 		}
-		wait, ok := p.wait(callCtx, try, told)
+		wait, ok := p.wait(callCtx, try, failure)
 		if !ok {
-			return none, told
+			return none, failure
 		}
-		p.Logger.Info("model call failed, trying again", "model", told.Model, "try", try, "wait", wait,
-			"kind", told.Kind, "status", told.Status, "reason", told.Message)
+		p.Logger.Info("model call failed, trying again", "model", failure.Model, "try", try, "wait", wait,
+			"kind", failure.Kind, "status", failure.Status, "reason", failure.Message)
 		if p.OnRetry != nil {
-			p.OnRetry(RetryEvent{Try: try, Wait: wait, Err: told})
+			p.OnRetry(RetryEvent{Try: try, Wait: wait, Err: failure})
 		}
 		if !waitFor(callCtx, wait) {
 			if ctx.Err() != nil {
 				return none, context.Cause(ctx)
 			}
-			return none, told
+			return none, failure
 		}
-		if err := llm.ApproveRetry(callCtx, told); err != nil {
+		if err := llm.ApproveRetry(callCtx, failure); err != nil {
 			return none, err
 		}
 	}

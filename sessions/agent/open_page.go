@@ -82,11 +82,11 @@ func (o Outcome) WithLimit(limit string, stop llm.StopReason, literal bool) Outc
 // BudgetSpent reports whether err says that the budget allows no further model call; limit says which limit was
 // reached.
 func BudgetSpent(err error) (limit string, spent bool) {
-	var told *llm.Error
-	if !errors.As(err, &told) || told.Kind != llm.ErrBudgetSpent {
+	var failed *llm.Error
+	if !errors.As(err, &failed) || failed.Kind != llm.ErrBudgetSpent {
 		return "", false
 	}
-	return strings.TrimSuffix(told.Message+"; "+told.Hint, "; "), true
+	return strings.TrimSuffix(failed.Message+"; "+failed.Hint, "; "), true
 }
 
 // PartialAnswer returns an answer that needs no further model call: what the model said last, where the page is, and

@@ -23,7 +23,7 @@ type person struct {
 	notified  bool // has been told that we listen
 
 	spotting      *BufferedSpotterStream // to spot words; nil until they speak
-	toSpot        *voice.Resampler
+	spotterRate   *voice.Resampler
 	toNative      *voice.Resampler
 	namedAt       time.Time // when they last said our name to the spotter
 	addressedAt   time.Time // when they last spoke to us, by name or not

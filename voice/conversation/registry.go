@@ -65,7 +65,7 @@ type RegistryHost interface {
 
 	CallPolicy() CallPolicy
 
-	// CallChanged is told of each call that begins (open) or has ended, with the reason why it ended. It must not block.
+	// CallChanged is called when a call begins (open) or has ended, with the reason why it ended. It must not block.
 	CallChanged(c CallInfo, open bool, why error)
 }
 

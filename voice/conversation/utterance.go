@@ -42,7 +42,7 @@ func (c *call) handleSound(ctx context.Context, s voice.Sound) {
 			p.prioritizedAt = time.Time{}
 		}
 		c.updatePriority(p, time.Now())
-		p.spotting.Write(c.resampleTo(&p.toSpot, s, voice.RateSpeech))
+		p.spotting.Write(c.resampleTo(&p.spotterRate, s, voice.RateSpeech))
 	}
 	if c.native != nil {
 		c.native.hearSound(ctx, p, c.resampleTo(&p.toNative, s, voice.RateRealtime))

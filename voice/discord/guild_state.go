@@ -8,7 +8,7 @@ import (
 	"clank/voice"
 )
 
-// guildState is what the main gateway has told of one guild's calls. It is guarded by Joiner.mu.
+// guildState is what the main gateway has reported about one guild's calls. It is guarded by Joiner.mu.
 type guildState struct {
 	present  map[string]presence // by user
 	limits   map[string]int      // of people in a channel, where there is one

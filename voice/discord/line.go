@@ -240,7 +240,7 @@ func (l *Line) remove(user string) {
 	}
 }
 
-// handlePresence takes what the main gateway tells of somebody else.
+// handlePresence handles what the main gateway reports about somebody else.
 func (l *Line) handlePresence(before, now presence) {
 	channel := l.Channel()
 	switch {

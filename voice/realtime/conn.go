@@ -172,7 +172,7 @@ func writeEvent(ctx context.Context, conn *websocket.Conn, e any) error {
 	return nil
 }
 
-// waitRetry waits before a new try, and does what Run is told meanwhile. It reports whether ctx goes on.
+// waitRetry waits before a new try, and carries out the commands for Run meanwhile. It reports whether ctx has not ended.
 func (t *conversation) waitRetry(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

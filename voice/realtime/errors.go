@@ -24,7 +24,7 @@ type refusedError struct {
 func (e *refusedError) Error() string { return "status " + strconv.Itoa(e.status) }
 func (e *refusedError) Unwrap() error { return e.err }
 
-// serverError is a failure that the server told.
+// serverError is a failure that the server reported.
 type serverError struct{ failure }
 
 func (e *serverError) Error() string { return cmp.Or(e.Message, e.Code, e.Type, "no reason given") }
@@ -36,7 +36,7 @@ var errResponseStalled = errors.New("the response stalled")
 func (s *Session) explain(err error) *llm.Error {
 	e := &llm.Error{Model: s.model(), Err: err, Kind: llm.ErrUnavailable, Hint: "it is tried again"}
 	var refused *refusedError
-	var told *serverError
+	var failed *serverError
 	switch {
 	case errors.As(err, &refused):
 		e.Status, e.RetryAfter = refused.status, refused.wait
@@ -51,9 +51,9 @@ func (s *Session) explain(err error) *llm.Error {
 		case refused.status < http.StatusInternalServerError:
 			e.Kind, e.Hint = llm.ErrRejected, "check the address and the model"
 		}
-	case errors.As(err, &told):
-		e.Message = "the realtime server says: " + s.clean(told.Error())
-		e.Kind, e.Hint = kindOf(told.failure)
+	case errors.As(err, &failed):
+		e.Message = "the realtime server says: " + s.clean(failed.Error())
+		e.Kind, e.Hint = kindOf(failed.failure)
 		if e.Kind == llm.ErrNotFound {
 			e.Hint += s.deprecationHint()
 		}
@@ -111,8 +111,8 @@ func kindOf(f failure) (llm.ErrorKind, string) {
 
 // isFinal reports whether trying again cannot help.
 func isFinal(e *llm.Error) bool {
-	var told *serverError
-	if errors.As(e.Err, &told) && told.Code == "insufficient_quota" {
+	var failed *serverError
+	if errors.As(e.Err, &failed) && failed.Code == "insufficient_quota" {
 		return true
 	}
 	return e.Kind == llm.ErrAuth || e.Kind == llm.ErrNotFound || e.Kind == llm.ErrRejected

@@ -217,7 +217,7 @@ func (u *usage) used() Usage {
 	}
 }
 
-// length returns how much speech was put into words: it is told in seconds, or a token for each 100 ms.
+// length returns how much speech was put into words: it is given in seconds, or as a token for each 100 ms.
 func (u *usage) length() time.Duration {
 	switch {
 	case u == nil:

@@ -2,7 +2,7 @@ package realtime
 
 import "slices"
 
-// Bounds of what is told again after a connection broke.
+// Bounds of what is replayed after a connection broke.
 const (
 	keptItems = 80
 	keptRunes = 48000
@@ -106,7 +106,7 @@ func (h *history) replayItems(id func() string) []item {
 	return slices.Clone(h.items)
 }
 
-// replayItem returns an item in the form in which it can be told once more.
+// replayItem returns an item in the form in which it can be replayed.
 func (i item) replayItem() (item, bool) {
 	i.ID = ""
 	switch i.Type {

@@ -28,7 +28,7 @@ type PlaybackPosition interface {
 	Played() time.Duration // that went out until now
 }
 
-// Usage counts what one response used. What it costs is not told, as tokens of sound have prices of their own.
+// Usage counts what one response used. It has no cost, since tokens of sound have prices of their own.
 type Usage struct {
 	llm.Usage
 	AudioInput  int // tokens of sound among those that went in
@@ -36,7 +36,7 @@ type Usage struct {
 	AudioOutput int // tokens of sound among those that came out
 }
 
-// Listener is told what a [Session] does, and asked what it does not know. Its methods are called from Run's goroutine and
+// Listener receives what a [Session] does, and answers its questions. Its methods are called from Run's goroutine and
 // must not block, except Asker. Who asked for a response or a tool, or is answered, are all those by id who could be heard
 // in what the response answers; "" among them stands for somebody of whom that is not known.
 type Listener interface { //nolint:interfacebloat // one place for all of it
@@ -131,7 +131,7 @@ func (s *Session) AddMessage(text string) {
 	})
 }
 
-// Interrupt ends the answer that is under way; the model is told how much of it was heard. What plays must have been silenced
+// Interrupt ends the answer that is under way; the model learns how much of it was heard. What plays must have been silenced
 // by then. Tools go on.
 func (s *Session) Interrupt() {
 	s.enqueue(func(ctx context.Context, t *conversation) { t.interrupt(ctx, true) })

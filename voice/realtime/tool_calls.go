@@ -28,7 +28,7 @@ type toolCall struct {
 
 var errTooLong = errors.New("the tool took too long")
 
-// handleToolCall runs a tool that the model calls. The same call may be told of more than once. What runs outlives the connection.
+// handleToolCall runs a tool that the model calls. The same call may be reported more than once. What runs outlives the connection.
 func (t *conversation) handleToolCall(ctx context.Context, response string, i item) {
 	t.history.add(i)
 	if known := t.history.findSame(i); known != nil && i.Name == "" {
@@ -74,7 +74,7 @@ func (s *Session) busy() bool {
 	return len(s.tools) >= maxRunning
 }
 
-// toolResult is what the model is told of a call. A cancelled one is not to be tried again.
+// toolResult is what the model gets as the result of a call. A cancelled one is not to be tried again.
 type toolResult struct {
 	OK        bool   `json:"ok"`
 	Result    string `json:"result,omitempty"`

@@ -12,14 +12,14 @@ import (
 // maxSpeechSpans is how many utterances are remembered until they have been put into words, or answered.
 const maxSpeechSpans = 64
 
-// speechSpan is where in the stream an item was said, as far as the server has told.
+// speechSpan is where in the stream an item was said, as far as the server has reported it.
 type speechSpan struct {
 	item       string
 	begin, end time.Duration
 	committed  bool // it is part of the conversation
 }
 
-// handleSpeech takes what the server tells of where somebody's speech begins or ends.
+// handleSpeech handles the server's events on where somebody's speech begins or ends.
 func (t *conversation) handleSpeech(e event) {
 	if e.ItemID == "" {
 		return
@@ -33,7 +33,7 @@ func (t *conversation) handleSpeech(e event) {
 	}
 }
 
-// speech returns what is known of an item. One that the server has not told of may have been said at any time.
+// speech returns what is known of an item. One that the server has not reported may have been said at any time.
 func (t *conversation) speech(item string) *speechSpan {
 	for i := range t.spoken {
 		if t.spoken[i].item == item {
@@ -68,7 +68,7 @@ func (t *conversation) nameSpeakers(ctx context.Context, item string) {
 	t.addItem(ctx, textItem("["+strings.Join(names, " and ")+" speaking]"))
 }
 
-// noteUtterance notes that an item is part of the conversation and waits for an answer. It may be told of more than
+// noteUtterance notes that an item is part of the conversation and waits for an answer. It may be reported more than
 // once.
 func (t *conversation) noteUtterance(item string) {
 	s := t.speech(item)

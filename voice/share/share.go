@@ -93,7 +93,7 @@ func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, b
 // refusedTargets are stages that would not show a share, with why.
 type refusedTargets []targetLoss
 
-// before returns what people are told of them, and then text. The catalogue of texts knows the formats.
+// before returns the message about them, and then text. The catalogue of texts knows the formats.
 func (r refusedTargets) before(text string) string {
 	for _, l := range slices.Backward(r) {
 		text = fmt.Sprintf("It cannot be shown by %v: %v. %v", l.target.Name(), l.err, text)

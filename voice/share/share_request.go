@@ -21,7 +21,7 @@ type Result struct {
 	Message       string      `json:"message,omitempty"` // sentences for people; a link is not among them
 }
 
-// failedResult returns the result that tells of an error.
+// failedResult returns the result that describes an error.
 func failedResult(id string, err error) Result {
 	r := Result{SessionID: id, Error: "failed", Message: err.Error() + "."}
 	if no, ok := errors.AsType[*Refusal](err); ok {
@@ -32,7 +32,7 @@ func failedResult(id string, err error) Result {
 
 // Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its server. A private
 // session is shown to nobody else, whoever asks. What the call shows already ends if it is another session. The session is kept open meanwhile. An error is a [*Refusal], unless something of
-// ours failed; the Result tells of it as well.
+// ours failed; the Result says so as well.
 func (m *Manager) Share(ctx context.Context, c CallRef, id string, by sessions.Origin) (Result, error) {
 	s, err := m.acquireSlot(ctx, c)
 	if err != nil {
@@ -217,7 +217,7 @@ func (m *Manager) Tools(c CallRef) []sessions.Tool {
 	}
 }
 
-// toolAnswer returns what a model is told: a refusal is an answer, a failure of ours an error.
+// toolAnswer returns a model's tool result: a refusal is an answer, a failure of ours an error.
 func toolAnswer(r Result, err error) (string, []llm.Image, error) {
 	if _, refused := errors.AsType[*Refusal](err); err != nil && !refused {
 		return "", nil, err

@@ -287,9 +287,9 @@ func personOf(r *http.Request) string {
 	return addr.String()
 }
 
-// waitForEnd waits until a view must end for a reason of ours or one that comes from told, which may be nil, or gone is
-// closed, and returns the reason, nil for gone.
-func (v *ViewerPage) waitForEnd(s ViewerShare, told <-chan error, gone <-chan struct{}) error {
+// waitForEnd waits until a view must end and returns the reason: one of ours, or one from lost, which may be nil. It
+// returns nil when gone is closed.
+func (v *ViewerPage) waitForEnd(s ViewerShare, lost <-chan error, gone <-chan struct{}) error {
 	var expired <-chan time.Time
 	if !s.Until.IsZero() {
 		timer := time.NewTimer(time.Until(s.Until))
@@ -299,7 +299,7 @@ func (v *ViewerPage) waitForEnd(s ViewerShare, told <-chan error, gone <-chan st
 	select {
 	case <-gone:
 		return nil
-	case why := <-told:
+	case why := <-lost:
 		return why
 	case <-s.Done:
 		return errShareEnded

@@ -174,8 +174,8 @@ func (v *ViewerPage) handleLive(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusForbidden, errOnlyWatch)
 		return
 	}
-	told := make(chan error, 1)
-	left, err := v.reserveView(s, personOf(r), func(why error) { told <- why })
+	lost := make(chan error, 1)
+	left, err := v.reserveView(s, personOf(r), func(why error) { lost <- why })
 	if err != nil {
 		writeError(w, http.StatusServiceUnavailable, err)
 		return
@@ -183,7 +183,7 @@ func (v *ViewerPage) handleLive(w http.ResponseWriter, r *http.Request) {
 	defer left()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	var work sync.WaitGroup
-	work.Go(func() { cancel(v.waitForEnd(s, told, ctx.Done())) })
+	work.Go(func() { cancel(v.waitForEnd(s, lost, ctx.Done())) })
 	v.Work(w, r.WithContext(ctx), s)
 	cancel(nil)
 	work.Wait()
@@ -205,12 +205,12 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 		v.refuseOffer(w, err)
 		return
 	}
-	place, told := make(chan func(), 1), make(chan error, 1)
+	place, lost := make(chan func(), 1), make(chan error, 1)
 	var first sync.Once
 	up := func(c *webrtc.Conn) {
 		first.Do(func() {
 			defer begun()
-			v.startView(c, s, personOf(r), place, told)
+			v.startView(c, s, personOf(r), place, lost)
 		})
 	}
 	conn, answer, err := v.Engine.Answer(r.Context(), in.SDP, webrtc.Handlers{Connected: up})
@@ -221,7 +221,7 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 	}
 	go func() {
 		defer begun()
-		if why := v.waitForEnd(s, told, conn.Done()); why != nil {
+		if why := v.waitForEnd(s, lost, conn.Done()); why != nil {
 			_ = conn.SendMessage(endReason(why)) // if it does not get there, the end of the connection does
 			conn.End(why)
 			<-conn.Done()
@@ -236,10 +236,10 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"sdp": answer})
 }
 
-// startView gives a connection that has come about a place among those who watch; told gets why it must leave it for
-// another, if it must.
-func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, person string, place chan<- func(), told chan<- error) {
-	left, err := v.reserveView(s, person, func(why error) { told <- why })
+// startView counts an established connection as a viewer. lost receives the reason if it must give its place to
+// another.
+func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, person string, place chan<- func(), lost chan<- error) {
+	left, err := v.reserveView(s, person, func(why error) { lost <- why })
 	if err != nil { // others were faster
 		_ = c.SendMessage(endReason(err)) // the end says it, too
 		c.End(err)

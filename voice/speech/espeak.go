@@ -94,8 +94,8 @@ func (s *ESpeak) run(outer context.Context, text string, take func([]byte) bool)
 	cmd := exec.CommandContext(ctx, s.program, s.args...)
 	cmd.Env = hardening.Environ()
 	cmd.Stdin = strings.NewReader(espeakText(text) + "\n")
-	var told bytes.Buffer
-	cmd.Stderr = &limitedWriter{to: &told, left: 2048}
+	var output bytes.Buffer
+	cmd.Stderr = &limitedWriter{to: &output, left: 2048}
 	cmd.WaitDelay = time.Second
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *ESpeak) run(outer context.Context, text string, take func([]byte) bool)
 	case errors.Is(context.Cause(ctx), errESpeakTimeout):
 		return errESpeakTimeout
 	}
-	if message := strings.Join(strings.Fields(told.String()), " "); message != "" && (waitErr != nil || readErr != nil) {
+	if message := strings.Join(strings.Fields(output.String()), " "); message != "" && (waitErr != nil || readErr != nil) {
 		return fmt.Errorf("espeak-ng: %s", message)
 	}
 	return errors.Join(readErr, waitErr)

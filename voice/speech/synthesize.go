@@ -122,7 +122,7 @@ func (s *Synthesizer) speakPiece(outer context.Context, text string, yield func(
 
 // explain says what went wrong, and what to do where it is the format.
 func (s *Synthesizer) explain(err error) error {
-	told, _ := s.call.explain(err)
+	failure, _ := s.call.explain(err)
 	var (
 		other   *formatError
 		refused *transport.StatusError
@@ -130,13 +130,13 @@ func (s *Synthesizer) explain(err error) error {
 	asked := string(s.o.Format)
 	switch {
 	case errors.As(err, &other):
-		told.Message = fmt.Sprintf("%s was asked for speech as %s, and sent something else", s.call.place.Host, asked)
+		failure.Message = fmt.Sprintf("%s was asked for speech as %s, and sent something else", s.call.place.Host, asked)
 	case errors.As(err, &refused) && refused.Status < http.StatusInternalServerError && strings.Contains(strings.ToLower(refused.Message), "format"):
 	default:
-		return told
+		return failure
 	}
-	told.Hint = "it may not make " + asked + ": choose another format (opus, wav, pcm) in " + cmp.Or(s.o.FormatSetting, "the settings")
-	return told
+	failure.Hint = "it may not make " + asked + ": choose another format (opus, wav, pcm) in " + cmp.Or(s.o.FormatSetting, "the settings")
+	return failure
 }
 
 // formatError is sound of another format than was asked for.
@@ -180,7 +180,7 @@ func decodeSpeech(f Format, body io.Reader, take func([]byte) bool) (wanted bool
 // noise.
 func skipWAVHeader(body io.Reader) (io.Reader, error) {
 	r := bufio.NewReader(body)
-	begin, _ := r.Peek(4) // what keeps it from being read is told by who reads on
+	begin, _ := r.Peek(4) // an error is returned by the next read
 	for _, of := range []string{"RIFF", "OggS", "fLaC", "ID3", "\xff\xfb", "\xff\xf3"} {
 		if bytes.HasPrefix(begin, []byte(of)) {
 			return nil, newFormatError(fmt.Errorf("the answer begins with %q, as no samples do", of))

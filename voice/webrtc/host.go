@@ -34,7 +34,7 @@ const (
 	maxPageKey = 100
 )
 
-// PageCalls is told of calls on pages. Its methods must not wait.
+// PageCalls receives calls on pages. Its methods must not wait.
 type PageCalls interface {
 	// Begin is given each call that begins. Whoever takes it reads its events until they end.
 	Begin(call *PageCall)

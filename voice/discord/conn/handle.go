@@ -89,7 +89,7 @@ func (c *Conn) reportMalformed(text string, op int, err error) {
 	}
 }
 
-// maxReportedOps is how many kinds of message that we cannot read are told of.
+// maxReportedOps is how many kinds of unreadable messages are reported.
 const maxReportedOps = 64
 
 // firstOf reports whether op is strange for the first time.

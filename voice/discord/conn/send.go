@@ -101,7 +101,7 @@ func (c *Conn) EndSpeech() error {
 	return failed
 }
 
-// Format is what is told of our pictures before they come.
+// Format describes our pictures before they are sent.
 type Format struct {
 	Width, Height int
 	Rate          int // frames a second, at most

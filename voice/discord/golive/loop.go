@@ -15,7 +15,7 @@ import (
 // streamLoop is what only the goroutine of a stream touches.
 type streamLoop struct {
 	*Stream
-	created       bool // Discord knows of the stream, and must be told of its end
+	created       bool // Discord knows the stream, and must be told when it ends
 	server        string
 	endpoint      string
 	token         string

@@ -92,7 +92,7 @@ func Open(o Options) (*Spotter, error) {
 	}, nil
 }
 
-// Listen implements [voice.Spotter]. The phrases that found is told of are "clank" for a name, and otherwise words that
+// Listen implements [voice.Spotter]. The phrases that found receives are "clank" for a name, and otherwise words that
 // cancel.IsStop takes for a stop. Its At is that of the sound which ends the phrase. A process runs
 // only while the person speaks and shortly after; if it ends by itself it is started again with their next words. Beyond Max
 // people at once the others are not listened to, and the log says so. What found does must be quick, and it must not close the

@@ -249,7 +249,7 @@ func (l *stream) sendSegment() {
 	l.pending = l.pending[:0]
 }
 
-// openSegments returns the segments that may still be told of.
+// openSegments returns the segments that may still be reported.
 func (l *stream) openSegments() []segmentResult {
 	for i, p := range l.pieces {
 		if p.open || time.Since(p.closedAt) < yieldAfter {

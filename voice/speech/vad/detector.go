@@ -19,7 +19,7 @@ const (
 // Listener is told what a [Detector] hears. Its methods are called from Run's goroutine, one at a time, and must not block.
 type Listener interface {
 	Sound(s voice.Sound)     // what each person sends, 20 ms or so at a time, speech or not
-	Ended(u voice.Utterance) // somebody has ended, or gone on for MaxUtterance
+	Ended(u voice.Utterance) // somebody has ended, or has spoken for MaxUtterance
 
 	// Paused tells what somebody has said until now, when they have been silent for half a pause. Speaking is called if they go on,
 	// and Ended with all of it when they have ended.
