@@ -48,9 +48,10 @@ func (r *rig) readFrom(res *http.Response) *reading {
 	return &reading{r.t, res.Body, sc}
 }
 
-// next returns the next event; ok is false at the end of the stream.
+// next returns the next event; ok is false at the end of the stream, and if nothing comes for a while.
 func (s *reading) next() (event, bool) {
 	s.t.Helper()
+	defer time.AfterFunc(time.Minute, func() { s.body.Close() }).Stop()
 	var e event
 	for s.sc.Scan() {
 		name, value, _ := strings.Cut(s.sc.Text(), ": ")
