@@ -119,7 +119,7 @@ func table() []Spec { //nolint:funlen // a table
 			},
 			Sketch: "{direction,ref?}", Command: "scroll", Args: []string{"ref"},
 			Done: "scrolled", Examples: []string{"scroll --direction up --pixels 400"}, ByRef: true, ReadOnly: true,
-			Tool:  "scroll", ToolFields: []string{"direction!", "pixels", "ref"}, Label: "scroll {direction}{ in ref}",
+			Tool: "scroll", ToolFields: []string{"direction!", "pixels", "ref"}, Label: "scroll {direction}{ in ref}",
 		},
 		{
 			Kind: KindDrag, About: "drag one element onto another", Limit: interaction, MayClose: true,
