@@ -225,8 +225,7 @@ func RevealLinks(text string) string {
 				continue
 			}
 			flush(i)
-			text = text[:i] + revealedLink(label, address) + text[end:]
-			i++ // the label may hold another
+			text = text[:i] + revealedLink(label, address) + text[end:] // read again: the label may be or hold another
 		default:
 			i++
 		}

@@ -107,6 +107,8 @@ func TestAnAnswerShowsWhereItsLinksLead(t *testing.T) {
 		"pay\u202egnp.exe \u2066x\u2069":                       "paygnp.exe x",
 		"plain **text**, 1 < 2, שלום":                          "plain **text**, 1 < 2, שלום",
 		`ends with \`:                                          `ends with \`,
+		"[[bank.com](https://evil.example)](https://bank.com)": "bank.com (<https://evil.example>) (<https://bank.com>)",
+		"[`[a](b)`](https://evil.example)":                     "`[a](b)` (<https://evil.example>)",
 	} {
 		if got := discord.RevealLinks(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)

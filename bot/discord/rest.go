@@ -46,7 +46,7 @@ type REST struct {
 
 	mu      sync.Mutex
 	session *discordgo.Session // used for its REST client alone: it is never opened
-	buckets map[string]*discordgo.Bucket
+	buckets map[string]*bucket
 	counted *discordgo.RateLimiter // of requests that count towards the limit of the whole bot
 	exempt  *discordgo.RateLimiter // of answers to interactions, which do not
 }
@@ -54,6 +54,14 @@ type REST struct {
 // maxBuckets is how many rate limit buckets are kept. Every interaction has one
 // of its own, and the library never forgets any.
 const maxBuckets = 1000
+
+// bucket counts the requests that Discord limits together. Only who holds its turn may lock it.
+type bucket struct {
+	*discordgo.Bucket
+
+	limiter *discordgo.RateLimiter
+	turn    chan struct{} // holds a value during a request
+}
 
 type persistKey struct{}
 
@@ -151,27 +159,27 @@ type apiRequest struct {
 	out          any // decoded from JSON; nil for none
 }
 
-// bucket returns the library's session, and the limiter and bucket called key.
-func (c *REST) bucket(key string) (*discordgo.Session, *discordgo.RateLimiter, *discordgo.Bucket) {
+// bucket returns the library's session, and the bucket called key.
+func (c *REST) bucket(key string) (*discordgo.Session, *bucket) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == nil {
 		c.session = c.open()
 	}
-	if _, ok := c.buckets[key]; !ok && (c.buckets == nil || len(c.buckets) >= maxBuckets) {
-		c.buckets = make(map[string]*discordgo.Bucket)
+	b, ok := c.buckets[key]
+	if !ok && (c.buckets == nil || len(c.buckets) >= maxBuckets) {
+		c.buckets = make(map[string]*bucket)
 		c.counted, c.exempt = discordgo.NewRatelimiter(), discordgo.NewRatelimiter()
 	}
-	limiter := c.counted
-	if isInteractionRoute(key) {
-		limiter = c.exempt
-	}
-	b, ok := c.buckets[key]
 	if !ok {
-		b = limiter.GetBucket(key)
+		limiter := c.counted
+		if isInteractionRoute(key) {
+			limiter = c.exempt
+		}
+		b = &bucket{limiter.GetBucket(key), limiter, make(chan struct{}, 1)}
 		c.buckets[key] = b
 	}
-	return c.session, limiter, b
+	return c.session, b
 }
 
 // isInteractionRoute reports whether requests of key are answers to interactions, which
@@ -204,12 +212,16 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 		return err
 	}
 	key := limitKey(r.method, r.path)
+	if len(r.files) > 0 { // texts do not wait for a long upload; Discord refuses if both together are too many
+		key += " with files"
+	}
 	for tries, waits := 1, 0; ; {
-		session, limiter, bucket := c.bucket(key)
-		if err := lockBucket(ctx, limiter, bucket); err != nil {
+		session, bucket := c.bucket(key)
+		if err := bucket.take(ctx); err != nil {
 			return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 		}
-		answer, err := sendOnce(ctx, session, r, bucket, contentType, body)
+		answer, err := sendOnce(ctx, session, r, bucket.Bucket, contentType, body)
+		<-bucket.turn
 		var refusal *APIError
 		switch {
 		case err == nil:
@@ -236,15 +248,21 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 	}
 }
 
-// lockBucket waits until the bucket lets a request through, and locks it. The
-// library would sleep instead, whatever becomes of ctx.
-func lockBucket(ctx context.Context, limiter *discordgo.RateLimiter, b *discordgo.Bucket) error {
+// take waits until the bucket lets a request through, takes its turn, and locks it. The library would wait instead,
+// whatever becomes of ctx.
+func (b *bucket) take(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case b.turn <- struct{}{}:
+	}
 	for {
 		b.Lock()
-		wait := limiter.GetWaitTime(b, 1)
+		wait := b.limiter.GetWaitTime(b.Bucket, 1)
 		if wait <= 0 {
 			if err := context.Cause(ctx); err != nil {
 				b.Unlock()
+				<-b.turn
 				return err
 			}
 			b.Remaining--
@@ -252,6 +270,7 @@ func lockBucket(ctx context.Context, limiter *discordgo.RateLimiter, b *discordg
 		}
 		b.Unlock()
 		if err := waitFor(ctx, min(wait, longestWait)); err != nil {
+			<-b.turn
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,6 +203,53 @@ func TestARequestOnTheWireIsFinished(t *testing.T) {
 	close(release)
 	if err := <-done; err != nil {
 		t.Errorf("Send = %v, want it finished", err)
+	}
+}
+
+func TestARequestDoesNotWaitForASlowOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		files    []discord.File
+		give, ok bool
+	}{
+		"a text passes an upload":      {files: []discord.File{{Name: "x.png", Data: make([]byte, 1)}}, ok: true},
+		"a wait ends with its context": {give: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			arrived, release := make(chan struct{}), make(chan struct{})
+			var first atomic.Bool
+			a := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if first.CompareAndSwap(false, true) {
+					close(arrived)
+					<-release
+				}
+				posted(w, r)
+			})
+			var slow sync.WaitGroup
+			slow.Go(func() {
+				check.Must(t, check.Err(a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "x", Files: c.files})))
+			})
+			<-arrived
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := make(chan error, 1)
+			go func() {
+				_, err := a.Send(ctx, "1", discord.OutgoingMessage{Content: "hi"})
+				done <- err
+			}()
+			if c.give {
+				cancel()
+			}
+			select {
+			case err := <-done:
+				if (err == nil) != c.ok {
+					t.Errorf("Send = %v", err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Error("it waits for the other")
+			}
+			close(release)
+			slow.Wait()
+		})
 	}
 }
 
