@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -121,14 +122,17 @@ type schedule struct {
 	notBefore map[string]time.Time // for checks that were due at the start, and for those that could not be stored
 }
 
-func (s *schedule) tryStart(id string) bool {
+// checking returns the watches whose checks run.
+func (s *schedule) checking() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running[id] {
-		return false
-	}
+	return maps.Clone(s.running)
+}
+
+func (s *schedule) start(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.running[id] = true
-	return true
 }
 
 // finish lets a watch be checked again, after a delay if its result could not be stored.
@@ -148,6 +152,7 @@ func (r *Runner) startDue(ctx context.Context, s *schedule) time.Time {
 	if r.Host.Limits().PerOwner == 0 {
 		return now.Add(storeRetry) // the settings may have changed by then
 	}
+	busy := s.checking() // what the list says of these may be outdated by the time it is there
 	list, err := r.Store.Watches(ctx, Query{Active: true})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -164,7 +169,8 @@ func (r *Runner) startDue(ctx context.Context, s *schedule) time.Time {
 			if at.Before(next) {
 				next = at
 			}
-		case s.tryStart(w.ID):
+		case !busy[w.ID]: // the end of a check wakes Run
+			s.start(w.ID)
 			s.work.Go(func() {
 				defer r.wakeRun()
 				err := r.runCheck(ctx, w)

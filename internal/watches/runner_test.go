@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -431,6 +432,41 @@ func TestAWatchEndedDuringACheckNotifiesNothing(t *testing.T) {
 		pass(5 * time.Hour)
 		if end, err := w.Store.Watch(t.Context(), got.ID); err != nil || len(w.told) != 0 || end.Reason != "ended by Ada" {
 			t.Errorf("told %v, ended: %q, %v", w.told, end.Reason, err)
+		}
+	})
+}
+
+// slowStore is a store whose list of watches takes its time, when slow says so.
+type slowStore struct {
+	watches.Store
+
+	slow atomic.Bool
+}
+
+func (s *slowStore) Watches(ctx context.Context, q watches.Query) ([]watches.Watch, error) {
+	list, err := s.Store.Watches(ctx, q)
+	if q == (watches.Query{Active: true}) && s.slow.CompareAndSwap(true, false) {
+		<-time.After(5 * time.Minute)
+	}
+	return list, err
+}
+
+func TestACheckThatEndsWhileWatchesAreReadIsNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "old")
+		store := &slowStore{Store: w.Store}
+		w.Store = store
+		defer w.begin(t)()
+		got := w.add(t, watches.Condition{})
+		other, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/", What: "x", Every: 24 * time.Hour})
+		check.Must(t, err)
+		w.show("new")
+		pass(time.Until(got.NextCheck) + time.Minute + time.Second) // now it waits for its second look
+		store.slow.Store(true)
+		check.Must(t, check.Err(w.End(t.Context(), other.ID, ada, cancel.Actor{ID: "ada", Name: "Ada"}))) // has the list be read
+		pass(10 * time.Minute)
+		if len(w.told) != 1 {
+			t.Errorf("told %v, want one notice", w.told)
 		}
 	})
 }
