@@ -538,6 +538,29 @@ func TestARunningTaskGetsANote(t *testing.T) {
 	}
 }
 
+func TestWhatWasSaidTooLateHasTheLimitsOfItsTask(t *testing.T) {
+	r := start(t)
+	c := r.client()
+	started, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold: find a lamp", MaxSteps: 7, MaxUSD: 0.5})
+	check.Must(t, err)
+	check.Must(t, check.Err(c.SendNote(t.Context(), started.TaskID, api.NoteRequest{Text: "brief"})))
+	events, end := r.manager.Subscribe()
+	defer end()
+	r.backend.letGo()
+	var late sessions.TaskRecord
+	for late.ID == "" || late.ID == started.TaskID {
+		select {
+		case ev := <-events:
+			late = ev.Record
+		case <-time.After(10 * time.Second):
+			t.Fatal("no task follows")
+		}
+	}
+	if late.MaxSteps != 7 || late.MaxUSD != 0.5 {
+		t.Errorf("%q may use %d steps and %v USD, want 7 and 0.5", late.Prompt, late.MaxSteps, late.MaxUSD)
+	}
+}
+
 func TestTheChatSendsNotesToTheRunningTask(t *testing.T) {
 	r := start(t)
 	tb := r.arrive(launch(t), 1280, 860, "light")

@@ -117,7 +117,7 @@ func (s *Server) runLate(ctx context.Context, t sessions.Task, rec sessions.Task
 	}
 	next := sessions.Task{
 		Prompt: strings.Join(rec.Late, "\n"), SessionID: rec.SessionID, Origin: t.Origin, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps,
-		Profile: t.Profile, Headed: t.Headed,
+		MaxUSD: rec.RemainingUSD(), Profile: t.Profile, Headed: t.Headed,
 	}
 	if rec.Closed {
 		next.SessionID = ""
