@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -199,6 +200,23 @@ func TestAManagerOfOneServerSetsNothingOnAnother(t *testing.T) {
 		k.step("open", nil)
 		s.answer(it, public.want)
 		k.done("")
+	}
+}
+
+func TestASetupWithManyChannelsAndRolesIsShown(t *testing.T) {
+	s := newStage(t)
+	m, chief := s.serverSettings()
+	s.open()
+	list := func(n int) json.RawMessage {
+		ids := make([]string, n)
+		for i := range ids {
+			ids[i] = strconv.Itoa(100_000_000_000_000_000 + i)
+		}
+		return json.RawMessage(strconv.Quote(strings.Join(ids, " ")))
+	}
+	check.Must(t, m.UpdateGuild(t.Context(), s.guild.ID, map[string]json.RawMessage{settings.ServerChannels: list(150), settings.ServerRoles: list(150)}, ""))
+	if got := s.set(s.command(chief, "setup", nil), nil, "Channels: <#100000000000000000>"); strings.Count(got.Content, "and 125 more") != 2 {
+		t.Errorf("it says %q", got.Content)
 	}
 }
 

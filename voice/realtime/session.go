@@ -189,10 +189,10 @@ func (s *Session) Run(ctx context.Context, on Listener) error {
 	for {
 		began := time.Now()
 		up, err := t.runConnection(ctx)
+		t.handleDisconnect(err) // also at the end: what is under way was used
 		if ctx.Err() != nil {
 			return nil
 		}
-		t.handleDisconnect(err)
 		if up && time.Since(began) >= s.stableAfter() {
 			wait, lost = s.minWait(), time.Now()
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/sessions"
@@ -82,6 +83,26 @@ func TestAQuestionIsHeardAndAnswered(t *testing.T) {
 	want.Usage = llm.Usage{Calls: 1, InputTokens: 100, CachedTokens: 20, OutputTokens: 50}
 	if diff := cmp.Diff(want, await(t, w.used)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAnAnswerThatTheEndCutsOffIsCounted(t *testing.T) {
+	t.Parallel()
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
+		c.Open()
+		c.Expect("conversation.item.create")
+		c.Expect("response.create")
+		c.Begin("resp_1", "item_1")
+		c.OutputAudio("resp_1", "item_1", pcm(500*time.Millisecond))
+	})
+	s.AddMessage("Hello?")
+	stop := run(t, s)
+	await(t, w.speak)
+	check.Must(t, stop())
+	select {
+	case <-w.used:
+	default:
+		t.Error("nothing is counted")
 	}
 }
 
