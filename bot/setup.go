@@ -181,11 +181,16 @@ func setupValue(loc i18n.Locale, f settings.Field, s settings.Settings) string {
 		mark = "<@&"
 	}
 	ids := strings.Fields(text)
+	if len(ids) == 0 {
+		return loc.T("all")
+	}
+	more := len(ids) - maxChosen // a message holds no more than about eighty
+	ids = ids[:min(len(ids), maxChosen)]
 	for i, id := range ids {
 		ids[i] = mark + id + ">"
 	}
-	if len(ids) == 0 {
-		return loc.T("all")
+	if more > 0 {
+		ids = append(ids, loc.T("… and %d more", more))
 	}
 	return strings.Join(ids, " ")
 }

@@ -214,7 +214,7 @@ func TestASetupWithManyChannelsAndRolesIsShown(t *testing.T) {
 		}
 		return json.RawMessage(strconv.Quote(strings.Join(ids, " ")))
 	}
-	check.Must(t, m.UpdateGuild(t.Context(), s.guild.ID, map[string]json.RawMessage{settings.ServerChannels: list(150), settings.ServerRoles: list(150)}, ""))
+	check.Must(t, m.UpdateGuild(t.Context(), s.guild.ID, map[string]json.RawMessage{settings.ServerChannels: list(150), settings.ServerRoles: list(150)}, "0"))
 	if got := s.set(s.command(chief, "setup", nil), nil, "Channels: <#100000000000000000>"); strings.Count(got.Content, "and 125 more") != 2 {
 		t.Errorf("it says %q", got.Content)
 	}
