@@ -57,6 +57,10 @@ func (p *parkedPage) size() int {
 		n += len(e.url) + len(e.title)
 	}
 	for _, f := range p.frames {
+		n += len(f.URL) + len(f.Focus)
+		if f.State != nil {
+			n += len(*f.State)
+		}
 		for _, part := range slices.Concat(f.Fields, f.Scrolled) {
 			n += len(part)
 		}

@@ -186,8 +186,12 @@ func runTabSelect(ctx context.Context, w *Window, _ tabLease, args actiontable.V
 		return nil, err
 	}
 	w.mu.Lock()
+	there := w.tabs.Has(tab)
 	w.tabs.Select(tab)
 	w.mu.Unlock()
+	if !there { // its page has closed it meanwhile
+		return nil, page.ErrTabGone
+	}
 	return []string{"the current tab is " + TabLine(tab)}, nil
 }
 

@@ -29,8 +29,11 @@ func (s *windowTabs) Add(tab *page.Tab) {
 	s.Select(tab)
 }
 
-// Select makes one of the tabs current.
+// Select makes one of the tabs current. One that has closed meanwhile is passed over.
 func (s *windowTabs) Select(tab *page.Tab) {
+	if !s.Has(tab) {
+		return
+	}
 	s.selected = append(slices.DeleteFunc(s.selected, func(t *page.Tab) bool { return t == tab }), tab)
 	s.announce()
 }
