@@ -26,7 +26,7 @@ import (
 )
 
 // openTaskRunner connects to the server that owns the home, if there is one, and otherwise opens a server in this
-// process. If another command is using the home, this one stores nothing, and says so.
+// process. If another command is using the home, this one stores nothing but what it spends, and says so.
 func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
 	h, running, err := findServer(e)
 	if err != nil {
@@ -39,7 +39,7 @@ func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
 	switch err := h.Claim(); {
 	case errors.Is(err, server.ErrHomeClaimed):
 		opts.Ephemeral = true
-		fmt.Fprintf(e.Stderr, "another clank is at work with %s; this one uses a browser without its logins, and keeps nothing\n", h.Dir)
+		fmt.Fprintf(e.Stderr, "another clank is at work with %s; this one uses a browser without its logins, and keeps nothing but what it spends\n", h.Dir)
 	case err != nil:
 		return nil, err
 	}

@@ -41,6 +41,18 @@ func OpenBudget(ctx context.Context, ledger budget.Ledger, now func() settings.S
 	return NewBudgetEnforcer(ledger, now, logger), nil
 }
 
+// openBudget opens the budgets of the home, whose limits hold for all its processes together.
+func (a *Server) openBudget(ctx context.Context) (err error) {
+	ledger := a.telemetry.Metrics.Ledger(a.homeDB)
+	if a.Ephemeral { // what is reserved there is under way in the process that owns the home
+		a.budget = NewBudgetEnforcer(ledger, a.Settings.Current, a.logger)
+	} else if a.budget, err = OpenBudget(ctx, ledger, a.Settings.Current, a.logger); err != nil {
+		return err
+	}
+	a.budget.GuildLimit = a.guildLimit
+	return nil
+}
+
 // BudgetRules converts the settings to budget rules. Limits that cannot be parsed were refused when they were set.
 func BudgetRules(all settings.Settings) budget.Rules {
 	s := all.Budget

@@ -47,6 +47,7 @@ type Server struct {
 	Home         *Home
 	logger       *slog.Logger
 	Db           *sqlite.DB
+	homeDB       *sqlite.DB // with the settings and what was spent; Db unless the state is temporary
 	Settings     *settings.Manager
 	scopes       cancel.Scopes
 	gate         *egress.Proxy
@@ -82,7 +83,7 @@ type Server struct {
 	version   string
 	abort     context.Context //nolint:containedctx // [Options.AbortContext]
 	StateDir  string          // directory of the state
-	Ephemeral bool            // store nothing: another process owns the home
+	Ephemeral bool            // store nothing but what is spent: another process owns the home
 
 	browserMu     sync.Mutex
 	browserFound  chrome.Executable // the browser whose build date the dashboard shows
@@ -132,10 +133,9 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	if err := a.openShop(ctx, opts.ShopAddr); err != nil {
 		return nil, err
 	}
-	if a.budget, err = OpenBudget(ctx, a.telemetry.Metrics.Ledger(a.Db), a.Settings.Current, a.logger); err != nil {
+	if err := a.openBudget(ctx); err != nil {
 		return nil, err
 	}
-	a.budget.GuildLimit = a.guildLimit
 	a.models = a.newModelFinder()
 	a.openVault(ctx)
 	a.Approver = a.newApprover()
@@ -208,17 +208,17 @@ func (a *Server) openDatabase(ctx context.Context) error {
 	}
 	a.Db = db
 	a.onClose(func(context.Context) error { return db.Close() })
-	kept := db
-	if a.Ephemeral { // its state is temporary, but it uses the settings of the home
-		if kept, err = a.Home.OpenDatabase(ctx); err != nil {
+	a.homeDB = db
+	if a.Ephemeral { // its state is temporary, but the settings and limits of the home hold
+		if a.homeDB, err = a.Home.OpenDatabase(ctx); err != nil {
 			return err
 		}
-		a.onClose(func(context.Context) error { return kept.Close() })
+		a.onClose(func(context.Context) error { return a.homeDB.Close() })
 	} else if err := a.Home.noteVersion(a.version); err != nil {
 		return err
 	}
 	a.Settings = &settings.Manager{
-		Store: kept, Guilds: kept, Log: a.logger, Providers: ModelProviders(), Check: CheckReach, ServerModels: choosableModels,
+		Store: a.homeDB, Guilds: a.homeDB, Log: a.logger, Providers: ModelProviders(), Check: CheckReach, ServerModels: choosableModels,
 	}
 	return a.Settings.Open(ctx)
 }

@@ -20,6 +20,7 @@ import (
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
 	"clank/voice"
@@ -31,6 +32,12 @@ import (
 // openTestServer opens a server with models, and with the given address of Discord. Its state is in dir.
 func openTestServer(t *testing.T, dir, discord string) *Server {
 	t.Helper()
+	return openTestServerWith(t, dir, discord, false)
+}
+
+// openTestServerWith opens one that may store nothing.
+func openTestServerWith(t *testing.T, dir, discord string, ephemeral bool) *Server {
+	t.Helper()
 	vars := map[string]string{
 		"CLANK_HOME": dir, "OPENAI_API_KEY": "sk-1", "CLANK_DISCORD_API": discord, NoSandboxEnv: "1",
 	}
@@ -39,9 +46,33 @@ func openTestServer(t *testing.T, dir, discord string) *Server {
 	check.Must(t, err)
 	a, err := Open(t.Context(), h, Options{
 		Getenv: getenv, Logger: slog.New(slog.DiscardHandler), AbortContext: t.Context(), ShopAddr: "127.0.0.1:0",
+		Ephemeral: ephemeral,
 	})
 	check.Must(t, err)
 	return a
+}
+
+func TestWhoStoresNothingHasTheBudgetOfTheHome(t *testing.T) {
+	dir := t.TempDir()
+	owner := openTestServer(t, dir, "")
+	defer func() { check.Must(t, owner.Close(t.Context())) }()
+	_, _, err := owner.Settings.Update(t.Context(), map[string]json.RawMessage{"agentStack.runtimeConfig.budget.day": json.RawMessage(`"2 calls"`)}, "")
+	check.Must(t, err)
+	call := budget.Estimate{Model: "openai:gpt"}
+	held, err := owner.budget.Hold(t.Context(), call)
+	check.Must(t, err)
+	guest := openTestServerWith(t, dir, "", true)
+	defer func() { check.Must(t, guest.Close(t.Context())) }()
+	check.Must(t, guest.budget.Spend(t.Context(), call, func(context.Context) (llm.Usage, time.Duration, error) {
+		return llm.Usage{Calls: 1, InputTokens: 1}, 0, nil
+	}))
+	for name, k := range map[string]*budget.Enforcer{"owner": owner.budget, "guest": guest.budget} {
+		if err := k.Check(t.Context(), call); err == nil {
+			t.Errorf("the %s may make a third call of two", name)
+		}
+	}
+	held.Release(t.Context())
+	check.Must(t, owner.budget.Check(t.Context(), call))
 }
 
 // setGuild changes settings of a server, as its managers do.
