@@ -132,7 +132,7 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 	})
 	people := []string{"viewer", "member", "owner", "moderator", "other"}
 	want := map[string][5]int{
-		"GET /{$}": {303, 200, 200, 200, 200}, "GET /s/{id}": {403, 200, 200, 200, 200},
+		"GET /{$}": {303, 200, 200, 200, 200}, "GET /s/{id}": {403, 200, 200, 200, 404},
 		"POST /api/tasks": {403, 202, 202, 202, 403}, "POST /api/talk": {403, 409, 409, 409, 409}, "GET /activity": {200, 200, 200, 200, 200},
 		"GET /settings/servers/{id}": {404, 404, 404, 200, 404}, "GET /api/servers/{id}/settings": {404, 404, 404, 200, 404},
 		"PUT /api/servers/{id}/settings": {404, 404, 404, 409, 404},
@@ -177,7 +177,7 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 			case strings.HasPrefix(path, "/api/tasks/"), strings.HasPrefix(path, "/tasks/"):
 				id, _ = r.hold(from)
 				defer r.scopes.StopWork(id, somebody, true)
-			case strings.HasPrefix(path, "/api/sessions/"):
+			case strings.HasPrefix(path, "/api/sessions/"), strings.HasPrefix(path, "/s/"):
 				var task string
 				task, id = r.hold(from)
 				defer r.scopes.StopWork(task, somebody, true)
