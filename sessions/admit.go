@@ -86,11 +86,13 @@ func (m *Manager) enqueue(ctx context.Context, j *queuedTask) context.Context {
 	}
 	m.queue.waiting = append(m.queue.waiting, j)
 	for i, j := range m.queue.order() {
-		j.setQueueStatus(i+1, m.held)
+		if !j.awaitsRoom {
+			j.setQueueStatus(i+1, m.held)
+		}
 	}
 	m.dispatch()
-	if j.started {
-		j.unpublished = []queueStatus{{}} // it started without waiting
+	if j.started || j.queueStatus.position == 0 {
+		j.unpublished = []queueStatus{{}} // it does not wait for others
 	}
 	return ctx
 }

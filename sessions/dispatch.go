@@ -30,6 +30,7 @@ type queuedTask struct {
 
 	queueStatus queueStatus
 	unpublished []queueStatus // position changes not yet published
+	awaitsRoom  bool          // an idle session is being parked for it, which is all that it waits for
 	started     bool
 }
 
@@ -74,7 +75,11 @@ func (m *Manager) dispatch() {
 	}
 	m.held = shortage
 	for i, j := range order {
-		j.setQueueStatus(i+1, shortage)
+		if j.awaitsRoom && shortage == "" {
+			j.setQueueStatus(0, "") // nobody is ahead of it
+		} else {
+			j.setQueueStatus(i+1, shortage)
+		}
 	}
 }
 
@@ -103,6 +108,7 @@ func (m *Manager) retryHeld() {
 func (m *Manager) nextStartable(order []*queuedTask, lim Limits) int {
 	wanted := 0 // pages needed by tasks further ahead
 	for i, j := range order {
+		j.awaitsRoom = false
 		if !m.queue.allowsStart(j, lim) || j.live.busy != nil || j.live.control != nil {
 			continue
 		}
@@ -112,6 +118,7 @@ func (m *Manager) nextStartable(order []*queuedTask, lim Limits) int {
 		if wanted++; wanted > m.parking {
 			m.makeRoom()
 		}
+		j.awaitsRoom = wanted <= m.parking
 	}
 	return -1
 }

@@ -175,6 +175,8 @@ func TestPagesAreNeverMoreThanTheCap(t *testing.T) {
 		if second.final() || third.final() || begun != 1 {
 			t.Errorf("before the page was parked: %v %v, parking %d", second.told(), third.told(), begun)
 		}
+		equal(t, "while a page is parked for the second", []string{"queued 0"}, second.told())
+		equal(t, "behind it", []string{"queued 2"}, third.told())
 		close(parking)
 		second.end(t)
 		third.end(t)
