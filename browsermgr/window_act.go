@@ -293,7 +293,10 @@ func ResultNotes(res page.Result, downloads []files.Download) []string {
 	if res.Status >= 400 {
 		notes = append(notes, fmt.Sprintf("the server answered HTTP %d", res.Status))
 	}
-	if res.Loading {
+	switch {
+	case res.Navigated && page.IsErrorPage(res.URL):
+		notes = append(notes, "no page is open: the browser shows its own error page")
+	case res.Loading:
 		notes = append(notes, "the page is still loading")
 	}
 	if d := res.Dialog; res.BlockedByDialog && d != nil {

@@ -279,7 +279,7 @@ func (h *heldTab) WithPolicy(ctx context.Context, do func() error) error {
 // CheckPolicy checks the tab's address against the policy before it is read or scripted. Chromium's error pages are
 // allowed.
 func (h *heldTab) CheckPolicy(ctx context.Context) error {
-	if strings.HasPrefix(h.Tab.URL(), "chrome-error:") {
+	if page.IsErrorPage(h.Tab.URL()) {
 		return nil
 	}
 	return h.Profile.Allow(ctx, h.Tab.URL())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"clank/browsermgr/address"
@@ -25,6 +26,9 @@ const (
 
 // ErrDownload is returned if an address leads to a download; the tab keeps its page.
 var ErrDownload = errors.New("the address is a download, not a page")
+
+// IsErrorPage reports whether url is the address of the page that Chromium shows in place of one that did not load.
+func IsErrorPage(url string) bool { return strings.HasPrefix(url, "chrome-error:") }
 
 // Navigate calls [Tab.NavigateWithin] with a limit of 20 s.
 func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {

@@ -146,7 +146,15 @@ func TestNavigateInWords(t *testing.T) {
 		"http://no-such.invalid/":   "no such host no-such.invalid: check the spelling",
 		"http://127.0.0.1:1/unsafe": "browsers refuse",
 	} {
-		check.Fails(t, check.Err(tab.Navigate(t.Context(), url)), nil, want)
+		res, err := tab.Navigate(t.Context(), url)
+		check.Fails(t, err, nil, want)
+		if url == download.URL {
+			continue
+		}
+		snapshot(t, tab, page.SnapshotOptions{}) // Chromium has told about the target by then
+		if !page.IsErrorPage(res.URL) || !page.IsErrorPage(tab.URL()) || res.Loading {
+			t.Errorf("%s: got %+v, then %s; want the error page", url, res, tab.URL())
+		}
 	}
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
 		t.Errorf("the tab does not recover: %v", err)

@@ -39,7 +39,7 @@ func (t *Tab) resultSince(m actionBaseline) Result {
 	r := Result{
 		URL: t.url, Navigated: l.Documents != m.Documents || l.SameDocument != m.SameDocument,
 		Downloading: l.Downloads != m.Downloads,
-		Loading:     l.Pending || (l.Documents != m.Documents && !l.Parsed),
+		Loading:     l.Pending || (l.Documents != m.Documents && !l.Parsed && !IsErrorPage(t.url)),
 		Opened:      slices.Clone(t.openedTabs[min(m.openedTabs, len(t.openedTabs)):]),
 	}
 	if l.Documents != m.Documents {

@@ -169,6 +169,10 @@ func (t *Tab) Stop(ctx context.Context) error {
 func (t *Tab) setInfo(info targetInfo) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if IsErrorPage(t.url) {
+		// Chromium reports the address that did not load, before or after the error page is shown.
+		return false
+	}
 	if t.url == info.URL && t.title == info.Title {
 		return false
 	}

@@ -354,6 +354,9 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.url = p.Frame.URL + p.Frame.Fragment
+	if IsErrorPage(t.url) {
+		t.title = ""
+	}
 	t.loadState.Committed(p.Frame.LoaderID, restored)
 	t.refs.Reset()
 	t.signalChange()

@@ -177,7 +177,7 @@ func (r result) overview() string {
 // here says where the page is.
 func (p page) here() string {
 	switch {
-	case p.url == "", p.url == "about:blank":
+	case p.url == "", p.url == "about:blank", strings.HasPrefix(p.url, "chrome-error:"):
 		return ""
 	case p.title == "":
 		return "The page is now " + p.url + "."

@@ -60,6 +60,14 @@ func TestAFailingStepEndsWithItsReason(t *testing.T) {
 	}
 }
 
+func TestAFailureToOpenSaysWhatFailedAndNoMore(t *testing.T) {
+	w := &world{at: "chrome-error://chromewebdata/", note: "no page is open", fail: map[string]string{"browser_open": "no such host"}}
+	answer := w.ask(t, newModel(), `open nosuch.example`)
+	if want := "Step 1 of 1, open nosuch.example, did not work: no such host\n\nNote: no page is open"; answer != want {
+		t.Errorf("got %q, want %q", answer, want)
+	}
+}
+
 func TestWhatIsNotThereIsToldWithWhatIs(t *testing.T) {
 	w := &world{state: state}
 	answer := w.ask(t, newModel(), `open the demo shop, click "Sign it"`)

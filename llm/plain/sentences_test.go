@@ -190,6 +190,7 @@ const state = `- banner:
 // world answers calls as the browser agent does.
 type world struct {
 	stop    llm.StopReason    // of the last answer
+	at      string            // the page's address; empty means that of the demo shop
 	state   string            // what the page shows
 	after   map[string]string // what it shows after the call with that name
 	fail    map[string]string // why the call with that name fails
@@ -232,7 +233,11 @@ func (w *world) answer(t *testing.T, c llm.ToolCall) {
 	} else {
 		w.calls = append(w.calls, compact(t, c))
 	}
-	lines := []string{"url: " + shop}
+	at := w.at
+	if at == "" {
+		at = shop
+	}
+	lines := []string{"url: " + at}
 	if w.note != "" {
 		lines = append(lines, "note: "+w.note)
 	}
