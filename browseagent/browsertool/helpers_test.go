@@ -232,6 +232,11 @@ func (a *agent) Browse(
 	case "ask":
 		allowed, err := person.Ask(ctx, "Buy something", "Buy now")
 		return browsertool.BrowseAnswer{Text: fmt.Sprintf("allowed %t, %v", allowed, err)}, nil
+	case "ask others too":
+		_, unfit := person.Ask(ctx, "Buy something", "Buy now")
+		answered, answer := context.WithCancelCause(ctx)
+		answer(errors.New("answered elsewhere"))
+		return browsertool.BrowseAnswer{Text: fmt.Sprint(unfit != nil, " ", person.Await(answered, "Buy something"))}, nil
 	case "await":
 		err := person.Await(ctx, "Buy something")
 		return browsertool.BrowseAnswer{Text: fmt.Sprint(person.CanAnswer(), " ", err)}, nil

@@ -84,7 +84,7 @@ func (p *ClientPerson) elicit(ctx context.Context, about, message string, schema
 	if !p.CanAnswer() {
 		return nil, errors.New("the client cannot ask its person")
 	}
-	ctx, done := p.keepWaiting(ctx, about)
+	ctx, done := p.keepWaiting(ctx, about, false)
 	defer done()
 	res, err := p.session.Elicit(ctx, &mcp.ElicitParams{Message: message, RequestedSchema: schema})
 	switch {
@@ -98,18 +98,19 @@ func (p *ClientPerson) elicit(ctx context.Context, about, message string, schema
 	return res.Content, nil
 }
 
-// Await keeps the client waiting while others are asked, until ctx ends or [ErrNobodyAnswered].
+// Await keeps the client waiting while others are asked, until ctx ends or [ErrNobodyAnswered]. A client that can answer
+// was asked before, and told then what the call waits for.
 func (p *ClientPerson) Await(ctx context.Context, text string) error {
-	ctx, done := p.keepWaiting(ctx, text)
+	ctx, done := p.keepWaiting(ctx, text, p.CanAnswer())
 	defer done()
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
 
-// keepWaiting repeatedly tells the client that the call waits for a person. For a client without progress, the
+// keepWaiting repeatedly tells the client that the call waits for a person, at once unless it was told. For a client without progress, the
 // context ends before the client would time out; if that time has already passed, the client evidently does not time
 // out, and there is no limit.
-func (p *ClientPerson) keepWaiting(ctx context.Context, text string) (_ context.Context, done func()) {
+func (p *ClientPerson) keepWaiting(ctx context.Context, text string, told bool) (_ context.Context, done func()) {
 	end := p.begun.Add(p.silent)
 	if p.silent > 0 && time.Now().Before(end) {
 		late := fmt.Errorf("%w: the program that asks would give up after a minute", ErrNobodyAnswered)
@@ -117,10 +118,13 @@ func (p *ClientPerson) keepWaiting(ctx context.Context, text string) (_ context.
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	beat := time.NewTicker(waitingInterval)
-	told := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(told)
-		for p.progress.say("waits for a person: " + text); ; p.progress.say("still waits for a person: " + text) {
+		defer close(ended)
+		if !told {
+			p.progress.say("waits for a person: " + text)
+		}
+		for ; ; p.progress.say("still waits for a person: " + text) {
 			select {
 			case <-beat.C:
 			case <-ctx.Done():
@@ -131,6 +135,6 @@ func (p *ClientPerson) keepWaiting(ctx context.Context, text string) (_ context.
 	return ctx, func() {
 		beat.Stop()
 		cancel()
-		<-told
+		<-ended
 	}
 }

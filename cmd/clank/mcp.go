@@ -197,7 +197,7 @@ func (b mcpBrowser) Browse(
 		if ev.Step == nil && ev.Record.Position > 0 {
 			progress(waitingText(ev.Record))
 		}
-		if s := ev.Step; s != nil && s.Label != "" {
+		if s := ev.Step; s != nil && s.Label != "" && s.Kind != sessions.StepThink {
 			// A step is reported when it begins and when it ends; a slow reader may get only the end.
 			again := s.N == last.N && s.Kind == last.Kind && s.Kind != sessions.StepNotice
 			if last = *s; !again {
