@@ -99,6 +99,8 @@ func (r result) output(steps []step) string {
 		body = strings.ToValidUTF8(body[:maxOutput], "") + "…"
 	}
 	switch {
+	case body == "" && slices.Contains([]string{"text", "links", "page"}, r.section) && !isPage(r.url):
+		return noPage
 	case r.section == "text" && r.step < len(steps) && steps[r.step].on.name != "" && !strings.Contains(r.input, `"ref"`):
 		return linesMentioning(body, steps[r.step].on.name)
 	case r.section == "text" && body != "":
@@ -174,10 +176,17 @@ func (r result) overview() string {
 	return "On the page there is:\n" + strings.Join(names, "\n")
 }
 
+const noPage = "No page is open. Open one first, such as: open example.com"
+
+// isPage reports whether an address is that of a page, not of an empty tab or of the browser's error page.
+func isPage(url string) bool {
+	return url != "" && url != "about:blank" && !strings.HasPrefix(url, "chrome-error:")
+}
+
 // here says where the page is.
 func (p page) here() string {
 	switch {
-	case p.url == "", p.url == "about:blank", strings.HasPrefix(p.url, "chrome-error:"):
+	case !isPage(p.url):
 		return ""
 	case p.title == "":
 		return "The page is now " + p.url + "."

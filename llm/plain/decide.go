@@ -39,6 +39,9 @@ func decideStep(s step, p page) decision {
 		return lookFirst("")
 	}
 	es := p.elements()
+	if len(es) == 0 && !isPage(p.url) {
+		return decision{problem: noPage}
+	}
 	i, why := pickElement(s, es)
 	end := -1
 	if s.onto != (target{}) && i >= 0 {

@@ -68,6 +68,15 @@ func TestAFailureToOpenSaysWhatFailedAndNoMore(t *testing.T) {
 	}
 }
 
+func TestReadingWithoutAPageSaysThatNoneIsOpen(t *testing.T) {
+	for _, say := range []string{"read", "list the links", "read the price", "look", `click "Add"`} {
+		w := &world{at: "about:blank", body: map[string]string{
+			"browser_extract": "text: none", "browser_links": "links: none", "browser_snapshot": "page: none",
+		}}
+		check.Contains(t, w.ask(t, newModel(), say), "No page is open. Open one first")
+	}
+}
+
 func TestWhatIsNotThereIsToldWithWhatIs(t *testing.T) {
 	w := &world{state: state}
 	answer := w.ask(t, newModel(), `open the demo shop, click "Sign it"`)
