@@ -291,10 +291,9 @@ func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {
 			"betreibt, kann mehr erlauben: Einstellung x.y; es beginnt neu um Mitternacht in UTC",
 		"Send or publish something at a.example, and hand over personal data (e-mail address, name) at a.example": "Bei a.example " +
 			"etwas senden oder veröffentlichen und bei a.example persönliche Daten (E-Mail-Adresse, Name) angeben",
-		"watch https://a.example/: the words \"b, and c\" are not on the page": `https://a.example/: die Wörter "b, and c" stehen ` +
-			"nicht auf der Seite",
-		"the watch is not possible: it can be looked at every 15 minutes to every 7 days": "diese Beobachtung ist nicht möglich: " +
-			"der Abstand zwischen zwei Blicken kann von 15 Minuten bis zu 7 Tagen reichen",
+		"the words \"b, and c\" are not on the page": `die Wörter "b, and c" stehen nicht auf der Seite`,
+		"the watch is not possible: choose an interval between 15 minutes and 7 days": "diese Beobachtung ist nicht möglich: " +
+			"wähle einen Abstand zwischen 15 Minuten und 7 Tagen",
 		"The page changes, and something else": "The page changes, and something else",
 		"in 3 hours":                           "in 3 hours",
 		"something that nobody foresaw":        "something that nobody foresaw",

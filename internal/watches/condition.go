@@ -47,7 +47,7 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 	case u.User != nil:
 		return w, invalidWatch("the address carries a user name")
 	case w.Every < least || w.Every > MaxInterval:
-		return w, invalidWatch("it can be looked at every %v to every %v", sessions.DurationText(least), sessions.DurationText(MaxInterval))
+		return w, invalidWatch("choose an interval between %v and %v", sessions.DurationText(least), sessions.DurationText(MaxInterval))
 	case !w.Until.After(now) || w.Until.Sub(now) > MaxDuration:
 		return w, invalidWatch("it can last until %s at most, and has to end in the future", now.Add(MaxDuration).Format(time.DateOnly))
 	case utf8.RuneCountInString(w.What) > maxWhatChars:

@@ -30,7 +30,7 @@ func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	}
 	w.ID = "w" + sessions.RandomID(7)
 	if w, err = r.firstCheck(ctx, w); err != nil {
-		return Watch{}, fmt.Errorf("watch %s: %w", untrusted.Shorten(w.URL, 200), err)
+		return Watch{}, err
 	}
 	w.CheckedAt = time.Now()
 	w.NextCheck = w.CheckedAt.Add(w.Every)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -128,9 +129,17 @@ func (r *Reader) unreachableError(asked *url.URL, begun time.Time, err error) er
 		return err
 	}
 	if why := r.failureReason(at, begun); why != nil {
-		return fmt.Errorf("read %s: %w", hostOf(at, asked), why)
+		return unreachedError(hostOf(at, asked), why)
 	}
 	return fmt.Errorf("read %s: %w", hostOf(at, asked), err)
+}
+
+// unreachedError says why a host was not reached.
+func unreachedError(host string, why error) error {
+	if dns, ok := errors.AsType[*net.DNSError](why); ok && dns.IsNotFound {
+		return fmt.Errorf("there is no site called %s", host)
+	}
+	return fmt.Errorf("read %s: %w", host, why)
 }
 
 func hostOf(address string, asked *url.URL) string {
@@ -152,7 +161,7 @@ func (r *Reader) refusedError(at *url.URL, begun time.Time, res *http.Response) 
 	// The proxy has details only if it generated the response itself.
 	if res.StatusCode == http.StatusForbidden || res.StatusCode >= http.StatusInternalServerError {
 		if why := r.failureReason(at.String(), begun); why != nil {
-			return fmt.Errorf("read %s: %w", at.Host, why)
+			return unreachedError(at.Host, why)
 		}
 	}
 	said := fmt.Sprintf("%s answered %d (%s)", at.Host, res.StatusCode, http.StatusText(res.StatusCode))

@@ -270,6 +270,9 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 		"file": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		}, "only http: and https:", false},
+		"unknown host": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://nowhere.invalid/", http.StatusFound)
+		}, "there is no site called nowhere.invalid", false},
 		"not asked": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, "x")
