@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"clank/browsermgr/address"
+
 	"github.com/spf13/pflag"
 )
 
@@ -92,6 +94,17 @@ func buildPost(path string, fields ...string) func(*commandInput) (controlReques
 			r.body[fields[i]] = arg
 		}
 		return r, nil
+	}
+}
+
+// buildLoad returns a function that builds a POST request with the flags and an address, which needs no scheme.
+func buildLoad(path string) func(*commandInput) (controlRequest, error) {
+	return func(in *commandInput) (controlRequest, error) {
+		r, err := buildPost(path, "url")(in)
+		if whole, wrong := address.Parse(in.arg(0)); wrong == nil && !strings.Contains(in.arg(0), "://") {
+			r.body["url"] = whole
+		}
+		return r, err
 	}
 }
 

@@ -18,7 +18,7 @@ func readCommands() []browserCommand {
 		{
 			name: "navigate", args: "<url>", short: "go to an address in a tab", options: []browserOption{tabOption, timeoutOption},
 			examples:     []string{"navigate https://example.com", "navigate https://example.com --target-id docs"},
-			buildRequest: buildPost("/navigate", "url"),
+			buildRequest: buildLoad("/navigate"),
 			printAnswer: printTypedWithInput(func(p *outputPrinter, in *commandInput, r client.Result) {
 				p.Line("navigated to %s", cleanLine(cmp.Or(r.URL, in.arg(0))))
 				printConsequences(p, r)

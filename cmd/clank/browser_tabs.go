@@ -46,8 +46,8 @@ func tabCommands() []browserCommand {
 		},
 		{
 			name: "open", args: "<url>", short: "open an address in a new tab", options: []browserOption{label},
-			examples:     []string{"open https://example.com --label docs"},
-			buildRequest: buildPost("/tabs/open", "url"),
+			examples:     []string{"open example.com --label docs"},
+			buildRequest: buildLoad("/tabs/open"),
 			printAnswer: printTyped(func(p *outputPrinter, tab client.OpenedTab) {
 				p.Line("opened: %s", cleanLine(tab.URL))
 				p.Line("id: %s", cleanLine(tab.TargetID))
