@@ -424,9 +424,9 @@ func TestThePaneAnswersForThePage(t *testing.T) {
 		tb.waitFor(`!document.querySelector(".pane-card")`)
 	}
 
-	l.tell(`{"control":{"holder":"you", "mine":true, "wanted":["Bo"]}, "viewers":["you", "Bo"]}`)
+	l.tell(`{"control":{"holder":"you", "mine":true, "wanted":["Bo"]}, "viewers":["you", "Bo", "you"]}`)
 	tb.waitFor(paneStatus + ` === "Bo would like to take over."`)
-	tb.waitFor(`document.querySelector(".pane-viewers").textContent === "2 watch: you, Bo"`)
+	tb.waitFor(`document.querySelector(".pane-viewers").textContent === "3 watch: you (2), Bo"`)
 	l.tell(`{"control":{"holder":"Bo"}}`)
 	tb.waitFor(paneStatus + ` === "Bo holds the page." && document.activeElement.textContent === "Ask for it"`)
 	tb.press("Enter")

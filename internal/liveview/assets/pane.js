@@ -35,6 +35,13 @@ const sentence = (text) => text && `${text[0].toUpperCase()}${text.slice(1).repl
 // drawn resolves when the page is drawn, or, where nobody sees it, soon.
 const drawn = () => new Promise((next) => { requestAnimationFrame(next); setTimeout(next, 100); });
 
+// listNames writes each name once, with how often it comes.
+function listNames(names) {
+  const counts = new Map();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, n]) => (n > 1 ? `${name} (${n})` : name)).join(", ");
+}
+
 // address makes one of what was typed where addresses are typed.
 function address(text) {
   if (/^[a-z][a-z\d+.-]*:(?!\d)/i.test(text)) return text;
@@ -319,7 +326,7 @@ export class Pane {
     this.status.textContent = this.message || this.about();
     this.status.classList.toggle("bad", Boolean(this.message && this.bad));
     const { viewers } = state;
-    this.viewers.textContent = viewers.length > 1 ? `${viewers.length} watch: ${viewers.join(", ")}` : "";
+    this.viewers.textContent = viewers.length > 1 ? `${viewers.length} watch: ${listNames(viewers)}` : "";
     this.take.hidden = !this.live || !may.control || control.mine || !open;
     this.take.textContent = !control.holder || control.offered ? "Take over" : "Ask for it";
     this.give.hidden = !this.live || !control.mine;
