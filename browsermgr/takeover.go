@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
@@ -425,12 +426,16 @@ func (w *Window) cleanURL(address string) string {
 	return w.clean(address)
 }
 
-// cleanError masks what people have typed in the text of an error.
+// cleanError masks what people have typed in the text of an error, and leaves out what is only for programs.
 func (w *Window) cleanError(err error) error {
-	if err == nil || w.clean(err.Error()) == err.Error() {
+	if err == nil {
+		return nil
+	}
+	text := w.clean(fault.PlainText(err.Error()))
+	if text == err.Error() {
 		return err
 	}
-	return &cleanedError{w.clean(err.Error()), err}
+	return &cleanedError{text, err}
 }
 
 type cleanedError struct {

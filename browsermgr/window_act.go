@@ -75,6 +75,9 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 	if !cmd.readOnly {
 		notes = append(w.takeNotes(), notes...)
 	}
+	if err != nil { // whoever acts knows the kind
+		err = &cleanedError{strings.TrimPrefix(err.Error(), kind+": "), err}
+	}
 	return w.cleanAll(notes), w.explain(ctx, u.browser, err)
 }
 

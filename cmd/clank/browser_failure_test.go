@@ -29,6 +29,7 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 		"no tab":          {404, `{"error":"tab not found: t9"}`, 4, "tab not found: t9"},
 		"no route":        {404, `{"error":"route not found: POST /act"}`, 1, "route not found"},
 		"no such page":    {404, "404 page not found\n", 1, "404 page not found"},
+		"covered":         {500, `{"error":"click: e1 button \"Buy\" is covered by dialog (not interactable)","code":"ACT_OPERATION_FAILED"}`, 1, "covered"},
 		"named twice":     {500, `{"error":"click: covered"}`, 1, "clank browser click: covered\n"},
 		"no profile":      {404, `{"error":"profile \"x\" not found"}`, 4, "not found"},
 		"no ref":          {500, `{"error":"Unknown ref e1: take a new snapshot"}`, 4, "Unknown ref e1"},
@@ -54,6 +55,9 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 			}
 			if strings.Contains(got.stderr, "listens") || strings.Contains(got.stderr, "\x1b") {
 				t.Errorf("got %q: the server answered", got.stderr)
+			}
+			if plain := runBrowser(t, address, "click e1"); plain.code != tc.want || strings.Contains(plain.stderr, "ACT_") || strings.Contains(plain.stderr, "interactable)") {
+				t.Errorf("got %+v without --json, want no code", plain)
 			}
 		})
 	}

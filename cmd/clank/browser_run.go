@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/browsermgr/control/client"
+	"clank/browsermgr/fault"
 
 	"github.com/spf13/pflag"
 )
@@ -194,8 +195,12 @@ func (r *browserRun) explain(ctx context.Context, err error) error {
 		return &exitError{Code: browserExitCode(err)}
 	}
 	text := strings.TrimPrefix(cleanLine(err.Error()), r.command.name+": ") // servers also start with the action
-	if answered, ok := errors.AsType[*client.Error](err); ok && answered.Code != "" {
-		text += " (" + cleanLine(answered.Code) + ")"
+	if answered, ok := errors.AsType[*client.Error](err); ok && r.flags.json {
+		if answered.Code != "" {
+			text += " (" + cleanLine(answered.Code) + ")"
+		}
+	} else {
+		text = fault.PlainText(text)
 	}
 	return &exitError{Code: browserExitCode(err), Err: errors.New(text)}
 }
