@@ -78,6 +78,14 @@ func TestCrashDuringAnActionIsReportedAndTheWindowRecovers(t *testing.T) {
 		t.Errorf("the window after its page is back: same %t, reopened %q, %v", again == w, reopened, err)
 	}
 	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Press me")})
+	for kind, args := range map[string]map[string]any{
+		"click": {"selector": "#missing", "timeoutMs": 500}, "navigate": {"url": "http://127.0.0.1:1/"},
+	} {
+		_, err := w.Act(t.Context(), kind, args)
+		if err == nil || strings.Contains(err.Error(), kind) || strings.Contains(err.Error(), "interactable") {
+			t.Errorf("%s: got %v, want the reason only", kind, err)
+		}
+	}
 }
 
 func TestABrowserThatHangsIsReplaced(t *testing.T) {
