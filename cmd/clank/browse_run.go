@@ -254,7 +254,7 @@ func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.C
 func requireServer(e *commandEnv, why string) (*api.Client, error) {
 	h, running, err := findServer(e)
 	if err == nil && running == nil {
-		err = errors.New("no \"clank serve\" runs with " + h.Dir + ": " + why)
+		err = errors.New("no \"clank serve\" runs with " + h.Dir + "; start it first: " + why)
 	}
 	return running, err
 }

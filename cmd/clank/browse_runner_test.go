@@ -245,7 +245,7 @@ func TestWithoutAServerTheDatabaseIsRead(t *testing.T) {
 	}
 	why := errors.New("why")
 	check.Fails(t, withServerOrDatabase(t.Context(), e, nil, func(*sqlite.DB) error { return why }), why)
-	check.Fails(t, check.Err(requireServer(e, "it is needed for this")), nil, "it is needed for this")
+	check.Fails(t, check.Err(requireServer(e, "it is needed for this")), nil, "start it first: it is needed for this")
 }
 
 func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
