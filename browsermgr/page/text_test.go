@@ -46,6 +46,10 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 	filled := func(text string) page.Action { return kind(actiontable.KindFill, text) }
 	chosen := func(text string) page.Action { return kind(actiontable.KindSelect, text) }
 	const change = `i.onchange = () => `
+	const thumb = `<div id=i role=slider tabindex=0 aria-label=In aria-valuenow=0 aria-valuemin=0 aria-valuemax=100>0</div>`
+	keys := func(by string) string {
+		return `i.onkeydown = (e) => i.ariaValueNow = i.textContent = Math.max(0, Math.min(100, +i.ariaValueNow + (` + by + `[e.key] ?? 0)))`
+	}
 	tests := []struct {
 		name, html, script string
 		a                  page.Action
@@ -57,6 +61,15 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 		{"password", `<input id=i aria-label=In type=password value=old>`, "", typed("new"), "new", "beforeinput input", ""},
 		{"date", `<input id=i aria-label=In type=date>`, "", typed("2026-01-31"), "2026-01-31", "input! change!", ""},
 		{"slider", `<input id=i aria-label=In type=range>`, "", filled("70"), "70", "input! change!", ""},
+		{"thumb", thumb, keys(`{ArrowUp: 5, ArrowDown: -5}`), filled("10"), "10", "keydown keyup keydown keyup", ""},
+		{"thumb that only keys to the side move, a frame later", thumb, keys(`{ArrowRight: 5}`) + `; const at = i.onkeydown; i.onkeydown = (e) => { if (e.key !== 'ArrowUp') requestAnimationFrame(() => at(e)) }`,
+			typed("5"), "5", "keydown keyup keydown keyup", ""},
+		{"thumb that goes down with the arrow up", thumb, keys(`{ArrowUp: -5, ArrowDown: 5}`), typed("10"), "10", "keydown keyup keydown keyup keydown keyup keydown keyup", ""},
+		{"thumb with a long way", thumb, keys(`{ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, End: 100}`), typed("78"), "78",
+			strings.Repeat("keydown keyup ", 5) + "keydown keyup", ""},
+		{"thumb between its steps", thumb, keys(`{ArrowUp: 5}`), typed("7"), "5", "keydown keyup", "stopped at 5: its keys move it by 5 from 0 to 100; drag it"},
+		{"thumb without keys", thumb, "", typed("7"), "0", "keydown keyup keydown keyup keydown keyup", "does not react to arrow keys, and stays at 0: drag it"},
+		{"words for a thumb", thumb, "", typed("loud"), "0", "", `takes a number from 0 to 100, not "loud"`},
 		{"lines", `<textarea id=i aria-label=In>x</textarea>`, "", typed("a\nb"), "a\nb", "beforeinput input input input", ""},
 		{"nothing", `<input id=i aria-label=In value=old>`, "", typed(""), "", "keydown beforeinput input keyup", ""},
 		{"no room", `<input id=i aria-label=In maxlength=3>`, "", typed("abcd"), "abc", "beforeinput input", "takes 3 characters at most"},

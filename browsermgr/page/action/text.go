@@ -22,7 +22,9 @@ type fieldArg struct {
 	Values   []string `json:"values,omitempty"`
 	Checked  bool     `json:"checked"`
 	Leave    bool     `json:"leave,omitempty"` // blur the field briefly after editing
-	Timeout  int64    `json:"timeout"`
+
+	Moved   map[string]float64 `json:"moved,omitempty"` // what keys were to change the value from and to
+	Timeout int64              `json:"timeout"`
 }
 
 // runFieldScript runs a field script on an element.
@@ -60,9 +62,13 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, limit time.Duration) error {
 	res, err := runFieldScript[struct {
 		Insert bool `json:"insert"`
+		Steps  bool `json:"steps"`
 	}](ctx, e, "type", arg, limit)
 	if err != nil {
 		return err
+	}
+	if res.Steps {
+		return d.stepTo(ctx, e, arg, limit)
 	}
 	if !res.Insert {
 		return d.settle(ctx, e.Frame)

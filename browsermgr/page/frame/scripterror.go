@@ -105,6 +105,8 @@ func (f *ScriptError) explainValue(given string) error {
 			return refuse("does not take text: click it and press ArrowUp or ArrowDown, or drag it")
 		}
 		return refuse("does not take text")
+	case "steps":
+		return refuse("%s", f.Text)
 	case "refused":
 		return refuse("is a %s field and does not take %q%s", f.Kind, f.Text, fieldFormat(f.Kind))
 	case "reverted":

@@ -86,7 +86,10 @@ const keepsPopup = (element) => element.matches('[role=combobox], [role=searchbo
 FUNCTIONS.type = async (a) => {
   const element = await field(a, editable);
   if (element.localName !== 'input' && element.localName !== 'textarea') {
-    if (!element.isContentEditable) throw new Failure('nottext', { ...describe(element), kind: element.localName });
+    if (!element.isContentEditable) {
+      if (isStepped(element)) return { steps: true };
+      throw new Failure('nottext', { ...describe(element), kind: element.localName });
+    }
     element.focus({ preventScroll: true });
     element.ownerDocument.getSelection().selectAllChildren(element);
     edit = {};
@@ -114,6 +117,23 @@ FUNCTIONS.type = async (a) => {
   await turn();
   kept(element, before, a.text);
   return { insert: false };
+};
+
+// isStepped says that keys set the value of an element, which it tells as a number.
+const isStepped = (element) => element.matches('[aria-valuenow]') && /^(slider|spinbutton|scrollbar|separator)$/.test(roleOf(element, element.localName));
+
+// range gives such an element the focus and answers its value and limits, after keys (a.moved) once they have had their effect.
+FUNCTIONS.range = async (a) => {
+  const element = await field(a);
+  if (!await focusOn(element)) throw new Failure('nottext', { ...describe(element), kind: element.localName });
+  const number = (name) => (element.hasAttribute(name) ? Number(element.getAttribute(name)) : null);
+  const now = () => number('aria-valuenow');
+  if (a.moved) {
+    const { from, to } = a.moved;
+    const there = () => (from === to ? now() !== from : Math.abs(now() - to) < Math.abs(to - from) / 1e6);
+    for (const end = performance.now() + 300; !there() && performance.now() < end;) await frame();
+  }
+  return { ...describe(element), now: now(), min: number('aria-valuemin'), max: number('aria-valuemax') };
 };
 
 // focus puts the caret at the end of a field that is typed into key by key.
