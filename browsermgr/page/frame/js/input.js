@@ -98,7 +98,9 @@ FUNCTIONS.type = async (a) => {
   const kind = element.localName === 'textarea' ? 'text' : element.type;
   if (!WRITTEN.test(kind) && !SET.test(kind)) throw new Failure('nottext', { ...describe(element), kind });
   if (!takes(element, a.text)) throw new Failure('refused', { ...describe(element), kind, text: isSecret(element) ? MASK : a.text });
+  const had = element.getRootNode().activeElement === element;
   const focused = await focusOn(element);
+  if (!had && element.matches('[aria-haspopup=dialog]')) await frame().then(turn); // a picker that opens may put a value of its own there
   const before = element.value;
   if (focused && !SET.test(kind)) {
     element.select();
@@ -160,12 +162,19 @@ FUNCTIONS.check = async (a) => {
   return { click: checked !== a.checked };
 };
 
+// inWords is a text without the pictures that people leave out.
+const inWords = (text) => squeeze(text.replace(/[\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}\u200d\ufe0f]/gu, ' '));
+
 FUNCTIONS.select = async (a) => {
-  const element = await field(a, (e) => (e.localName === 'label' && e.control ? e.control : e));
-  if (element.localName !== 'select') throw new Failure('notselect', describe(element));
+  const element = await field(a, (found) => {
+    const list = found.localName === 'label' && found.control ? found.control : found;
+    if (list.localName !== 'select') throw new Failure('notselect', describe(list));
+    return list;
+  });
   const options = Array.from(element.options);
   const match = (wanted) => options.find((o) => o.value === wanted) ??
-    options.find((o) => squeeze(o.label) === squeeze(wanted) || squeeze(o.text) === squeeze(wanted));
+    options.find((o) => squeeze(o.label) === squeeze(wanted) || squeeze(o.text) === squeeze(wanted)) ??
+    options.find((o) => inWords(wanted) && inWords(o.text) === inWords(wanted));
   const chosen = a.values.map((wanted) => {
     const option = match(wanted);
     if (!option) throw new Failure('nooption', { ...describe(element), text: wanted, options: options.slice(0, 20).map((o) => clip(squeeze(o.label), 60)) });

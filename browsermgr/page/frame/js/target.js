@@ -74,10 +74,11 @@ const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, [
 
 // wraps says that what was hit is a part of such a box, and not a veil that begins in there.
 function wraps(element, hit) {
-  const wrapper = wrappersOf(element).find((n) => within(hit, n));
-  if (!wrapper) return false;
-  const [outer, inner] = [wrapper.getBoundingClientRect(), hit.getBoundingClientRect()];
-  return inner.width <= outer.width + 8 && inner.height <= outer.height + 8;
+  const inner = hit.getBoundingClientRect();
+  return wrappersOf(element).some((wrapper) => {
+    const outer = wrapper.getBoundingClientRect(); // one without a size may hold what is positioned
+    return within(hit, wrapper) && inner.width <= outer.width + 8 && inner.height <= outer.height + 8;
+  });
 }
 
 // accepts says whether input that lands on hit reaches the element: itself, what it holds, its label or wrapper, or the control that
