@@ -135,6 +135,10 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- button "Remove Lamp" [ref]`}, nil,
 		},
 		{
+			"a modal dialog", `<p id=o><dialog id=d><button>In</button></dialog><button>Behind</button><p role=status>Saved <i role=alert>Now</i></p><p>Text</p><script>d.showModal()</script>`,
+			[]string{"- dialog:\n  - button \"In\" [active] [ref]\n- status:\n  - text: Saved\n  - alert: Now\n"}, []string{`- button "In" [active] [ref]`},
+		},
+		{
 			"lines and bidi marks", "<div contenteditable aria-label=E><div>one</div><div>two</div></div><button>a\u202eb\u2066c</button>",
 			[]string{`- generic "E" [ref] [contenteditable]: one two`, `- button "abc" [ref]`},
 			[]string{`- button "abc" [ref]`},

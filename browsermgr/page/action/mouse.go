@@ -28,18 +28,23 @@ type readyArg struct {
 	Timeout  int64  `json:"timeout"`
 }
 
-// awaitReady scrolls an element into view, waits until it can receive input and returns the point to aim at in the
-// tab's viewport.
-func awaitReady(ctx context.Context, e frame.Element, arg readyArg, limit time.Duration) (frame.Point, error) {
+// aim is where input for an element goes, in the tab's viewport.
+type aim struct {
+	frame.Point
+	Tap bool `json:"tap"` // the element reacts to fingers alone
+}
+
+// awaitReady scrolls an element into view, waits until it can receive input and returns where to aim.
+func awaitReady(ctx context.Context, e frame.Element, arg readyArg, limit time.Duration) (aim, error) {
 	limit = frame.ScriptLimit(ctx, limit)
 	arg.Ref, arg.Timeout, arg.Remote = e.LocalRef, limit.Milliseconds(), e.Frame.Parent() != nil
 	deadline := time.Now().Add(limit)
-	at, err := frame.RunScript[frame.Point](ctx, e.Frame, frame.Script{Fn: "ready", Arg: arg, Within: limit + e.Frame.Timeout()})
+	at, err := frame.RunScript[aim](ctx, e.Frame, frame.Script{Fn: "ready", Arg: arg, Within: limit + e.Frame.Timeout()})
 	if err != nil {
 		return at, e.Explain(err)
 	}
 	for f := e.Frame; f.Parent() != nil; f = f.Parent() {
-		if at, err = f.MapToParent(ctx, at, deadline); err != nil {
+		if at.Point, err = f.MapToParent(ctx, at.Point, deadline); err != nil {
 			return at, e.Explain(err)
 		}
 	}
@@ -94,7 +99,10 @@ func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, st
 	if err != nil {
 		return "", err
 	}
-	m := newMouse(at, a)
+	m := newMouse(at.Point, a)
+	if at.Tap && m.Button == "" && clickTotal(a) == 1 {
+		return d.sendAndWait(ctx, e.Frame, m.Tap()...)
+	}
 	if a.DelayMs > 0 {
 		if err := d.sendInput(ctx, m.Move(false)); err != nil {
 			return "", err
@@ -172,7 +180,7 @@ func (d *performer) hover(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	if err := d.sendInput(ctx, newMouse(at, a).Move(false)); err != nil {
+	if err := d.sendInput(ctx, newMouse(at.Point, a).Move(false)); err != nil {
 		return err
 	}
 	return d.settle(ctx, e.Frame)
@@ -228,9 +236,11 @@ func (d *performer) findScroller(
 	if e, err = d.tab.Locate(a.Ref, a.Selector); err != nil {
 		return e, at, view, err
 	}
-	if at, err = awaitReady(ctx, e, readyArg{Selector: a.Selector, Hit: true, Axis: axis}, a.Limit()); err != nil {
+	over, err := awaitReady(ctx, e, readyArg{Selector: a.Selector, Hit: true, Axis: axis}, a.Limit())
+	if err != nil {
 		return e, at, view, err
 	}
+	at = over.Point
 	arg := map[string]string{"ref": e.LocalRef, "selector": a.Selector, "axis": axis}
 	view, err = frame.RunScript[frame.Viewport](ctx, e.Frame, frame.Script{Fn: "scrollArea", Arg: arg})
 	if err != nil {
@@ -294,9 +304,9 @@ func (d *performer) dragTo(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	err = d.drag(ctx, newMouse(from, a), func() ([]frame.Point, error) {
+	err = d.drag(ctx, newMouse(from.Point, a), func() ([]frame.Point, error) {
 		to, err := awaitReady(ctx, end, readyArg{Selector: a.EndSelector}, a.Limit())
-		return []frame.Point{to}, err
+		return []frame.Point{to.Point}, err
 	})
 	if err != nil {
 		return err

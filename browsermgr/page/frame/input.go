@@ -237,6 +237,15 @@ func (m Mouse) button() proto.InputMouseButton {
 	return proto.InputMouseButton(m.Button)
 }
 
+// Tap returns the events of a finger that taps the position.
+func (m Mouse) Tap() []proto.Request {
+	finger := []*proto.InputTouchPoint{{X: m.At.X, Y: m.At.Y}}
+	return []proto.Request{
+		proto.InputDispatchTouchEvent{Type: proto.InputDispatchTouchEventTypeTouchStart, TouchPoints: finger, Modifiers: m.Modifiers},
+		proto.InputDispatchTouchEvent{Type: proto.InputDispatchTouchEventTypeTouchEnd, TouchPoints: []*proto.InputTouchPoint{}, Modifiers: m.Modifiers},
+	}
+}
+
 // Wheel returns a wheel event in CSS pixels; right and down are positive.
 func (m Mouse) Wheel(dx, dy float64) proto.InputDispatchMouseEvent {
 	return proto.InputDispatchMouseEvent{

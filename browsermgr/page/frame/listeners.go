@@ -31,17 +31,18 @@ type clickListeners struct {
 	askAgainAt   time.Time // time of the next query
 }
 
-// listeningElement identifies an element with listeners for our scripts: its node id and, in the last two bits, the
-// kind of listener.
+// listeningElement identifies an element with listeners for our scripts: its node id and, in the last three bits, the
+// kinds of listeners.
 type listeningElement int64
 
 // Kinds of listeners, as in listen.js.
 const (
 	hearsClicks listeningElement = 1
 	hearsDrops  listeningElement = 2
+	hearsTouch  listeningElement = 4
 )
 
-func (e listeningElement) node() proto.DOMBackendNodeID { return proto.DOMBackendNodeID(e >> 2) }
+func (e listeningElement) node() proto.DOMBackendNodeID { return proto.DOMBackendNodeID(e >> 3) }
 
 // ListenerQuery is a query in progress for the elements with click listeners, which only CDP can list
 // (DOMDebugger.getEventListeners). It is sent before a script that examines the page, so that both answers arrive
@@ -169,8 +170,10 @@ func (l *ListenerQuery) wait(ctx context.Context) ([]listeningElement, error) {
 	for _, listener := range res.Listeners {
 		var hears listeningElement
 		switch listener.Type {
-		case "click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "contextmenu":
+		case "click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "contextmenu":
 			hears = hearsClicks
+		case "touchstart", "touchend":
+			hears = hearsTouch
 		case "drop":
 			hears = hearsDrops
 		default:
@@ -184,7 +187,7 @@ func (l *ListenerQuery) wait(ctx context.Context) ([]listeningElement, error) {
 		case len(elements) == maxListeningElements:
 			return elements, nil
 		default:
-			elements = append(elements, listeningElement(listener.Node)<<2|hears)
+			elements = append(elements, listeningElement(listener.Node)<<3|hears)
 		}
 	}
 	return elements, nil

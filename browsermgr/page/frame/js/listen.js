@@ -7,9 +7,11 @@ const HOLDS = 300;
 // What the driver's numbers say of an element beside which it is.
 const CLICKS = 1;
 const DROPS = 2;
+const TOUCH = 4;
 
 let listening = new Map(); // by the driver's number
-let heard = new WeakSet(); // to clicks
+let heard = new WeakSet(); // to clicks and touches
+let touched = new WeakSet(); // to touches alone
 let dropping = new WeakSet();
 let drawings = new WeakSet(); // those that hold parts that are listened to
 
@@ -42,10 +44,12 @@ FUNCTIONS.listen = ([all, fresh, ...elements]) => {
     if (element?.nodeType === 1) listening.set(fresh[i], element);
   });
   heard = new WeakSet();
+  touched = new WeakSet();
   dropping = new WeakSet();
   drawings = new WeakSet();
   for (const [number, element] of listening) {
-    if (number & CLICKS) heard.add(element);
+    if (number & (CLICKS | TOUCH)) heard.add(element);
+    if (number & TOUCH && !(number & CLICKS)) touched.add(element);
     if (number & DROPS) dropping.add(element);
     for (let svg = element.ownerSVGElement; svg; svg = svg.ownerSVGElement) drawings.add(svg);
   }

@@ -225,6 +225,9 @@ function isPoint(element) {
   return box.width <= 1 && box.height <= 1 && style.overflow === 'hidden';
 }
 
+// isTapped says that only fingers set an element off. Links and fields react to the mouse without listeners.
+const isTapped = (element) => touched.has(element) && !element.matches('a[href], input, select, textarea, label, summary');
+
 const ALIGN = ['center', 'center', 'end', 'start'];
 
 // ready waits until input can reach the element and returns the point in the local root's viewport. One pass suffices for
@@ -257,7 +260,7 @@ FUNCTIONS.ready = async (a) => {
         const point = aim(element, a.hit);
         if ('x' in point) {
           if (a.guard) guard(element);
-          return { x: point.x, y: point.y, ...describe(element) };
+          return { x: point.x, y: point.y, tap: isTapped(element) };
         }
         fail('covered', point.hit ? { by: describeCover(point.hit, element) } : { by: null });
         if (scrolls < ALIGN.length) {
@@ -272,7 +275,7 @@ FUNCTIONS.ready = async (a) => {
           const again = aim(element, a.hit);
           if ('x' in again && !a.strict) {
             if (a.guard) guard(element);
-            return { x: again.x, y: again.y, ...describe(element) };
+            return { x: again.x, y: again.y, tap: isTapped(element) };
           }
           continue;
         }

@@ -207,7 +207,15 @@ class Walk {
   document(doc, depth) {
     const root = doc.body ?? doc.documentElement;
     if (!root) return;
-    this.within(doc, depth, (scope) => this.element(root, scope, '', false));
+    const modals = Array.from(doc.getElementsByTagName('dialog')).filter((dialog) => dialog.matches(':modal'));
+    if (modals.length === 0) return this.within(doc, depth, (scope) => this.element(root, scope, '', false));
+    // All else is inert. What happens there is told all the same.
+    const told = Array.from(doc.querySelectorAll('[role=alert], [role=status], [role=log], [aria-live=polite], [aria-live=assertive]'))
+      .filter((e) => !modals.some((dialog) => dialog.contains(e)));
+    const outermost = (list) => list.filter((e) => !list.some((other) => other !== e && other.contains(e)));
+    this.within(doc, depth, (scope) => {
+      for (const e of outermost([...modals, ...told])) this.element(e, scope, getComputedStyle(e.parentElement).cursor, false);
+    });
   }
 
   // within visits something of a document.
