@@ -135,8 +135,18 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- button "Remove Lamp" [ref]`}, nil,
 		},
 		{
+			"menus that open while the mouse is over them", `<style>li ul, .sub { display: none } @media screen { li:hover > ul { display: block } } .top:hover + a, .top > :hover .sub { visibility: visible; display: block }</style>
+			<ul><li><a href=#a>Shop</a><ul><li><a href=#b>Shoes</a></ul><li>Plain</ul><div class=top><div>More<p class=sub>Hidden</div></div>`,
+			[]string{`  - listitem [ref] [hover]:`, `    - link "Shop" [ref]`, `  - listitem: Plain`, `- generic "More" [ref] [hover]`},
+			[]string{`- listitem "Shop" [ref] [hover]`, `- link "Shop" [ref]`, `- generic "More" [ref] [hover]`},
+		},
+		{
+			"what scripts let drag", `<div class="box draggable">One</div><div style=touch-action:none>Two</div><p>Three</p>`,
+			[]string{`- generic "One" [ref] [draggable]`, `- generic "Two" [ref] [touch-action]`, `- paragraph: Three`}, nil,
+		},
+		{
 			"a modal dialog", `<p id=o><dialog id=d><button>In</button></dialog><button>Behind</button><p role=status>Saved <i role=alert>Now</i></p><p>Text</p><script>d.showModal()</script>`,
-			[]string{"- dialog:\n  - button \"In\" [active] [ref]\n- status:\n  - text: Saved\n  - alert: Now\n"}, []string{`- button "In" [active] [ref]`},
+			[]string{"- dialog:\n  - button \"In\" [active] [ref]\n- status:\n  - text: Saved\n  - alert: Now"}, []string{`- button "In" [active] [ref]`},
 		},
 		{
 			"lines and bidi marks", "<div contenteditable aria-label=E><div>one</div><div>two</div></div><button>a\u202eb\u2066c</button>",

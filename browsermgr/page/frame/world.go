@@ -28,7 +28,7 @@ const worldName = "clank"
 var scriptSource = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("globalThis.__clankScripts ??= (TOKEN) => {\n")
-	for _, name := range []string{"world", "names", "roles", "listen", "walk", "snapshot", "target", "input", "wait", "meet", "read"} {
+	for _, name := range []string{"world", "names", "roles", "listen", "hover", "walk", "snapshot", "target", "input", "wait", "meet", "read"} {
 		text, err := scripts.ReadFile("js/" + name + ".js")
 		if err != nil {
 			return "throw new Error('missing script " + name + "')"

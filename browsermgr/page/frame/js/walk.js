@@ -55,8 +55,9 @@ const MARKERS = [
   'hx-get', 'hx-post', 'hx-put', 'hx-patch', 'hx-delete',
 ];
 const STATES = ['aria-haspopup', 'aria-expanded', 'aria-pressed', 'aria-selected', 'aria-checked'];
-const MARKED = [...HANDLERS, ...MARKERS, ...STATES, 'tabindex', 'contenteditable', 'draggable'].map((name) => `[${name.replace(/[:@]/g, '\\$&')}]`).join(',') +
-  ', audio[controls], video[controls]';
+const MOVED = '[draggable=true], .draggable, [data-draggable]:not([data-draggable=false])';
+const MARKED = [...HANDLERS, ...MARKERS, ...STATES, 'tabindex', 'contenteditable'].map((name) => `[${name.replace(/[:@]/g, '\\$&')}]`).join(',') +
+  `, audio[controls], video[controls], ${MOVED}`;
 
 // Fields stay what they are, whatever role markup gives them.
 const isControl = (role, tag) => INTERACTIVE.has(role) || FIELDS.has(tag);
@@ -97,6 +98,8 @@ function promotion(element, tag, cursor, parentCursor, inside, part) {
   if (element.matches(MARKED)) marksOf(element, reasons);
   if (part && !heard.has(element)) reasons.push('item');
   if (reasons.length === 0 && hears(element)) reasons.push(HEARD);
+  if (reasons.length === 0 && tag !== 'canvas' && getComputedStyle(element).touchAction === 'none') reasons.push('touch-action');
+  if (opening.has(element)) reasons.push('hover');
   if (drops(element)) reasons.push('drop');
   return reasons.join(', ');
 }
@@ -105,7 +108,7 @@ function marksOf(element, reasons) {
   for (const name of HANDLERS) if (element.hasAttribute(name)) reasons.push(name);
   if (element.hasAttribute('tabindex') && element.tabIndex >= 0) reasons.push('tabindex');
   if (element.isContentEditable && !element.parentElement?.isContentEditable) reasons.push('contenteditable');
-  if (element.getAttribute('draggable') === 'true') reasons.push('draggable');
+  if (element.matches(MOVED)) reasons.push('draggable');
   if (element instanceof HTMLMediaElement && element.controls) reasons.push('controls');
   if (reasons.length > 0) return;
   const mark = MARKERS.find((name) => element.hasAttribute(name)) ??
@@ -221,14 +224,17 @@ class Walk {
   // within visits something of a document.
   within(doc, depth, visit) {
     const before = this.owned;
+    const around = opening;
     this.owned = owned(doc);
     const active = this.active;
     this.active = deepActive(doc);
+    opening = opensOnHover(doc);
     const scope = { text: '', depth };
     visit(scope);
     this.flush(scope);
     this.active = active;
     this.owned = before;
+    opening = around;
   }
 
   // scoped visits what is below an element, and the element itself if it is a control or holds nothing but text.
@@ -317,7 +323,7 @@ class Walk {
     const visible = style.visibility === 'visible';
     const cursor = style.cursor;
     const part = this.delegated > 0 && (PARTS.has(role) || (tag === 'text' && !inside));
-    const reasons = control || (plain && cursor === parentCursor && !listening.size && !part) ? '' : promotion(element, tag, cursor, parentCursor, inside, part);
+    const reasons = control || (plain && cursor === parentCursor && !listening.size && !part && !opening.size) ? '' : promotion(element, tag, cursor, parentCursor, inside, part);
 
     if (reasons && mayTell(element, tag)) this.custom.push(element);
     if (tag === 'label' && visible && hiddenControl(element)) {
