@@ -103,7 +103,7 @@ func TestClickWaitsUntilItCan(t *testing.T) {
 		{"box to check without a size", `<div onclick="window.ok=1" style=width:40px><input type=checkbox aria-label=Buy style="position:absolute;width:0;height:0;margin:0"><i style="display:block;height:20px"></i></div>`},
 		{"combobox outside of the page", `<div onclick="window.ok=1" style="position:relative;width:90px">Apple<input role=combobox aria-label=Buy style="position:absolute;left:-10000px"></div>`},
 		{"combobox in a box without a height", `<div onclick="window.ok=1" style="width:90px;height:30px"><div style=position:relative><input role=combobox aria-label=Buy readonly
-			style="position:absolute;opacity:0"><i style="position:absolute;inset:0;height:30px">Apple</i></div></div>`},
+			style="position:absolute;opacity:0;left:0;width:80px;height:30px;padding:0;border:0"><i style="position:absolute;inset:0;height:30px">Apple</i></div></div>`},
 		{"touched alone", `<div id=t>Buy</div><script>t.addEventListener('touchstart', (e) => e.preventDefault()); t.addEventListener('touchend', (e) => window.ok = +e.isTrusted)</script>`},
 		{"smooth scrolling", `<style>html{scroll-behavior:smooth}</style><div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
 	} {
