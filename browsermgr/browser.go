@@ -45,7 +45,8 @@ type browser struct {
 	err  error         // why it is gone; set before gone is closed
 
 	mu             sync.Mutex
-	windowByTarget map[string]*Window // by target id; kept when the tab closes, so that late popups find their window
+	windowByTarget map[string]*Window // by target id; kept for the last closed tabs, so that late popups find their window
+	closedTabs     []string           // their target ids, the newest last
 	windows        map[*Window]struct{}
 	untoldRestart  <-chan struct{} // of the network process, to those who hold a Lease
 }
@@ -160,6 +161,21 @@ func (b *browser) forgetWindow(w *Window) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.windows, w)
+}
+
+// maxClosedTabs is how many closed tabs of a browser are remembered with their windows and models.
+const maxClosedTabs = 256
+
+// tabClosed forgets whose tab it was, and all about the tab that closed longest ago if too many are remembered.
+func (b *browser) tabClosed(target string) {
+	b.tabOwners.Forget(target)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closedTabs = append(b.closedTabs, target); len(b.closedTabs) > maxClosedTabs {
+		delete(b.windowByTarget, b.closedTabs[0])
+		b.tabOwners.SetModel(b.closedTabs[0], "")
+		b.closedTabs = b.closedTabs[1:]
+	}
 }
 
 func (b *browser) windowOf(tab *page.Tab) *Window {
@@ -372,8 +388,9 @@ func (b *browser) handleEvent(ev page.Event) {
 			w.adoptTab(b, ev.Tab)
 		}
 	case page.TabClosed:
-		b.tabOwners.Forget(ev.Tab.TargetID())
-		if w := b.windowOf(ev.Tab); w != nil {
+		w := b.windowOf(ev.Tab)
+		b.tabClosed(ev.Tab.TargetID())
+		if w != nil {
 			w.removeTab(ev.Tab)
 		}
 	case page.TabChanged, page.TabCrashed: // the tab itself keeps its address and whether it crashed
