@@ -132,7 +132,8 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		},
 		{
 			"names that scripts set as elements", `<i id=a>Remove</i> <i id=b>Lamp</i><button id=x>x</button><script>x.ariaLabelledByElements = [a, b]</script>`,
-			[]string{`- button "Remove Lamp" [ref]`}, nil,
+			[]string{`- button "Remove Lamp" [ref]`},
+			nil,
 		},
 		{
 			"menus that open while the mouse is over them", `<style>li ul, .sub { display: none } @media screen { li:hover > ul { display: block } } .top:hover + a, .top > :hover .sub { visibility: visible; display: block }</style>
@@ -142,11 +143,13 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		},
 		{
 			"what scripts let drag", `<div class="box draggable">One</div><div style=touch-action:none>Two</div><p>Three</p>`,
-			[]string{`- generic "One" [ref] [draggable]`, `- generic "Two" [ref] [touch-action]`, `- paragraph: Three`}, nil,
+			[]string{`- generic "One" [ref] [draggable]`, `- generic "Two" [ref] [touch-action]`, `- paragraph: Three`},
+			nil,
 		},
 		{
 			"a modal dialog", `<p id=o><dialog id=d><button>In</button></dialog><button>Behind</button><p role=status>Saved <i role=alert>Now</i></p><p>Text</p><script>d.showModal()</script>`,
-			[]string{"- dialog:\n  - button \"In\" [active] [ref]\n- status:\n  - text: Saved\n  - alert: Now"}, []string{`- button "In" [active] [ref]`},
+			[]string{"- dialog:\n  - button \"In\" [active] [ref]\n- status:\n  - text: Saved\n  - alert: Now"},
+			[]string{`- button "In" [active] [ref]`},
 		},
 		{
 			"lines and bidi marks", "<div contenteditable aria-label=E><div>one</div><div>two</div></div><button>a\u202eb\u2066c</button>",

@@ -22,10 +22,11 @@ const (
 
 // stepRange is what a slider or the like says of itself.
 type stepRange struct {
-	frame.ScriptError          // its role and name
-	Now               float64  `json:"now"`
-	Min               *float64 `json:"min"`
-	Max               *float64 `json:"max"`
+	Role string   `json:"role"`
+	Name string   `json:"name"`
+	Now  float64  `json:"now"`
+	Min  *float64 `json:"min"`
+	Max  *float64 `json:"max"`
 }
 
 // stepper presses keys on a slider, spinbutton or the like, which takes no text, until it has a value.
@@ -150,8 +151,7 @@ func (s *stepper) steps(step float64) float64 {
 func (s *stepper) reached() bool { return math.Abs(s.gap()) <= 1e-9*math.Max(1, math.Abs(s.want)) }
 
 func (s *stepper) fail(format string, args ...any) error {
-	failed := s.at.ScriptError
-	failed.Code, failed.Text = "steps", fmt.Sprintf(format, args...)
+	failed := frame.ScriptError{Code: "steps", Role: s.at.Role, Name: s.at.Name, Text: fmt.Sprintf(format, args...)}
 	return failed.Explain(s.element.GivenRef)
 }
 
