@@ -57,7 +57,7 @@ func badInputCases(site, model string) []badInputCase {
 	return []badInputCase{
 		{
 			name: "unknown host", model: plain, task: "open http://no-such-host.invalid, read", code: exitFailed,
-			want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read.\n\nNote: no page is open"},
+			want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read.", "This page cannot be reached"},
 		},
 		{
 			name: "not an address", model: plain, task: "open http://not a url, read", code: exitFailed,
