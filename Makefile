@@ -183,7 +183,7 @@ names: chromium ## compare roles, names and states of snapshots with Chromium's 
 
 widgets: chromium ## tasks on pages of component libraries from npm, solved with snapshots and refs
 	@CLANK_PEERS=1 $(GO) test ./internal/test/widgets -count=1 -timeout 30m -run '^TestWidgets$$' -v \
-		| awk '/^(---.*FAIL|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^widgets: /) last = $$0; else print} END {print last}'
+		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^widgets: /) last = $$0; else print} END {print last; exit bad || !last}'
 
 apps: chromium ## tasks on applications from Debian and npm, by a policy that reads only snapshots
 	@scripts/ensure-apps

@@ -7,11 +7,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 )
 
 // installTimeout bounds one installation.
-const installTimeout = 5 * time.Minute
+const installTimeout = 10 * time.Minute
 
 // Install installs packages, each a name with its version, into folder/node_modules.
 func Install(ctx context.Context, folder string, packages ...string) error {
@@ -29,6 +30,7 @@ func Install(ctx context.Context, folder string, packages ...string) error {
 	cmd := exec.CommandContext(ctx, "npm", append(args, packages...)...)
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {
+		_ = os.RemoveAll(filepath.Join(folder, "node_modules")) // npm would take what is half there for whole
 		return fmt.Errorf("install %v with npm: %w\n%s", packages, err, out)
 	}
 	return nil
