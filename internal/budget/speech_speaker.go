@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -113,23 +114,33 @@ type SpeechResponse struct {
 
 // SpeechConversation charges a conversation with a realtime model to the budget. The model may start to answer at any
 // time, so the maximum cost of its next response is always reserved: call Begin, then CountResponse after each
-// response, then End. Its methods must be called by one goroutine at a time.
+// response, then End, by one goroutine at a time.
 type SpeechConversation struct {
 	Enforcer *Enforcer
 	Model    AudioModel
-	Prompt   int // characters of the instructions, including tools
 
 	hold *Hold
-	last SpeechResponse
+
+	mu     sync.Mutex // guards what next reads, as Check may be called at any time
+	prompt int
+	last   SpeechResponse
 }
 
-// Begin reserves the cost of the first response. Its error names the exhausted budget.
-func (c *SpeechConversation) Begin(ctx context.Context) (err error) {
+// Begin reserves the cost of the first response. The prompt is how many characters the instructions have, including
+// tools. Its error names the exhausted budget.
+func (c *SpeechConversation) Begin(ctx context.Context, prompt int) error {
+	c.mu.Lock()
+	c.prompt = prompt
+	c.mu.Unlock()
+	return c.reserve(ctx)
+}
+
+func (c *SpeechConversation) reserve(ctx context.Context) (err error) {
 	c.hold, err = c.Enforcer.Hold(ctx, c.next())
 	return err
 }
 
-// Check returns the same error as Begin if the account of ctx cannot afford a response.
+// Check returns the same error as Begin if the account of ctx cannot afford a response. It is safe for concurrent use.
 func (c *SpeechConversation) Check(ctx context.Context) error { return c.Enforcer.Check(ctx, c.next()) }
 
 // CountResponse charges a response to the account of by, and reserves the next one for that of ctx. If it returns an
@@ -146,9 +157,11 @@ func (c *SpeechConversation) CountResponse(ctx, by context.Context, r SpeechResp
 		c.Enforcer.Record(by, c.next(), false)
 	}
 	if r.InputTokens > 0 {
+		c.mu.Lock()
 		c.last = r
+		c.mu.Unlock()
 	}
-	return c.Begin(ctx)
+	return c.reserve(ctx)
 }
 
 // CountTranscription charges the transcription of speech by the named model. Its error means that no further
@@ -171,10 +184,12 @@ func (c *SpeechConversation) End(ctx context.Context) {
 
 // next returns the maximum usage of the next response, which reads the whole conversation and the instructions again.
 func (c *SpeechConversation) next() Estimate {
-	before := SpeechResponse{Usage: llm.Usage{InputTokens: c.Prompt/2 + 1}}
+	c.mu.Lock()
+	before := SpeechResponse{Usage: llm.Usage{InputTokens: c.prompt/2 + 1}}
 	if c.last.InputTokens > 0 {
 		before = c.last
 	}
+	c.mu.Unlock()
 	sound := before.AudioInput + before.OutputTokens + maxNewSpeech
 	r := SpeechResponse{
 		Usage:      llm.Usage{InputTokens: before.InputTokens + before.OutputTokens + maxNewSpeech, OutputTokens: MaxSpokenAnswer},

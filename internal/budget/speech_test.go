@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -202,10 +203,10 @@ func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {
 
 func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 	p := newPurse(t, budget.Amount{Money: budget.Dollars(1)})
-	c := &budget.SpeechConversation{Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-realtime"}, Prompt: 2000}
+	c := &budget.SpeechConversation{Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-realtime"}}
 	call := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	ada := llm.WithAccount(t.Context(), llm.Account{Guild: "g", User: "discord:ada"})
-	check.Must(t, c.Begin(call))
+	check.Must(t, c.Begin(call, 2000))
 	if e, _ := p.last(t); e.State != budget.StateHeld || e.Amount.Money < budget.Dollars(0.29) || e.Amount.Money > budget.Dollars(0.31) {
 		t.Errorf("held %+v", e)
 	}
@@ -220,10 +221,19 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 	if more := adas(t, p).Sub(spent); !near(more.Money, 0.003) || more.Calls != 1 {
 		t.Errorf("hearing took %+v", more)
 	}
+	spoken, done := context.WithCancel(call)
+	var checks sync.WaitGroup
+	checks.Go(func() { // as for everybody who speaks meanwhile
+		for spoken.Err() == nil {
+			_ = c.Check(ada)
+		}
+	})
 	var err error
 	for i := 0; err == nil && i < 20; i++ {
 		err = c.CountResponse(call, ada, r)
 	}
+	done()
+	checks.Wait()
 	var failed *llm.Error
 	if !errors.As(err, &failed) || failed.Kind != llm.ErrBudgetSpent || adas(t, p).Money > budget.Dollars(1) {
 		t.Errorf("it went on until %v, with %s USD", err, adas(t, p).Money)
@@ -241,7 +251,7 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 func TestAnUnreportedResponseCountsAsEstimated(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	c := &budget.SpeechConversation{Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-realtime-mini"}}
-	check.Must(t, errors.Join(c.Begin(t.Context()), c.CountResponse(t.Context(), t.Context(), budget.SpeechResponse{})))
+	check.Must(t, errors.Join(c.Begin(t.Context(), 0), c.CountResponse(t.Context(), t.Context(), budget.SpeechResponse{})))
 	c.End(t.Context())
 	calls, err := p.ledger.Calls(t.Context(), 10)
 	if err != nil || len(calls) != 1 || calls[0].State != budget.StateEstimated || calls[0].Amount.Tokens < 4096 {

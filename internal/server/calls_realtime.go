@@ -203,9 +203,8 @@ func (m *nativeModel) Run(ctx context.Context, on realtime.Listener) error {
 	if m.bill == nil {
 		return m.Session.Run(ctx, on)
 	}
-	m.bill.Prompt = promptLength(m.Session)
 	place := llm.WithAccount(ctx, m.callAccount)
-	if err := m.bill.Begin(place); err != nil {
+	if err := m.bill.Begin(place, promptLength(m.Session)); err != nil {
 		return err
 	}
 	talking, end := context.WithCancelCause(ctx)

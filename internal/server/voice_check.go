@@ -198,8 +198,8 @@ func (x *CallService) checkRealtime(ctx context.Context, v settings.RealtimeMode
 	}
 	told := &checkListener{ctx: ctx, came: make(chan struct{}, 1)}
 	if x.Budget != nil {
-		bill := &budget.SpeechConversation{Enforcer: x.Budget, Model: budget.AudioModel{Name: v.Model, URL: v.URL}, Prompt: promptLength(s)}
-		if err := bill.Begin(ctx); err != nil {
+		bill := &budget.SpeechConversation{Enforcer: x.Budget, Model: budget.AudioModel{Name: v.Model, URL: v.URL}}
+		if err := bill.Begin(ctx, promptLength(s)); err != nil {
 			c.Text += ": " + checkFailure(err)
 			return c
 		}
