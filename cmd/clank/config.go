@@ -211,11 +211,7 @@ func withSettings(ctx context.Context, e *commandEnv, do func(settingsView) erro
 			return err
 		}
 		getenv := e.getenvWithKeys(ctx)
-		here := &server.ModelFinder{
-			CompatibleURL: func() string { return live.Current().CompatibleURL },
-			Secret:        func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, getenv) },
-			VendorURL:     e.Getenv,
-		}
+		here := &server.ModelFinder{Settings: live, Getenv: getenv}
 		return do(settingsView{
 			live, false, func() []settings.RuntimeBinding { return settings.RuntimeBindings(live.Current(), here.Ability) },
 			func(key string) bool { return server.SecretPresent(getenv, key) },

@@ -115,7 +115,7 @@ func (p mcpBackend) registerCaller(
 ) (call context.Context, leave func()) {
 	remote, ok := p.runner.(remoteRunner)
 	if !ok {
-		return p.tools.RegisterCaller(ctx, server.ToolCaller{Origin: server.TerminalOrigin(), Elicit: person.Ask})
+		return p.tools.Callers.Register(ctx, server.ToolCaller{Origin: server.TerminalOrigin(), Elicit: person.Ask})
 	}
 	id := server.MCPCallerID + strings.ToLower(rand.Text())
 	following, quit := context.WithCancel(ctx)
@@ -170,15 +170,17 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 	if remote, ok := r.(remoteRunner); ok {
 		p.settings = &settings.Manager{Store: &remoteSettings{client: remote.client}, Log: e.newLogger("error", logText)}
 	}
-	p.tools.Settings = func() settings.Settings { return serverSettings(p.settings.Current()) }
-	p.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
+	p.tools.Settings, p.tools.Getenv = serverSettings{p.settings}, e.Getenv
 	return p, nil
 }
 
-// serverSettings returns the settings of the running server that concern the tool. What only the server can do, such
-// as lending browsers, has its default.
-func serverSettings(now settings.Settings) settings.Settings {
-	s := settings.Defaults()
+// serverSettings are the settings of the running server that concern the tool. What only the server can do, such as
+// lending browsers, has its default.
+type serverSettings struct{ *settings.Manager }
+
+// Current implements [server.SettingsSource].
+func (m serverSettings) Current() settings.Settings {
+	now, s := m.Manager.Current(), settings.Defaults()
 	s.BrowserTool.AllowHost, s.Browser, s.Approval = now.BrowserTool.AllowHost, now.Browser, now.Approval
 	return s
 }

@@ -104,7 +104,7 @@ func keepServiceKey(ctx context.Context, e *commandEnv, name string) error {
 	} else {
 		err = withVault(ctx, e, func(v *vault.Vault) error {
 			return withSettings(ctx, e, func(s settingsView) error {
-				finder := &server.ModelFinder{VendorURL: e.Getenv, CompatibleURL: func() string { return s.Live.Current().CompatibleURL }}
+				finder := &server.ModelFinder{Settings: s.Live, Getenv: e.Getenv}
 				return server.SaveServiceKey(ctx, v, e.Getenv, name, value, finder)
 			})
 		})

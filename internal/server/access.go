@@ -41,8 +41,8 @@ func checkRules(s settings.Settings, o sessions.Origin) error {
 	return s.Server.Check(p)
 }
 
-// accessRefusal returns the refusal for a requester who may not ask for anything, or "".
-func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
+// AccessRefusal implements [CallAccess].
+func (a *Server) AccessRefusal(o sessions.Origin) string {
 	if err := a.CheckAccess(o); err != nil {
 		return err.Error()
 	}
@@ -89,6 +89,11 @@ func (c DiscordChoices) Profiles(o sessions.Origin) []string {
 	p, _ := accessPerson(o)
 	s := c.server.Settings.Current()
 	return s.Access.Rules().ProfilesOf(p, s.Profile)
+}
+
+// Rights implements [CallAccess].
+func (a *Server) Rights(ctx context.Context, o sessions.Origin) ([]string, error) {
+	return rightsOf(ctx, a.Settings.For(o.Guild), a.Vault, o)
 }
 
 // rightsOf names the resources that the requester may use in public: a browser profile and logins of the vault.

@@ -18,7 +18,7 @@ func (x *CallService) openActivity() error {
 	x.activity = &activity.Server{
 		Sessions: x.Sessions, Live: x.Live, Discord: activityDiscord{x}, Logger: x.Logger,
 		CheckShare:    shareHost{x}.CheckShare,
-		AnyoneMayStop: func() bool { return x.Settings().WhoMayStop == settings.StopAnyone },
+		AnyoneMayStop: func() bool { return x.Settings.Current().WhoMayStop == settings.StopAnyone },
 	}
 	return x.activity.Open()
 }
@@ -26,7 +26,7 @@ func (x *CallService) openActivity() error {
 // discordApplication returns the OAuth2 credentials; both are empty if people cannot sign in.
 func (x *CallService) discordApplication() (id, secret string) {
 	b := x.bot.Load()
-	v, err := x.Secret(settings.SecretDiscordClient)
+	v, err := settings.ReadSecret(settings.SecretDiscordClient, x.Getenv)
 	if b == nil || err != nil || !v.IsSet() {
 		return "", ""
 	}
@@ -36,7 +36,7 @@ func (x *CallService) discordApplication() (id, secret string) {
 // Enabled implements bot.Activities.
 func (x *CallService) Enabled() bool {
 	id, _ := x.discordApplication()
-	return x.Live != nil && id != "" && x.Settings().Share.Activity
+	return x.Live != nil && id != "" && x.Settings.Current().Share.Activity
 }
 
 // Launch implements bot.Activities.

@@ -32,8 +32,8 @@ var adviceWords = []string{"buy", "delete", "send", "submit"}
 // question, is true only for that exact answer; otherwise hint is the model's classification, or "". An error, no
 // answer or any other text gives no advice.
 func (k *Approver) advise(ctx context.Context, q approval.Question) (harmless bool, hint string) {
-	name := k.Settings().Approval.UnclearModel
-	if k.Model == nil || name == "" || strings.TrimSpace(q.Detail) == "" {
+	name := k.Settings.Current().Approval.UnclearModel
+	if k.Models == nil || name == "" || strings.TrimSpace(q.Detail) == "" {
 		return false, ""
 	}
 	word, err := k.askForAdvice(ctx, name, q)
@@ -49,7 +49,7 @@ func (k *Approver) advise(ctx context.Context, q approval.Question) (harmless bo
 func (k *Approver) askForAdvice(ctx context.Context, name string, q approval.Question) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, adviceTime)
 	defer cancel()
-	model, err := k.Model(ctx, name)
+	model, err := k.Models.Find(ctx, name)
 	if err != nil {
 		return "", err
 	}

@@ -9,25 +9,26 @@ import (
 	"clank/internal/settings"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/approval"
 )
 
 // WindowBrowser lets backends use the browser manager.
 type WindowBrowser struct {
 	Manager   *browsermgr.Manager
-	Settings  func() settings.Settings
-	OnClose   func(key string)
-	Ephemeral bool // isolate cookies and storage, and discard them
+	Settings  SettingsSource
+	Approvals *approval.Queue // forgets the approvals of a closed window
+	Ephemeral bool            // isolate cookies and storage, and discard them
 }
 
 // WindowBrowser returns a [WindowBrowser] with the browsers of the server.
 func (a *Server) WindowBrowser(ephemeral bool) WindowBrowser {
-	return WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: ephemeral}
+	return WindowBrowser{Manager: a.Browsers, Settings: a.Settings, Approvals: a.Approver.Approvals, Ephemeral: ephemeral}
 }
 
 // Open implements [sessions.Browser].
 func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
 	return w.Manager.Window(ctx, browsermgr.WindowOptions{
-		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.Settings().Headed, Ephemeral: w.Ephemeral || o.Profile == "",
+		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.Settings.Current().Headed, Ephemeral: w.Ephemeral || o.Profile == "",
 	})
 }
 
@@ -40,7 +41,7 @@ func (w WindowBrowser) Rest(key string) {
 
 // Close implements [sessions.Browser].
 func (w WindowBrowser) Close(ctx context.Context, key string) error {
-	w.OnClose(key)
+	w.Approvals.ForgetSession(key)
 	return w.Manager.CloseWindow(ctx, key)
 }
 
@@ -52,7 +53,7 @@ func (w WindowBrowser) Park(ctx context.Context, key string, must bool) (bool, e
 	}
 	parked, err := win.Park(ctx, must)
 	if parked {
-		w.OnClose(key)
+		w.Approvals.ForgetSession(key)
 	}
 	return parked, err
 }

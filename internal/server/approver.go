@@ -8,20 +8,28 @@ import (
 	"strings"
 	"time"
 
-	"clank/internal/settings"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
 
+// taskLister lists tasks. A *sessions.Manager implements it.
+type taskLister interface {
+	Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskRecord, error)
+}
+
+// modelSource returns models by name. A *ModelFinder implements it.
+type modelSource interface {
+	Find(ctx context.Context, name string) (llm.Model, error)
+}
+
 // Approver asks people for approval on behalf of the agent loop and the proxy, as configured.
 type Approver struct {
-	Approvals    *approval.Queue
-	Settings     func() settings.Settings
-	Callers      ToolCallers
-	RunningTasks func(ctx context.Context) ([]sessions.TaskRecord, error) // running tasks
-	// Model returns the named model, which judges unclear actions; nil asks none.
-	Model func(ctx context.Context, name string) (llm.Model, error)
+	Approvals *approval.Queue
+	Settings  SettingsSource
+	Callers   ToolCallers
+	Tasks     taskLister
+	Models    modelSource // of the model that judges unclear actions; nil asks none
 }
 
 // Ask implements [browseagent.Consent].
@@ -40,7 +48,7 @@ func (k *Approver) approveClasses(
 ) (string, error) {
 	question.Text, question.Detail = q.Text, q.Detail
 	classes := slices.DeleteFunc(orderClasses(q.Classes), func(c approval.Class) bool {
-		return c == approval.ClassLeave && !k.Settings().Approval.IsOutsideSites(q.TargetHost)
+		return c == approval.ClassLeave && !k.Settings.Current().Approval.IsOutsideSites(q.TargetHost)
 	})
 	// Refuse what the settings refuse before asking about the other classes: people would take their approval for the
 	// whole action.
@@ -112,7 +120,7 @@ func questionFor(o sessions.Origin) approval.Question {
 // ApproveHost asks whether a profile's browser may reach a new host. It asks the people of the only task that uses
 // the profile, and the operator. If there are several tasks and one is private, it asks nobody. An error means no.
 func (k *Approver) ApproveHost(ctx context.Context, profile, host, why string) (forSession bool, err error) {
-	list, err := k.RunningTasks(ctx)
+	list, err := k.runningTasks(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -133,6 +141,11 @@ func (k *Approver) ApproveHost(ctx context.Context, profile, host, why string) (
 	return answer.ForSession, err
 }
 
+// runningTasks returns the tasks that run now.
+func (k *Approver) runningTasks(ctx context.Context) ([]sessions.TaskRecord, error) {
+	return k.Tasks.Tasks(ctx, sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskRunning}})
+}
+
 // newApprover returns an approver with the current settings.
 func (a *Server) newApprover() *Approver {
 	return &Approver{
@@ -143,11 +156,7 @@ func (a *Server) newApprover() *Approver {
 			Wait:   func() time.Duration { return a.Settings.Current().Approval.Wait },
 			Logger: a.logger,
 		},
-		Settings: a.Settings.Current,
-		Model:    func(ctx context.Context, name string) (llm.Model, error) { return a.models.Find(ctx, name) },
-		RunningTasks: func(ctx context.Context) ([]sessions.TaskRecord, error) {
-			return a.Sessions.Tasks(ctx, sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskRunning}})
-		},
+		Settings: a.Settings, Models: a.models,
 	}
 }
 

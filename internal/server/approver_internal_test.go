@@ -21,11 +21,36 @@ import (
 	"clank/sessions/approval"
 )
 
+// vaultRights are the rights by settings and a vault.
+type vaultRights struct {
+	set   settings.Settings
+	vault *vault.Vault
+}
+
+func (vaultRights) AccessRefusal(sessions.Origin) string { return "" }
+
+func (r vaultRights) Rights(ctx context.Context, o sessions.Origin) ([]string, error) {
+	return rightsOf(ctx, r.set, r.vault, o)
+}
+
+// runningTasks lists the same tasks always.
+type runningTasks []sessions.TaskRecord
+
+func (r runningTasks) Tasks(context.Context, sessions.TaskQuery) ([]sessions.TaskRecord, error) {
+	return slices.Clone(r), nil
+}
+
+// tabOf says whose all tabs are.
+type tabOf struct{ owner, model string }
+
+func (o tabOf) TabOwner(string) (owner, profile string) { return o.owner, "work" }
+func (o tabOf) TabModel(string) string                  { return o.model }
+
 // newTestApprover returns an Approver whose settings the test may change.
 func newTestApprover(t *testing.T) (*Approver, *settings.Settings, *approval.Follower) {
 	t.Helper()
 	set := settings.Defaults()
-	k := &Approver{Settings: func() settings.Settings { return set }}
+	k := &Approver{Settings: fixedSettings{&set}}
 	k.Approvals = &approval.Queue{Rule: func(c approval.Class) approval.Rule { return approval.Rule(set.Approval.Rule(string(c))) }}
 	f := k.Approvals.Follow(func(approval.Question) bool { return true })
 	t.Cleanup(f.Close)
@@ -116,6 +141,14 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 // adviser is a model implemented by a function.
 type adviser func(ctx context.Context, r llm.Request) (llm.Reply, error)
 
+// Find implements modelSource: only the name in the settings leads to the adviser.
+func (a adviser) Find(_ context.Context, name string) (llm.Model, error) {
+	if name != a.Name() {
+		return nil, fmt.Errorf("no model %q", name)
+	}
+	return a, nil
+}
+
 func (adviser) Name() string   { return "test:adviser" }
 func (adviser) Caps() llm.Caps { return llm.Caps{} }
 func (a adviser) Generate(ctx context.Context, r llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
@@ -153,17 +186,15 @@ func TestAModelsAdviceSparesOnlyUnclearQuestions(t *testing.T) {
 		set.Approval.Unclear, set.Approval.UnclearModel = tt.rule, "test:adviser"
 		set.Approval.Leave, set.Approval.Sites = "ask", "here.test"
 		calls := 0
-		k.Model = func(_ context.Context, name string) (llm.Model, error) {
-			return adviser(func(ctx context.Context, r llm.Request) (llm.Reply, error) {
-				calls++
-				check.Contains(t, fmt.Sprint(r.Messages), detail, "UNTRUSTED")
-				if llm.AccountOf(ctx).Purpose != "consent" || name != "test:adviser" {
-					t.Errorf("%s: %s is asked for %+v", tt.name, name, llm.AccountOf(ctx))
-				}
-				said := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: tt.says}}}
-				return llm.Reply{Message: said, Stop: llm.StopEnd}, tt.fails
-			}), nil
-		}
+		k.Models = adviser(func(ctx context.Context, r llm.Request) (llm.Reply, error) {
+			calls++
+			check.Contains(t, fmt.Sprint(r.Messages), detail, "UNTRUSTED")
+			if llm.AccountOf(ctx).Purpose != "consent" {
+				t.Errorf("%s: the adviser is asked for %+v", tt.name, llm.AccountOf(ctx))
+			}
+			said := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: tt.says}}}
+			return llm.Reply{Message: said, Stop: llm.StopEnd}, tt.fails
+		})
 		q := sessions.Question{Classes: strings.Fields(tt.classes), Detail: detail, Origin: "https://here.test"}
 		q.TargetHost = "to.test"
 		if tt.name == "without a name" {
@@ -210,7 +241,7 @@ func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 		work []sessions.TaskRecord
 		user string
 	}{{[]sessions.TaskRecord{private}, "u"}, {[]sessions.TaskRecord{private, other}, ""}, {[]sessions.TaskRecord{other, private}, ""}} {
-		k.RunningTasks = func(context.Context) ([]sessions.TaskRecord, error) { return tt.work, nil }
+		k.Tasks = runningTasks(tt.work)
 		got := make(chan error, 1)
 		go func() {
 			_, err := k.ApproveHost(t.Context(), "clank", "new.test", "a page wants it")
@@ -240,8 +271,8 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 	elsewhere := here
 	elsewhere.Profile, elsewhere.Origin.User = "work", "other"
 	work := []sessions.TaskRecord{elsewhere, here}
-	k.RunningTasks = func(context.Context) ([]sessions.TaskRecord, error) { return work, nil }
 	for _, want := range []string{"discord", ""} {
+		k.Tasks = runningTasks(work)
 		got := make(chan error, 1)
 		go func() {
 			lasting, err := k.ApproveHost(t.Context(), "clank", "new.test", "a page wants it")
@@ -303,10 +334,9 @@ func TestTheRightPersonIsAskedBeforeAProgramIsKept(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k, set, f := newTestApprover(t)
-			k.RunningTasks = func(context.Context) ([]sessions.TaskRecord, error) { return tt.tasks, nil }
-			p := &DownloadApprover{Approver: k, TabOwner: func(string) (string, string) { return tt.owner, "work" }}
+			k.Tasks = runningTasks(tt.tasks)
+			p := &DownloadApprover{Approver: k, Tabs: tabOf{tt.owner, tt.model}}
 			k.Callers.byID = map[string]ToolCaller{"room": {Origin: room, Session: "here"}}
-			p.TabModel = func(string) string { return tt.model }
 			if tt.clicked {
 				set.Approval.Executable = "allow"
 				q := sessions.Question{Classes: []string{"executable"}}
@@ -463,11 +493,9 @@ func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.gets)
 		}
 	}
-	k := ToolApprover{Approver: &Approver{Settings: func() settings.Settings { return s }}}
-	tools := &BrowserTools{
-		Settings:       func() settings.Settings { s.AssistantBrowser = true; return s },
-		ResolveProfile: func(o sessions.Origin, want string) (string, error) { return toolProfile(s, o, want) },
-	}
+	k := ToolApprover{Approver: &Approver{Settings: fixedSettings{&s}}}
+	s.AssistantBrowser = true
+	tools := &BrowserTools{Settings: fixedSettings{&s}, Callers: new(ToolCallers)}
 	if tools.AssistantTools(t.Context(), guild(eve)) != nil {
 		t.Error("the assistant is offered the browser for somebody to whom no profile belongs")
 	}
@@ -499,7 +527,6 @@ func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 	const api = "http://127.0.0.1:1" // nobody is to be called
 	tools.ControlAPI = &browsertool.APIClient{URL: api}
 	tools.HostTarget, tools.sessions = &browsertool.Target{API: tools.ControlAPI}, map[string]*toolConversation{}
-	tools.RegisterCaller = new(ToolCallers).Register
 	s.BrowserTool.AllowHost = true
 	offered := tools.AssistantTools(t.Context(), guild(eve))
 	for input, want := range map[string]string{
@@ -551,9 +578,7 @@ func TestPeopleStandInForEachOtherWithEqualRightsAlone(t *testing.T) {
 	s := settings.Defaults()
 	s.Access.Profiles = "work: " + dan
 	s.Access.People = strings.Join([]string{ada, bob, cy, dan}, " ")
-	h := callHost{service: &CallService{Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
-		return rightsOf(ctx, s, v, o)
-	}}}
+	h := callHost{service: &CallService{Access: vaultRights{s, v}}}
 	at := func(user string) sessions.Origin {
 		return sessions.Origin{Kind: sessions.FromDiscord, Guild: "1", User: user}
 	}

@@ -19,12 +19,9 @@ import (
 type BrowserTools struct {
 	ControlAPI *browsertool.APIClient // of this machine
 	HostTarget *browsertool.Target    // the same, as a target of the tool
-	Settings   func() settings.Settings
-	Secret     func(name string) (settings.SecretValue, error)
-	// RegisterCaller registers the calls with the returned context as made on behalf of sp; leave ends that.
-	RegisterCaller func(ctx context.Context, sp ToolCaller) (call context.Context, leave func())
-	// ResolveProfile returns the profile for a person who asks for want, or for none; its error is the refusal.
-	ResolveProfile func(o sessions.Origin, want string) (string, error)
+	Settings   SettingsSource
+	Getenv     func(string) string // the environment and the vault's service keys
+	Callers    *ToolCallers        // on whose behalf the tool is used
 
 	receivedDir string // folder for files from nodes and the sandbox
 
@@ -48,7 +45,7 @@ func NewBrowserTools(home, url, token string) *BrowserTools {
 
 // NewTool returns the tool with the current settings.
 func (b *BrowserTools) NewTool(context.Context) (*browsertool.Tool, error) {
-	s := b.Settings()
+	s := b.Settings.Current()
 	t := &browsertool.Tool{
 		Targets: browsertool.Targets{
 			Host: b.HostTarget, AllowHostControl: s.BrowserTool.AllowHost, NodeMode: s.BrowserTool.NodeMode, Node: s.BrowserTool.Node,
@@ -64,7 +61,7 @@ func (b *BrowserTools) NewTool(context.Context) (*browsertool.Tool, error) {
 // addRemoteTargets adds the sandbox and the nodes as targets.
 func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings) error {
 	if s.BrowserTool.SandboxURL != "" {
-		token, err := b.Secret("CLANK_SANDBOX_TOKEN")
+		token, err := settings.ReadSecret("CLANK_SANDBOX_TOKEN", b.Getenv)
 		if err != nil {
 			return err
 		}
@@ -74,7 +71,7 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 	if len(nodes) == 0 {
 		return nil
 	}
-	token, err := b.Secret("CLANK_NODE_TOKEN")
+	token, err := settings.ReadSecret("CLANK_NODE_TOKEN", b.Getenv)
 	if err != nil {
 		return err
 	}
@@ -95,10 +92,10 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 // AssistantTools returns the tool for the assistant, if enabled. Its calls are restricted to the profiles of the
 // requester and to tabs of their own.
 func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []sessions.Tool {
-	if !b.Settings().AssistantBrowser {
+	if !b.Settings.Current().AssistantBrowser {
 		return nil
 	}
-	if _, err := b.ResolveProfile(o, ""); err != nil {
+	if _, err := b.profile(o, ""); err != nil {
 		return nil
 	}
 	t, err := b.NewTool(ctx)
@@ -108,16 +105,16 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 	return []sessions.Tool{{
 		Tool: t.Definition(),
 		Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
-			if !b.Settings().AssistantBrowser {
+			if !b.Settings.Current().AssistantBrowser {
 				return "", nil, toolError("the browser tool was switched off in the settings")
 			}
 			t, err := b.NewTool(ctx) // the settings may have changed during the conversation
 			if err != nil {
 				return "", nil, err
 			}
-			ctx, leave := b.RegisterCaller(ctx, ToolCaller{Origin: o, Session: "conversation " + conversationKey(o)})
+			ctx, leave := b.Callers.Register(ctx, ToolCaller{Origin: o, Session: "conversation " + conversationKey(o)})
 			defer leave()
-			guest := &browsertool.Guest{Profile: func(want string) (string, error) { return b.ResolveProfile(o, want) }}
+			guest := &browsertool.Guest{Profile: func(want string) (string, error) { return b.profile(o, want) }}
 			r, err := b.sessionFor(ctx, o).RunAs(ctx, t, guest, input)
 			if err != nil {
 				return "", nil, err
@@ -128,6 +125,11 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 			return r.Text, r.Images, nil
 		},
 	}}
+}
+
+// profile returns the profile for a person who asks for want, or for none; its error is the refusal.
+func (b *BrowserTools) profile(o sessions.Origin, want string) (string, error) {
+	return toolProfile(b.Settings.For(o.Guild), o, want)
 }
 
 // toolError is a failure described by the tool.

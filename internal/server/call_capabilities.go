@@ -209,7 +209,7 @@ func (x *CallService) iceServers(s settings.Share) []webrtc.ICEServer {
 	found := map[string]settings.SecretValue{}
 	var unread error
 	relays, err := s.TURNServers(func(name string) bool {
-		v, err := x.Secret(name)
+		v, err := settings.ReadSecret(name, x.Getenv)
 		if err != nil {
 			unread = err
 		}

@@ -22,7 +22,6 @@ import (
 	"clank/internal/budget"
 	"clank/internal/i18n"
 	"clank/internal/liveview"
-	"clank/internal/settings"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -54,12 +53,19 @@ type CallLog interface {
 	RecordCall(ctx context.Context, c voice.PastCall, keep time.Time) error
 }
 
+// CallAccess decides what people in calls may do. A *Server implements it.
+type CallAccess interface {
+	// AccessRefusal returns why the person of o may not ask for anything now; empty if they may.
+	AccessRefusal(o sessions.Origin) string
+	// Rights names the resources that the person of o may use; people with equal rights may act for each other.
+	Rights(ctx context.Context, o sessions.Origin) ([]string, error)
+}
+
 // CallService manages all calls of this process. Set its fields, then call Open; Close ends every call.
 type CallService struct {
 	Dir          string // of the state; transcripts are stored in a folder of it, if enabled
-	Settings     func() settings.Settings
-	For          func(guild string) settings.Settings // the settings of a Discord server
-	Secret       func(name string) (settings.SecretValue, error)
+	Settings     SettingsSource
+	Getenv       func(string) string // the environment and the vault's service keys
 	Sessions     *sessions.Manager
 	Browsers     *browsermgr.Manager
 	Scopes       *cancel.Scopes
@@ -72,15 +78,11 @@ type CallService struct {
 	// Budget charges speech recognition and synthesis; nil charges nothing.
 	Budget *budget.Enforcer
 
-	// DisabledReason returns why the person of o may not ask for anything now; see [conversation.Host].
-	DisabledReason func(ctx context.Context, o sessions.Origin) string
+	// Access decides what people may do; nil means that all may ask, and that nobody may act for another.
+	Access CallAccess
 
-	// Rights names the resources that the person of o may use; people with equal rights may act for each other. nil
-	// means that nobody may act for another.
-	Rights func(ctx context.Context, o sessions.Origin) ([]string, error)
-
-	// Describe returns a description of an image for a model without vision. nil means that there is none.
-	Describe func(ctx context.Context, image llm.Image) string
+	// Models describes images for a model without vision; nil describes none.
+	Models *ModelFinder
 
 	// Live lets people control shared pages; nil makes all links view-only.
 	Live *liveview.Server
@@ -169,7 +171,7 @@ func (x *CallService) onClose(f func(context.Context) error) { x.closers = appen
 // openSpotter loads the local recognizer for stop words.
 func (x *CallService) openSpotter() {
 	s, err := keyword.Open(keyword.Options{Log: x.Logger, Dir: filepath.Join(x.Dir, "stopwords"), Speech: func() (names []string, language string) {
-		v := x.Settings().Voice
+		v := x.Settings.Current().Voice
 		return v.NameList(), v.Transcription.Language
 	}})
 	if err != nil {
@@ -183,7 +185,7 @@ func (x *CallService) openSpotter() {
 
 // openEngine prepares WebRTC connections to pages. An occupied port does not prevent the start.
 func (x *CallService) openEngine(ctx context.Context) error {
-	s := x.Settings().Share
+	s := x.Settings.Current().Share
 	x.webrtcEngine = &webrtc.Engine{
 		Loopback: true, Logger: x.Logger, ICEServers: x.iceServers(s),
 		MaxConns: webrtc.MaxPages + share.DefaultMaxViews + share.MaxOffers, // separate shares of the limit for each kind
@@ -227,7 +229,7 @@ func (x *CallService) openDiscord(ctx context.Context) (err error) {
 	return nil
 }
 
-func (x *CallService) requireEncryption() bool { return x.Settings().Voice.RequireEncryption }
+func (x *CallService) requireEncryption() bool { return x.Settings.Current().Voice.RequireEncryption }
 
 // SetBot sets the bot whose gateway connection is used.
 func (x *CallService) SetBot(b DiscordBot) { x.bot.Store(&b) }
@@ -242,7 +244,7 @@ func (x *CallService) CallPage() http.Handler { return x.callPage.Handler() }
 
 // Follow joins the voice channel of the person of o, if the settings enable that. It does not block.
 func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
-	if x.Settings().Voice.AutoJoin {
+	if x.Settings.Current().Voice.AutoJoin {
 		x.background.Go(func() { x.registry.Follow(x.callsContext, o) })
 	}
 }
@@ -250,13 +252,9 @@ func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
 // OpenCalls enables calls on Discord and on the call page.
 func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	x := &CallService{
-		Dir: a.StateDir, Settings: a.Settings.Current, For: a.Settings.For, Secret: a.models.Secret, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
-		DisabledReason: a.accessRefusal, ViewerAddr: watchAddr, Logger: a.logger,
-		Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
-			return rightsOf(ctx, a.Settings.For(o.Guild), a.Vault, o)
-		},
-		Describe: a.models.DescribePicture,
-		Live:     a.Live, Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
+		Dir: a.StateDir, Settings: a.Settings, Getenv: a.getenv, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
+		Access: a, Models: a.models, Live: a.Live, Budget: a.budget,
+		ViewerAddr: watchAddr, DiscordBase: a.getenv("CLANK_DISCORD_API"), Logger: a.logger,
 	}
 	x.Assistant = a.newAssistant(x)
 	if err := x.Open(ctx); err != nil {

@@ -32,7 +32,7 @@ import (
 const shareStartTimeout = 30 * time.Second
 
 func (x *CallService) newConversation(line voice.Line, place conversation.Location, chat conversation.Chat, call share.CallRef) conversation.CallRunner {
-	v := x.Settings().Voice
+	v := x.Settings.Current().Voice
 	t := &conversation.Conversation{
 		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, Logger: x.Logger,
 		Assistant: callReplier{ChargedReplier{x.Assistant}, x}, Host: callHost{service: x, place: place},
@@ -118,7 +118,7 @@ func (h callHost) Origin(p voice.Person) sessions.Origin {
 
 // SameRights implements [conversation.Host].
 func (h callHost) SameRights(ctx context.Context, a, b sessions.Origin) bool {
-	if h.service.Rights == nil {
+	if h.service.Access == nil {
 		return false
 	}
 	var rights [2][]string
@@ -128,7 +128,7 @@ func (h callHost) SameRights(ctx context.Context, a, b sessions.Origin) bool {
 			return false
 		}
 		var err error
-		if rights[i], err = h.service.Rights(ctx, now); err != nil {
+		if rights[i], err = h.service.Access.Rights(ctx, now); err != nil {
 			return false
 		}
 	}
@@ -173,10 +173,10 @@ func (h callHost) CheckChannel(channel string) error {
 
 // refusal returns why the person of o may not ask for anything now; empty if they may.
 func (x *CallService) refusal(ctx context.Context, o sessions.Origin) string {
-	if x.DisabledReason == nil {
+	if x.Access == nil {
 		return ""
 	}
-	return x.DisabledReason(ctx, o)
+	return x.Access.AccessRefusal(o)
 }
 
 // presentOrigin returns o with the current roles of its person, and why they may not ask for anything, if so. Discord
@@ -230,7 +230,7 @@ func (x *CallService) byPresentRoles(tools []sessions.Tool) []sessions.Tool {
 
 // isPrivate reports whether requests on a server are visible only to the person who asks.
 func (x *CallService) isPrivate(guild string) bool {
-	return x.For != nil && x.For(guild).Server.Private
+	return x.Settings.For(guild).Server.Private
 }
 
 // Tools returns the assistant's tools about calls for the person at o: joining, leaving, sharing a browser.
@@ -252,7 +252,7 @@ var errNoSpeechServer = errors.New("no key and no server is set up for it")
 func (x *CallService) remoteServer(base, name string) (speech.RemoteServer, error) {
 	key, env := "", name
 	for _, env = range []string{name, "OPENAI_API_KEY"} {
-		s, err := x.Secret(env)
+		s, err := settings.ReadSecret(env, x.Getenv)
 		if err != nil {
 			return speech.RemoteServer{}, err
 		}
@@ -303,7 +303,7 @@ func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) 
 
 // missingSetup returns sentences about what calls cannot do and how to fix it; empty if nothing is missing.
 func (x *CallService) missingSetup(loc i18n.Locale) string {
-	v := x.Settings().Voice
+	v := x.Settings.Current().Voice
 	var text []string
 	_, err := x.newTranscriber(v.Transcription, v.NameList())
 	if err != nil && v.Engine != settings.VoiceEngineRealtime {

@@ -53,7 +53,7 @@ func (d discordCalls) CurrentChannel(guild string) (channel string, ok bool) {
 
 // CallPolicy implements [conversation.RegistryHost].
 func (d discordCalls) CallPolicy() conversation.CallPolicy {
-	v := d.service.Settings().Voice
+	v := d.service.Settings.Current().Voice
 	allowed, blocked := v.Channels()
 	return conversation.CallPolicy{
 		Enabled: v.Enabled, AutoJoin: v.AutoJoin, AllowedChannels: allowed, BlockedChannels: blocked,

@@ -74,7 +74,7 @@ func (l *goLiveAccount) isAccount(id string) bool {
 // openGoLive connects the account for Go Live, if one is configured, and retries until the server closes. Until then,
 // shares use other targets and say why.
 func (x *CallService) openGoLive() {
-	if !x.Settings().Share.GoLive {
+	if !x.Settings.Current().Share.GoLive {
 		return
 	}
 	x.goLive.wanted = true
@@ -101,14 +101,14 @@ func (x *CallService) openGoLive() {
 
 // goLiveToken returns the account's token, which must not be the bot's.
 func (x *CallService) goLiveToken() (string, error) {
-	own, err := x.Secret(goLiveTokenName)
+	own, err := settings.ReadSecret(goLiveTokenName, x.Getenv)
 	if err != nil {
 		return "", err
 	}
 	if !own.IsSet() {
 		return "", errors.New("it has no account: set " + goLiveTokenName + ", or switch it off in the settings")
 	}
-	bots, err := x.Secret(botTokenName)
+	bots, err := settings.ReadSecret(botTokenName, x.Getenv)
 	if err != nil {
 		return "", err
 	}

@@ -88,15 +88,8 @@ func TestPagesAreShownToACallByThoseWhoAreInIt(t *testing.T) {
 func newTestCallService(t *testing.T, on bool, secrets map[string]string) *CallService {
 	t.Helper()
 	x := &CallService{
-		Settings: func() settings.Settings {
-			var s settings.Settings
-			s.Share.GoLive = on
-			return s
-		},
-		Secret: func(name string) (settings.SecretValue, error) {
-			return settings.ReadSecret(name, func(variable string) string { return secrets[variable] })
-		},
-		Logger: slog.New(slog.DiscardHandler),
+		Settings: fixedSettings{&settings.Settings{Share: settings.Share{GoLive: on}}},
+		Getenv:   func(name string) string { return secrets[name] }, Logger: slog.New(slog.DiscardHandler),
 	}
 	x.callsContext, x.endCalls = context.WithCancelCause(t.Context())
 	t.Cleanup(func() {
@@ -225,15 +218,8 @@ func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
 	s := settings.Defaults()
 	key := ""
 	x := &CallService{
-		Settings: func() settings.Settings { return s },
-		Secret: func(name string) (settings.SecretValue, error) {
-			return settings.ReadSecret(name, func(n string) string {
-				if n == "OPENAI_API_KEY" {
-					return key
-				}
-				return ""
-			})
-		},
+		Settings: fixedSettings{&s},
+		Getenv:   func(name string) string { return map[string]string{"OPENAI_API_KEY": key}[name] },
 	}
 	if got := (discordCalls{x}).CallPolicy().MissingSetup; got != "" {
 		t.Errorf("the brain lacks %q", got)
@@ -262,8 +248,8 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 			s := settings.Defaults()
 			s.Voice.Engine = kind
 			x := &CallService{
-				privacy: left, Settings: func() settings.Settings { return s }, Scopes: new(cancel.Scopes), Logger: slog.New(slog.DiscardHandler),
-				Secret: func(string) (settings.SecretValue, error) { return settings.SecretValue{}, nil },
+				privacy: left, Settings: fixedSettings{&s}, Scopes: new(cancel.Scopes), Logger: slog.New(slog.DiscardHandler),
+				Getenv: noEnv,
 			}
 			call, ok := x.newConversation(nil, conversation.Location{Kind: sessions.FromDiscord, Guild: guild}, pageChat{}, share.CallRef{}).(recordedConversation)
 			if !ok || call.Privacy != left {
@@ -307,8 +293,8 @@ func TestRequiredCallEncryptionFollowsTheSettings(t *testing.T) {
 		s := settings.Defaults()
 		s.Voice.RequireEncryption = want
 		x := &CallService{
-			Settings: func() settings.Settings { return s }, Scopes: new(cancel.Scopes), Logger: slog.New(slog.DiscardHandler),
-			Secret: func(string) (settings.SecretValue, error) { return settings.SecretValue{}, nil },
+			Settings: fixedSettings{&s}, Scopes: new(cancel.Scopes), Logger: slog.New(slog.DiscardHandler),
+			Getenv: noEnv,
 		}
 		check.Must(t, x.openDiscord(t.Context()))
 		call, ok := x.newConversation(nil, conversation.Location{}, pageChat{}, share.CallRef{}).(recordedConversation)
@@ -377,7 +363,7 @@ func TestWhoIsLeftOutIsInNoTranscriptAndNobodyIsWhenTheSettingIsTakenBack(t *tes
 	check.Must(t, err)
 	s := settings.Defaults()
 	s.Voice.KeepTranscripts = true
-	x := &CallService{privacy: left, Settings: func() settings.Settings { return s }}
+	x := &CallService{privacy: left, Settings: fixedSettings{&s}}
 	lines := make(chan transcriptLine, 10)
 	keep := transcriptRecorder{x, conversation.Location{Guild: "g"}, lines}
 	keep.Record(conversation.TranscriptLine{Speaker: voice.Person{ID: "bob", Name: "Bob"}, Text: "a secret"})
@@ -428,12 +414,7 @@ func TestPeopleInCallsAreTreatedByTheirPresentRoles(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			x := &CallService{
 				Logger: slog.New(slog.DiscardHandler),
-				DisabledReason: func(_ context.Context, o sessions.Origin) string {
-					if slices.Contains(o.Roles, "helpers") {
-						return ""
-					}
-					return "you are no helper"
-				},
+				Access: helpersOnly{},
 			}
 			x.SetBot(&changingRoles{roles: tt.have, err: tt.err})
 			o := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "42", Roles: tt.told}
@@ -454,13 +435,29 @@ func TestPeopleInCallsAreTreatedByTheirPresentRoles(t *testing.T) {
 			if _, _, err := tools[0].Call(t.Context(), o, nil); used != tt.may || (err == nil) != tt.may {
 				t.Errorf("a tool: used %v, %v", used, err)
 			}
-			x.Rights = func(_ context.Context, o sessions.Origin) ([]string, error) { return o.Roles, nil }
 			if same := (callHost{service: x}).SameRights(t.Context(), o, o); same != tt.may {
 				t.Errorf("they stand in for who is as they are: %v", same)
 			}
 		})
 	}
 }
+
+// helpersOnly lets people with the role "helpers" ask.
+type helpersOnly struct{}
+
+func (helpersOnly) AccessRefusal(o sessions.Origin) string {
+	if slices.Contains(o.Roles, "helpers") {
+		return ""
+	}
+	return "you are no helper"
+}
+
+func (helpersOnly) Rights(_ context.Context, o sessions.Origin) ([]string, error) {
+	return o.Roles, nil
+}
+
+// noEnv is an environment in which nothing is set.
+func noEnv(string) string { return "" }
 
 // turns is an assistant that records who has asked.
 type turns struct{ origins []sessions.Origin }

@@ -67,12 +67,12 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
 	}
 	s.Blind = strings.HasPrefix(v.Realtime.Model, blindRealtime)
-	if sees, said := x.Settings().Vision.Sees(realtimeProvider(v.Realtime) + ":" + v.Realtime.Model); said {
+	if sees, said := x.Settings.Current().Vision.Sees(realtimeProvider(v.Realtime) + ":" + v.Realtime.Model); said {
 		s.Blind = !sees
 	}
-	if x.Describe != nil {
+	if x.Models != nil {
 		s.Describe = func(ctx context.Context, o sessions.Origin, p llm.Image) string {
-			return x.Describe(llm.WithAccount(ctx, agent.PersonAccount(o, "describe")), p)
+			return x.Models.DescribePicture(llm.WithAccount(ctx, agent.PersonAccount(o, "describe")), p)
 		}
 	}
 	m := &nativeModel{

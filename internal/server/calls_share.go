@@ -23,8 +23,8 @@ import (
 
 // openSharing prepares shares and serves the viewer's page.
 func (x *CallService) openSharing(ctx context.Context) error {
-	x.fileLinks.Base, x.fileLinks.Logger = func() string { return x.Settings().Share.PublicURL }, x.Logger
-	x.shareLinks.Lifetime = func() time.Duration { return x.Settings().Share.LinkLifetime }
+	x.fileLinks.Base, x.fileLinks.Logger = func() string { return x.Settings.Current().Share.PublicURL }, x.Logger
+	x.shareLinks.Lifetime = func() time.Duration { return x.Settings.Current().Share.LinkLifetime }
 	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Links: &x.shareLinks, Logger: x.Logger}
 	x.shares.NewSource = func() *videosource.Source { return &videosource.Source{OpenEncoder: x.Browsers.OpenEncoder} }
 	x.onClose(x.shares.Close)
@@ -76,7 +76,9 @@ func (x *CallService) viewerLink(token string) string {
 }
 
 // viewerBase returns the public base address of the viewer's page.
-func (x *CallService) viewerBase() string { return cmp.Or(x.Settings().Share.PublicURL, x.viewerURL) }
+func (x *CallService) viewerBase() string {
+	return cmp.Or(x.Settings.Current().Share.PublicURL, x.viewerURL)
+}
 
 // CheckLink implements [share.LinkChecker].
 func (x *CallService) CheckLink(token, browser string) (share.ViewerShare, error) {
@@ -206,7 +208,7 @@ func (x shareHost) PlaySound(ctx context.Context, c share.CallRef, s sessions.Se
 // soundPlayer returns the player for the sound of shared pages in a call; nil if there is none.
 func (x *CallService) soundPlayer(c share.CallRef) *playout.Player {
 	p, speaks := x.players.Load(c.ID)
-	if !speaks || !x.Settings().Share.Sound {
+	if !speaks || !x.Settings.Current().Share.Sound {
 		return nil
 	}
 	return p.(*playout.Player)

@@ -49,6 +49,16 @@ type house struct {
 	key string
 }
 
+// Current implements [server.SettingsSource].
+func (h *house) Current() settings.Settings {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.all
+}
+
+// For implements [server.SettingsSource].
+func (h *house) For(string) settings.Settings { return h.Current() }
+
 // noPage is a page reader that reads nothing.
 type noPage struct{}
 
@@ -84,15 +94,8 @@ func open(t *testing.T, url string, change func(*house)) *house {
 	check.Must(t, m.Open(t.Context()))
 	b := &assistant.Assistant{Tasks: m, Web: assistant.WebTools{Reader: noPage{}}, Host: sessionstest.AssistantHost{}}
 	h.CallService = &server.CallService{
-		Dir: h.dir, Settings: func() settings.Settings { h.mu.Lock(); defer h.mu.Unlock(); return h.all },
-		Secret: func(name string) (settings.SecretValue, error) {
-			return settings.ReadSecret(name, func(n string) string {
-				if n == "REALTIME_API_KEY" {
-					return h.key
-				}
-				return ""
-			})
-		},
+		Dir: h.dir, Settings: h,
+		Getenv:   func(name string) string { return map[string]string{"REALTIME_API_KEY": h.key}[name] },
 		Sessions: m, Scopes: scopes, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:0", Logger: logger,
 		Browsers: &browsermgr.Manager{}, Assistant: b,
 		Budget: &budget.Enforcer{Ledger: h.ledger, Rules: func() budget.Rules { return budget.Rules{Zone: time.UTC, Limits: h.limits} }},
@@ -342,7 +345,7 @@ func TestOldTranscriptsAreRemoved(t *testing.T) {
 
 func TestAnInvalidAddressIsNotReportedAsInUse(t *testing.T) {
 	x := &server.CallService{
-		Settings: settings.Defaults, Scopes: &cancel.Scopes{}, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:99999", Logger: slog.New(slog.DiscardHandler),
+		Settings: &settings.Manager{}, Getenv: func(string) string { return "" }, Scopes: &cancel.Scopes{}, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:99999", Logger: slog.New(slog.DiscardHandler),
 	}
 	check.Fails(t, x.Open(t.Context()), nil, "99999")
 }

@@ -50,7 +50,7 @@ func (x *CallService) openTranscripts() {
 
 // sweepTranscripts removes old transcripts. It logs errors; the next sweep tries again.
 func (x *CallService) sweepTranscripts(now time.Time) {
-	days := x.Settings().RetentionInDays
+	days := x.Settings.Current().RetentionInDays
 	if days == 0 {
 		return
 	}
@@ -97,10 +97,7 @@ func (k recordedConversation) Run(ctx context.Context) error {
 
 // keepsTranscripts reports whether transcripts of calls on a server are stored.
 func (x *CallService) keepsTranscripts(guild string) bool {
-	if x.For == nil {
-		return x.Settings().Voice.KeepTranscripts
-	}
-	return x.For(guild).Voice.KeepTranscripts
+	return x.Settings.For(guild).Voice.KeepTranscripts
 }
 
 // transcriptRecorder queues the lines of a call to be written. It implements [conversation.Recorder].

@@ -36,7 +36,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	}
 	s := &control.Server{
 		Manager: a.Browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: a.version, Logger: a.logger,
-		Settings: browserSettings{a.Settings.Current}, Approver: ToolApprover{Approver: a.Approver, Downloads: a.downloads},
+		Settings: browserSettings{a.Settings}, Approver: ToolApprover{Approver: a.Approver, Downloads: a.downloads},
 	}
 	s.Addr = cmp.Or(s.Addr, controlAddress(a.getenv))
 	err = s.Open(ctx)
@@ -58,32 +58,27 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	}
 	a.keepAnnounced(ctx, file)
 	a.Tools = NewBrowserTools(a.StateDir, s.URL(), a.LocalSecret)
-	a.Tools.Settings = a.Settings.Current
-	a.Tools.Secret = a.models.Secret
-	a.Tools.RegisterCaller = a.Approver.Callers.Register
-	a.Tools.ResolveProfile = func(o sessions.Origin, want string) (string, error) {
-		return toolProfile(a.Settings.For(o.Guild), o, want)
-	}
+	a.Tools.Settings, a.Tools.Getenv, a.Tools.Callers = a.Settings, a.getenv, &a.Approver.Callers
 	a.onClose(a.Tools.Close)
 	return s, nil
 }
 
 // browserSettings are the settings of browser requests. It implements [control.Settings] and [browsertool.Settings].
-type browserSettings struct{ current func() settings.Settings }
+type browserSettings struct{ SettingsSource }
 
 // EvaluateEnabled implements [control.Settings].
-func (s browserSettings) EvaluateEnabled() bool { return s.current().Browser.EvaluateEnabled }
+func (s browserSettings) EvaluateEnabled() bool { return s.Current().Browser.EvaluateEnabled }
 
 // ActionTimeout implements [control.Settings].
-func (s browserSettings) ActionTimeout() time.Duration { return s.current().Browser.ActionTimeout }
+func (s browserSettings) ActionTimeout() time.Duration { return s.Current().Browser.ActionTimeout }
 
 // ApprovalWait implements [browsertool.Settings].
 func (s browserSettings) ApprovalWait() time.Duration {
-	return maxQuestionsPerCall * s.current().Approval.Wait
+	return maxQuestionsPerCall * s.Current().Approval.Wait
 }
 
 // SnapshotMode implements [control.Settings].
-func (s browserSettings) SnapshotMode() string { return s.current().Browser.SnapshotMode }
+func (s browserSettings) SnapshotMode() string { return s.Current().Browser.SnapshotMode }
 
 // announceInterval is how often a removed or damaged announcement is restored.
 const announceInterval = 2 * time.Second

@@ -238,7 +238,7 @@ func (h botHost) AnyoneMayStop() bool {
 
 // Disabled implements [bot.Host].
 func (h botHost) Disabled(ctx context.Context, o sessions.Origin) string {
-	return h.server.accessRefusal(ctx, o)
+	return h.server.AccessRefusal(o)
 }
 
 // Served implements [bot.Host].

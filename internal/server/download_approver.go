@@ -13,12 +13,17 @@ import (
 	"clank/sessions/approval"
 )
 
+// tabOwners tells whose a tab is. A *browsermgr.Manager implements it.
+type tabOwners interface {
+	TabOwner(target string) (owner, profile string)
+	TabModel(target string) string // caller of the model that uses a tab; see [ToolCallers]
+}
+
 // DownloadApprover asks people before it keeps a program that a model has downloaded. It also implements
 // [browseagent.Consent] for the agent loop, so that nobody is asked twice about a download whose click they approved.
 type DownloadApprover struct {
 	Approver *Approver
-	TabOwner func(target string) (owner, profile string) // of a tab
-	TabModel func(target string) string                  // caller of the model that uses a tab; see [ToolCallers]
+	Tabs     tabOwners
 
 	mu             sync.Mutex
 	approvedClicks map[string]time.Time // time of approval, by session or caller of the tool
@@ -65,10 +70,10 @@ func (p *DownloadApprover) ApproveDownload(ctx context.Context, d files.Download
 	if !d.Executable {
 		return nil
 	}
-	session, profile := p.TabOwner(d.Target)
+	session, profile := p.Tabs.TabOwner(d.Target)
 	caller := ""
 	if session == "" {
-		caller = p.TabModel(d.Target)
+		caller = p.Tabs.TabModel(d.Target)
 	}
 	switch {
 	case session == "" && caller == "", session != "" && p.takeApprovedClick(session):
@@ -87,7 +92,7 @@ func (p *DownloadApprover) ApproveDownload(ctx context.Context, d files.Download
 		})
 	}
 	q := approval.Question{}
-	list, err := p.Approver.RunningTasks(ctx)
+	list, err := p.Approver.runningTasks(ctx)
 	if err != nil {
 		return fmt.Errorf("find out who can be asked: %w", err)
 	}

@@ -181,11 +181,7 @@ func (x *CallService) Unlink(ctx context.Context, o sessions.Origin, session str
 // CheckSharing tests whether people elsewhere can reach the viewer's page: it requests the page at its public
 // address, and asks the TURN servers for a relay address.
 func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
-	s := x.Settings().Share
-	present := func(name string) bool {
-		v, err := x.Secret(name)
-		return err == nil && v.IsSet()
-	}
+	s := x.Settings.Current().Share
 	viewer := viewerCapability(s)
 	if s.PublicURL != "" {
 		if err := askViewerPage(ctx, s.PublicURL); err != nil {
@@ -193,7 +189,7 @@ func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
 			viewer.Detail = fmt.Sprintf("%s does not lead to the viewer's page: %v", s.PublicURL, err)
 		}
 	}
-	relay := relayCapability(s, present)
+	relay := relayCapability(s, x.hasSecret)
 	if relay.Ready {
 		if err := x.webrtcEngine.CheckRelays(ctx); err != nil {
 			relay.Ready, relay.Detail = false, fmt.Sprintf("%s: %v", s.TURN, err)

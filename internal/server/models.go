@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/internal/recording"
 	"clank/internal/settings"
 	"clank/llm"
 	"clank/llm/anthropic"
@@ -21,17 +22,20 @@ func ModelProviders() []string {
 	return []string{"plain", "openai", "anthropic", "gemini", "compatible"}
 }
 
+// ModelBudget charges the calls of models. A *budget.Enforcer implements it.
+type ModelBudget interface {
+	Model(m llm.Model) llm.Model // returns m with the budget applied
+}
+
 // ModelFinder finds models by name, "provider:model". Set its fields before use; some are only needed by
 // [ModelFinder.Find].
 type ModelFinder struct {
-	NamedPages    map[string]string // pages that the plain model knows by name
-	ScriptSteps   func(name, values string) (string, error)
-	Secret        func(name string) (settings.SecretValue, error)
-	CompatibleURL func() string                // base URL of the OpenAI-compatible server, from the settings
-	VendorURL     func(variable string) string // base URL of a vendor, from the environment; usually empty
-	WithBudget    func(llm.Model) llm.Model    // adds the budget
-	Vision        func() settings.Vision       // the vision model for models without vision; nil if none
-	Logger        *slog.Logger
+	NamedPages map[string]string     // pages that the plain model knows by name
+	Scripts    recording.ScriptStore // scripts that the plain model runs
+	Settings   SettingsSource
+	Getenv     func(string) string // the environment and the vault's service keys
+	Budget     ModelBudget
+	Logger     *slog.Logger
 
 	descriptions descriptions
 	listed       modelLists
@@ -44,7 +48,7 @@ func (m *ModelFinder) Find(ctx context.Context, name string) (llm.Model, error) 
 	if err != nil {
 		return nil, err
 	}
-	return m.withSight(ctx, m.WithBudget(model)), nil
+	return m.withSight(ctx, m.Budget.Model(model)), nil
 }
 
 // findUnmetered returns the named model without a budget.
@@ -52,7 +56,7 @@ func (m *ModelFinder) findUnmetered(name string) (llm.Model, error) {
 	provider, _, _ := strings.Cut(name, ":")
 	switch provider {
 	case "plain":
-		return plain.New(plain.Options{Places: m.NamedPages, Scripts: m.ScriptSteps}), nil
+		return plain.New(plain.Options{Places: m.NamedPages, Scripts: m.Scripts.Steps}), nil
 	case "openai", "compatible":
 		o, err := m.OpenAIOptions(name)
 		if err != nil {
@@ -79,20 +83,20 @@ func (m *ModelFinder) OpenAIOptions(name string) (openai.Options, error) {
 		return openai.Options{}, err
 	}
 	return openai.Options{
-		BaseURL: m.VendorURL("OPENAI_BASE_URL"), Key: key, Model: model, API: openai.APIResponses, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger},
+		BaseURL: m.Getenv("OPENAI_BASE_URL"), Key: key, Model: model, API: openai.APIResponses, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger},
 	}, nil
 }
 
 func (m *ModelFinder) compatibleOptions(name string) (openai.Options, error) {
 	_, model, _ := strings.Cut(name, ":")
-	base := m.CompatibleURL()
+	base := m.Settings.Current().CompatibleURL
 	if base == "" {
 		return openai.Options{}, fmt.Errorf("model %s: the address of the OpenAI-compatible server is not set (settings, for example http://127.0.0.1:11434/v1)", name)
 	}
 	if model == "" {
 		return openai.Options{}, fmt.Errorf("model %q names no model (write compatible:<model>)", name)
 	}
-	key, err := m.Secret("COMPATIBLE_API_KEY")
+	key, err := settings.ReadSecret("COMPATIBLE_API_KEY", m.Getenv)
 	if err != nil {
 		return openai.Options{}, err
 	}
@@ -108,7 +112,7 @@ func (m *ModelFinder) Claude(name string) (*anthropic.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return anthropic.New(anthropic.Options{BaseURL: m.VendorURL("ANTHROPIC_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
+	return anthropic.New(anthropic.Options{BaseURL: m.Getenv("ANTHROPIC_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
 }
 
 // Gemini returns the named Gemini model without a budget.
@@ -117,7 +121,7 @@ func (m *ModelFinder) Gemini(name string) (*gemini.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gemini.New(gemini.Options{BaseURL: m.VendorURL("GEMINI_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
+	return gemini.New(gemini.Options{BaseURL: m.Getenv("GEMINI_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
 }
 
 // modelAndKey returns the vendor's name of the model and the vendor's key.
@@ -127,7 +131,7 @@ func (m *ModelFinder) modelAndKey(name string) (model, key string, err error) {
 		return "", "", fmt.Errorf("model %q names no model (write %s:<model>)", name, provider)
 	}
 	variable := strings.ToUpper(provider) + "_API_KEY"
-	secret, err := m.Secret(variable)
+	secret, err := settings.ReadSecret(variable, m.Getenv)
 	if err != nil {
 		return "", "", err
 	}

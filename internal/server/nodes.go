@@ -122,7 +122,7 @@ var (
 )
 
 func (a nodePages) nodeStatus(ctx context.Context, n settings.Node) (browsertool.NodeStatus, error) {
-	token, err := a.models.Secret("CLANK_NODE_TOKEN")
+	token, err := settings.ReadSecret("CLANK_NODE_TOKEN", a.getenv)
 	if err == nil && !token.IsSet() {
 		err = errNoNodeToken
 	}

@@ -140,11 +140,7 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	a.openVault(ctx)
 	a.Approver = a.newApprover()
 	a.inBackground(ctx, func(ctx context.Context) { a.telemetry.FollowConsents(ctx, a.Approver.Approvals) })
-	a.downloads = &DownloadApprover{
-		Approver: a.Approver,
-		TabOwner: func(target string) (string, string) { return a.Browsers.TabOwner(target) },
-		TabModel: func(target string) string { return a.Browsers.TabModel(target) },
-	}
+	a.downloads = &DownloadApprover{Approver: a.Approver}
 	if err := a.openGate(ctx); err != nil {
 		return nil, err
 	}
@@ -257,14 +253,8 @@ func serveInBackground(s *http.Server, serve func() error, failed func(error)) (
 
 func (a *Server) newModelFinder() *ModelFinder {
 	return &ModelFinder{
-		NamedPages:    a.NamedPages(),
-		ScriptSteps:   recording.ScriptStore{Dir: a.Home.ScriptsDir()}.Steps,
-		Secret:        func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, a.getenv) },
-		CompatibleURL: func() string { return a.Settings.Current().CompatibleURL },
-		VendorURL:     a.getenv,
-		WithBudget:    a.budget.Model,
-		Vision:        func() settings.Vision { return a.Settings.Current().Vision },
-		Logger:        a.logger,
+		NamedPages: a.NamedPages(), Scripts: recording.ScriptStore{Dir: a.Home.ScriptsDir()},
+		Settings: a.Settings, Getenv: a.getenv, Budget: a.budget, Logger: a.logger,
 	}
 }
 
@@ -303,6 +293,7 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		Endpoints:      a,
 		Secrets:        &a.LoginFiller,
 	}
+	a.downloads.Tabs = a.Browsers
 	if a.Vault != nil {
 		a.Browsers.Redact = a.Vault.ScrubJSON
 	}
@@ -355,6 +346,7 @@ func (a *Server) openSessions(ctx context.Context) error {
 		Scopes:         &a.scopes,
 		Logger:         a.logger,
 	}
+	a.Approver.Tasks = a.Sessions
 	if err := a.Sessions.Open(ctx); err != nil {
 		return err
 	}

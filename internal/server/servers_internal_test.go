@@ -155,7 +155,7 @@ func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {
 	elsewhere, stranger, inThread := onGuild(guildOne), onGuild(guildOne), onGuild(guildOne)
 	elsewhere.Channel, stranger.Roles = threadOne, nil
 	inThread.Channel, inThread.Parent = threadOne, roomOne
-	calls := &CallService{Settings: a.Settings.Current, For: a.Settings.For, joiner: &discord.Joiner{}}
+	calls := &CallService{Settings: a.Settings, joiner: &discord.Joiner{}}
 	inCall := func(guild string) sessions.Origin {
 		line := conversation.Location{Kind: sessions.FromDiscord, Guild: guild, Channel: roomOne}
 		return callHost{service: calls, place: line}.Origin(voice.Person{ID: "42"})
@@ -166,11 +166,11 @@ func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {
 		"a model that is asked for":      {model(asked), "plain:steps"},
 		"the model elsewhere":            {model(task(guildTwo)), usual},
 		"the model of the operator":      {model(sessions.Task{Origin: TerminalOrigin(), Prompt: "look"}), usual},
-		"where and who":                  {a.accessRefusal(t.Context(), onGuild(guildOne)), ""},
-		"a thread":                       {a.accessRefusal(t.Context(), inThread), ""},
-		"another channel":                {strings.Contains(a.accessRefusal(t.Context(), elsewhere), "other channels"), true},
-		"nobody with a role":             {strings.Contains(a.accessRefusal(t.Context(), stranger), "roles"), true},
-		"another channel elsewhere":      {a.accessRefusal(t.Context(), sessions.Origin{Kind: sessions.FromDiscord, Guild: guildTwo, Channel: threadOne}), ""},
+		"where and who":                  {a.AccessRefusal(onGuild(guildOne)), ""},
+		"a thread":                       {a.AccessRefusal(inThread), ""},
+		"another channel":                {strings.Contains(a.AccessRefusal(elsewhere), "other channels"), true},
+		"nobody with a role":             {strings.Contains(a.AccessRefusal(stranger), "roles"), true},
+		"another channel elsewhere":      {a.AccessRefusal(sessions.Origin{Kind: sessions.FromDiscord, Guild: guildTwo, Channel: threadOne}), ""},
 		"the browser":                    {profileOf(onGuild(guildOne), false, ""), "clank@person-42at" + guildOne},
 		"the browser of a session":       {profileOf(onGuild(guildOne), false, "clank@person-42at"+guildOne), "clank@person-42at" + guildOne},
 		"the browser of the server":      {strings.Contains(profileOf(onGuild(guildOne), false, "clank@server-"+guildOne), "start a new session"), true},
@@ -306,9 +306,9 @@ func TestSettingsReachTheComponentsTheyControl(t *testing.T) {
 		effect func() any
 		want   any
 	}{
-		toolKeys + "vision.model":       {`"openai:gpt-4o"`, func() any { return a.models.Vision().Model }, "openai:gpt-4o"},
-		toolKeys + "vision.prompt":      {`"Say it briefly."`, func() any { return a.models.Vision().Prompt }, "Say it briefly."},
-		toolKeys + "vision.maxBytes":    {"20000", func() any { return a.models.Vision().MaxBytes }, 20000},
+		toolKeys + "vision.model":       {`"openai:gpt-4o"`, func() any { return a.models.Settings.Current().Vision.Model }, "openai:gpt-4o"},
+		toolKeys + "vision.prompt":      {`"Say it briefly."`, func() any { return a.models.Settings.Current().Vision.Prompt }, "Say it briefly."},
+		toolKeys + "vision.maxBytes":    {"20000", func() any { return a.models.Settings.Current().Vision.MaxBytes }, 20000},
 		browserKeys + "actionTimeoutMs": {"7000", func() any { return control.Settings.ActionTimeout() }, 7 * time.Second},
 		browserKeys + "evaluateEnabled": {"false", func() any { return control.Settings.EvaluateEnabled() }, false},
 		browserKeys + "profile":         {`"work"`, func() any { return profileOfTerminal(a) }, "work"},

@@ -129,7 +129,7 @@ func (m *ModelFinder) Models(ctx context.Context, provider string) ([]string, er
 	if provider == "plain" {
 		return []string{plain.ModelName}, nil
 	}
-	key, err := m.Secret(strings.ToUpper(provider) + "_API_KEY")
+	key, err := settings.ReadSecret(strings.ToUpper(provider)+"_API_KEY", m.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -151,9 +151,9 @@ func (m *ModelFinder) listModels(ctx context.Context, provider, key string) ([]s
 	v, known := vendors[provider]
 	switch {
 	case known:
-		v.base = cmp.Or(strings.TrimSpace(m.VendorURL(v.variable)), v.base)
+		v.base = cmp.Or(strings.TrimSpace(m.Getenv(v.variable)), v.base)
 	case provider == "compatible":
-		if v.base = m.CompatibleURL(); v.base == "" {
+		if v.base = m.Settings.Current().CompatibleURL; v.base == "" {
 			return nil, errors.New("the address of the OpenAI-compatible server is not set")
 		}
 		v.path, v.header, v.prefix = "/models", "Authorization", "Bearer "

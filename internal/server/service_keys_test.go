@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"clank/internal/server"
-	"clank/internal/settings"
 	"clank/internal/test/check"
 )
 
@@ -48,7 +47,7 @@ func TestAKeyIsStoredOnceItsServiceAcceptsItAndModelsAreListed(t *testing.T) {
 	h := &server.Home{Dir: t.TempDir()}
 	v, err := server.OpenVault(t.Context(), environ, h)
 	check.Must(t, err)
-	finder := &server.ModelFinder{VendorURL: environ, CompatibleURL: func() string { return site + "/elsewhere" }}
+	finder := &server.ModelFinder{Settings: fixedSettings{CompatibleURL: site + "/elsewhere"}, Getenv: environ}
 	for provider, want := range map[string]string{"openai": "gpt-6-sol babbage-002", "anthropic": "claude-opus-5", "gemini": "gemini-3.8-flash"} {
 		name := strings.ToUpper(provider) + "_API_KEY"
 		if err := server.SaveServiceKey(t.Context(), v, environ, name, "a wrong key", finder); err == nil || !strings.Contains(err.Error(), "does not accept the key") {
@@ -58,8 +57,7 @@ func TestAKeyIsStoredOnceItsServiceAcceptsItAndModelsAreListed(t *testing.T) {
 			t.Errorf("%s: a wrong key is kept", provider)
 		}
 		check.Must(t, server.SaveServiceKey(t.Context(), v, environ, name, " sk-0123456789\n", finder))
-		getenv := server.WithServiceKeys(t.Context(), environ, h)
-		finder.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, getenv) }
+		finder.Getenv = server.WithServiceKeys(t.Context(), environ, h)
 		if models, err := finder.Models(t.Context(), provider); err != nil || strings.Join(models, " ") != want {
 			t.Errorf("%s: models %q, %v", provider, models, err)
 		}

@@ -448,7 +448,7 @@ func atStart[T any](see func(*CallService) T) func(*effects) string {
 	return func(e *effects) string {
 		old := e.CallService
 		x := &CallService{
-			Dir: e.StateDir, Settings: e.Settings.Current, For: e.Settings.For, Secret: e.models.Secret,
+			Dir: e.StateDir, Settings: e.Settings, Getenv: e.Server.getenv,
 			Sessions: e.Sessions, Browsers: e.Browsers, Scopes: old.Scopes, PrivacyStore: e.Db, Live: e.Live,
 			Budget: e.budget, Logger: e.logger, ViewerAddr: "127.0.0.1:0", DiscordBase: e.vendor, Assistant: old.Assistant,
 		}

@@ -31,9 +31,9 @@ const (
 func (a *Server) CheckSettings(ctx context.Context, changes map[string]json.RawMessage) []settings.FieldError {
 	ctx, done := context.WithTimeoutCause(ctx, settingsCheckTime, errors.New("no answer within 10 s"))
 	defer done()
-	compatible := a.Settings.Current().CompatibleURL
-	_ = json.Unmarshal(changes[compatibleURLKey], &compatible) // absent or not a string; the latter is refused anyway
-	finder := &ModelFinder{Secret: a.models.Secret, VendorURL: a.models.VendorURL, CompatibleURL: func() string { return compatible }}
+	now := a.Settings.Current()
+	_ = json.Unmarshal(changes[compatibleURLKey], &now.CompatibleURL) // absent or not a string; the latter is refused anyway
+	finder := &ModelFinder{Settings: fixedSettings{&now}, Getenv: a.getenv}
 	var mu sync.Mutex
 	var doubts []settings.FieldError
 	var work sync.WaitGroup

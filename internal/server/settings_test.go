@@ -11,7 +11,6 @@ import (
 
 	"clank/internal/budget"
 	"clank/internal/server"
-
 	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/test/sqlitetest"
@@ -92,27 +91,31 @@ func TestEveryModelThatSettingsNameHasAPrice(t *testing.T) {
 // newTestFinder finds models with these secrets.
 func newTestFinder(base string, secrets map[string]string) *server.ModelFinder {
 	return &server.ModelFinder{
-		Secret: func(name string) (settings.SecretValue, error) {
-			if secrets[name] == "unreadable" {
-				return settings.SecretValue{}, errors.New("its file cannot be read")
-			}
-			return settings.ReadSecret(name, func(variable string) string { return secrets[variable] })
-		},
-		CompatibleURL: func() string { return base },
-		VendorURL:     func(string) string { return "" },
-		WithBudget:    func(m llm.Model) llm.Model { return m },
+		Settings: fixedSettings{CompatibleURL: base}, Getenv: func(name string) string { return secrets[name] }, Budget: unlimited{},
+		Logger: slog.New(slog.DiscardHandler),
 	}
 }
 
+// fixedSettings are the same settings everywhere.
+type fixedSettings settings.Settings
+
+func (s fixedSettings) Current() settings.Settings   { return settings.Settings(s) }
+func (s fixedSettings) For(string) settings.Settings { return settings.Settings(s) }
+
+// unlimited is a budget without limits.
+type unlimited struct{}
+
+func (unlimited) Model(m llm.Model) llm.Model { return m }
+
 func TestAModelIsFoundOrTheErrorSaysHowToFixIt(t *testing.T) {
-	keys := map[string]string{"OPENAI_API_KEY": "sk-1", "ANTHROPIC_API_KEY": "unreadable", "COMPATIBLE_API_KEY": ""}
+	keys := map[string]string{"OPENAI_API_KEY": "sk-1", "ANTHROPIC_API_KEY_FILE": "/nonexistent", "COMPATIBLE_API_KEY": ""}
 	for name, want := range map[string]string{
 		"plain:steps":      "",
 		"openai:gpt-5.5":   "",
 		"compatible:mine":  "",
 		"compatible:":      "names no model",
 		"openai:":          "write openai:<model>",
-		"anthropic:claude": "its file cannot be read",
+		"anthropic:claude": "no such file",
 		"gemini:flash":     "set GEMINI_API_KEY, or GEMINI_API_KEY_FILE",
 		"nobody:x":         `there is no provider "nobody" here (known: plain,`,
 		"":                 "no model is set",

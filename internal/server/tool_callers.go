@@ -73,7 +73,7 @@ func (k ToolApprover) Profile(id, want string) (string, error) {
 	if !known { // a program of the operator
 		return want, nil
 	}
-	return toolProfile(k.Settings(), sp.Origin, want)
+	return toolProfile(k.Settings.Current(), sp.Origin, want)
 }
 
 // Ask implements [control.Approver].
@@ -102,7 +102,7 @@ func (k *Approver) askMCPClient(ctx context.Context, sp ToolCaller, q approval.Q
 	if k.Approvals.Rule(q.Class) != approval.RuleAsk {
 		return k.Approvals.CheckRules(q)
 	}
-	wait := k.Settings().Approval.Wait
+	wait := k.Settings.Current().Approval.Wait
 	asking, cancel := context.WithTimeoutCause(ctx, wait, errNoAnswer)
 	defer cancel()
 	allowed, err := sp.Elicit(asking, q.Text, q.Detail)

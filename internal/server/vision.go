@@ -167,10 +167,10 @@ func (d *descriptions) add(key [sha256.Size]byte, text string) {
 // model does not look at images.
 func (f *ModelFinder) withSight(ctx context.Context, m llm.Model) llm.Model {
 	caps := m.Caps()
-	if f.Vision == nil || caps.Literal {
+	if caps.Literal {
 		return m
 	}
-	set := f.Vision()
+	set := f.Settings.Current().Vision
 	sees := f.sees(ctx, set, m.Name(), caps.Vision)
 	if sees != caps.Vision {
 		m = &modelWithSight{m, sees}
@@ -186,17 +186,14 @@ func (f *ModelFinder) described(ctx context.Context, m llm.Model, set settings.V
 	d := &describedModel{Model: m, set: set, known: &f.descriptions}
 	if d.vision, d.problem = f.findUnmetered(set.Model); d.problem == nil {
 		caps := d.vision.Caps()
-		d.vision = &modelWithSight{f.WithBudget(d.vision), f.sees(ctx, set, set.Model, caps.Vision)}
+		d.vision = &modelWithSight{f.Budget.Model(d.vision), f.sees(ctx, set, set.Model, caps.Vision)}
 	}
 	return d
 }
 
 // DescribePicture returns a description of an image for models without vision.
 func (f *ModelFinder) DescribePicture(ctx context.Context, image llm.Image) string {
-	var set settings.Vision
-	if f.Vision != nil {
-		set = f.Vision()
-	}
+	set := f.Settings.Current().Vision
 	if set.Model == "" {
 		return "(There is a picture, and no vision model is set up that could describe it.)"
 	}

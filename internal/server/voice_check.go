@@ -35,7 +35,7 @@ var checkedWords = []string{"hello", "test", "voice"}
 // CheckVoice tests the speech services used in calls: it synthesizes a sentence, transcribes the result, and asks a
 // realtime model for an answer. Failures say what to do.
 func (x *CallService) CheckVoice(ctx context.Context) []api.VoiceCheck {
-	v := x.Settings().Voice
+	v := x.Settings.Current().Voice
 	if !v.Enabled {
 		return []api.VoiceCheck{{Name: "Calls", Text: "They are switched off: switch them on in the settings under Calls."}}
 	}
@@ -52,7 +52,7 @@ func (x *CallService) CheckVoice(ctx context.Context) []api.VoiceCheck {
 }
 
 func (x *CallService) hasSecret(name string) bool {
-	v, err := x.Secret(name)
+	v, err := settings.ReadSecret(name, x.Getenv)
 	return err == nil && v.IsSet()
 }
 

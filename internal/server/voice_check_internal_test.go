@@ -52,8 +52,8 @@ func checkVoice(t *testing.T, s soundServer, change func(*settings.Voice)) map[s
 		change(v)
 	}
 	x := &CallService{
-		Settings: func() settings.Settings { return all },
-		Secret:   func(string) (settings.SecretValue, error) { return settings.SecretValue{}, nil },
+		Settings: fixedSettings{&all},
+		Getenv:   noEnv,
 		Logger:   slog.New(slog.DiscardHandler),
 	}
 	found := map[string]api.VoiceCheck{}
