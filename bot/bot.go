@@ -160,7 +160,7 @@ type Bot struct {
 	handled          recentIDs         // messages and interactions
 	lastHeard        map[int]time.Time // when each shard last said something; for the gateway's goroutine
 	onServers        map[string]bool   // servers that were told to the host; for the gateway's goroutine
-	workResumed      chan struct{}     // closed when the work of the former run goes on
+	workResumed      chan struct{}     // closed when the work of the former run continues
 	stop             context.CancelCauseFunc
 	ended            sync.WaitGroup // waits for the end of the gateway
 

@@ -190,7 +190,7 @@ func notTaken(ctx context.Context, rec sessions.TaskRecord, err error) bool {
 	return errors.Is(err, sessions.ErrShuttingDown) || c != nil && c.Reason == cancel.ShuttingDown
 }
 
-// concludeBrowse shows how a browse has ended, or that it goes on after a restart.
+// concludeBrowse shows how a browse has ended, or that it continues after a restart.
 func (b *Bot) concludeBrowse(
 	ctx context.Context, work string, p *progress, from sessions.Origin, title string, rec sessions.TaskRecord, err error,
 ) {

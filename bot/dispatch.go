@@ -23,7 +23,7 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 	switch kind {
 	case "READY":
 		b.learnSelf(data)
-		b.noteServers(base, shard, data)
+		b.reportServers(base, shard, data)
 		if !since.IsZero() {
 			b.runShort(base, func(ctx context.Context) { b.findMissedStops(ctx, base, shard, since) })
 		}
@@ -31,7 +31,7 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 		b.takeEvent(base, kind, data)
 	case "GUILD_CREATE":
 		b.guilds.Update(kind, data)
-		b.noteServers(base, -1, json.RawMessage(`{"guilds":[`+string(data)+`]}`))
+		b.reportServers(base, -1, json.RawMessage(`{"guilds":[`+string(data)+`]}`))
 	case "CHANNEL_DELETE", "THREAD_DELETE", "GUILD_DELETE":
 		b.guilds.Update(kind, data)
 		var gone struct {
@@ -84,9 +84,9 @@ func (b *Bot) takeEvent(base context.Context, kind string, data json.RawMessage)
 	}
 }
 
-// noteServers tells which servers the bot is on: those that a connection has begun with, or one that it has come to if
+// reportServers reports which servers the bot is on: those that a connection has begun with, or one that it has come to if
 // shard is negative.
-func (b *Bot) noteServers(base context.Context, shard int, data json.RawMessage) {
+func (b *Bot) reportServers(base context.Context, shard int, data json.RawMessage) {
 	var on struct {
 		Guilds []struct {
 			ID string `json:"id"`

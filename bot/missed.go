@@ -70,7 +70,7 @@ func (b *Bot) keepLeft() error {
 
 // dispatchMissed takes what was said before this run of the program. What a person has asked for is done late rather than
 // not at all; what they can simply do again, they are asked to do again. What stops work waits until that of the former
-// run goes on.
+// run continues.
 func (b *Bot) dispatchMissed(base context.Context, kind string, data json.RawMessage) {
 	var i *discordgo.Interaction
 	stops := kind != "MESSAGE_CREATE" // reactions and edits do nothing else

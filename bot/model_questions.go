@@ -57,7 +57,7 @@ func (b *Bot) openAnswerForm(ctx context.Context, i *discordgo.Interaction, aske
 	b.openForm(ctx, i, wordsForm(who.locale, actionPrefix+actionAnswer+":"+asked))
 }
 
-// answerModel goes on with a conversation in which the model has asked a person something.
+// answerModel continues a conversation in which the model has asked a person something.
 func (b *Bot) answerModel(ctx context.Context, i *discordgo.Interaction, asked, answer string, typed bool, who person) {
 	if !b.mayAnswerModel(ctx, i, asked, who) {
 		return

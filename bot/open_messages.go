@@ -35,7 +35,7 @@ type openMessage struct {
 	Private bool      `json:"private,omitempty"`
 	// Locale is the language of its texts.
 	Locale i18n.Locale `json:"locale,omitempty"`
-	// Paused is the task that goes on after the restart; nil if none does.
+	// Paused is the task that continues after the restart; nil if none does.
 	Paused *pausedTask `json:"paused,omitempty"`
 }
 
@@ -186,7 +186,7 @@ func (b *Bot) keepPaused(ctx context.Context, work string, where *workMessage, t
 	b.keepOpen(ctx, work, where, t)
 }
 
-// resumeTask goes on with a task of the former run, as its person may now. handle is that of the work.
+// resumeTask continues a task of the former run, as its person may now. handle is that of the work.
 func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t pausedTask, handle *cancel.Handle) {
 	from, err := b.RefreshOrigin(ctx, t.Origin)
 	switch c := cancel.CauseOf(ctx, nil); {

@@ -17,7 +17,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// progress keeps a place up to date while work goes on. Only the latest state is
+// progress keeps a place up to date while work continues. Only the latest state is
 // ever shown: news that come faster than edits may be made replace each other.
 type progress struct {
 	shown        *progressByWork

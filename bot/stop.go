@@ -269,7 +269,7 @@ func (p person) actor(bits int64) cancel.Actor {
 // moderatorBits are the permissions that let somebody stop other people's work.
 const moderatorBits = discordgo.PermissionManageMessages | discordgo.PermissionAdministrator
 
-// stopText says what a wish to stop has led to. That other people's work goes on
+// stopText says what a wish to stop has led to. That other people's work continues
 // is said only to those who could stop nothing.
 func stopText(loc i18n.Locale, who person, stopped, refused []cancel.Work) string {
 	others := slices.DeleteFunc(workOwners(stopped), func(id string) bool { return id == who.id })

@@ -75,7 +75,7 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 		defer a.Browser.Rest(s.ID)
 		load := func() (*sessionState, error) { return loadState(s) }
 		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState], unread error) error {
-			h.State.noteOtherRuntime(s)
+			h.State.adoptPage(s)
 			r := &run{
 				agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,
 				log: a.logger().With("session", s.ID, "task", t.ID),
@@ -97,8 +97,8 @@ func loadState(s sessions.Session) (h *sessionState, unread error) {
 	return h, unread
 }
 
-// noteOtherRuntime updates the state after another runtime has worked on the page.
-func (h *sessionState) noteOtherRuntime(s sessions.Session) {
+// adoptPage takes over the page where another runtime has left it.
+func (h *sessionState) adoptPage(s sessions.Session) {
 	if s.URL != "" && s.URL != h.view.url {
 		h.view.reset()
 		h.view.url, h.view.title = s.URL, s.Title

@@ -140,13 +140,13 @@ func (u *Lease) NewTab(ctx context.Context, opts page.TabOptions) (*page.Tab, er
 	tab, err := u.browser.conn.NewTab(ctx, opts)
 	if tab != nil {
 		u.browser.tabOwners.Add(tab.TargetID(), "")
-		u.NoteModel(tab.TargetID())
+		u.RecordModel(tab.TargetID())
 	}
 	return tab, err
 }
 
-// NoteModel records that the holder of the lease uses the tab from now on.
-func (u *Lease) NoteModel(target string) { u.browser.tabOwners.SetModel(target, u.Model) }
+// RecordModel records that the holder of the lease uses the tab from now on.
+func (u *Lease) RecordModel(target string) { u.browser.tabOwners.SetModel(target, u.Model) }
 
 // TabModel returns the [Lease.Model] that last used the tab with that CDP target id; "" for tabs that no model uses by
 // single steps.

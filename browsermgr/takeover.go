@@ -146,7 +146,7 @@ func (h *Takeover) Input(ev page.PersonInput) error {
 		h.leave()
 		h.tab, h.person = tab, tab.NewPerson()
 	}
-	h.noteTyped(ev)
+	h.recordTyped(ev)
 	return h.person.Post(ev)
 }
 
@@ -165,8 +165,8 @@ const maxTyped = 4096
 // silentKeys type nothing and do not end a word.
 var silentKeys = []string{"Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "Dead", "Process"}
 
-// noteTyped records typed text, in case the page does not keep it in a field. The caller holds h.mu.
-func (h *Takeover) noteTyped(ev page.PersonInput) {
+// recordTyped records typed text, in case the page does not keep it in a field. The caller holds h.mu.
+func (h *Takeover) recordTyped(ev page.PersonInput) {
 	text := ev.Typed()
 	modifier := slices.Contains(silentKeys, ev.Key)
 	switch {

@@ -217,7 +217,7 @@ func (p *plannedAction) typesText() bool {
 	return err != nil
 }
 
-// typedSecrets returns what is typed into a password field. Of a text that goes on in other fields the first part is
+// typedSecrets returns what is typed into a password field. Of a text that continues in other fields the first part is
 // none: it is a name.
 func (p *plannedAction) typedSecrets() []string {
 	parts := strings.Split(strings.Trim(p.Text, "\r\n"), "\t")
@@ -227,7 +227,7 @@ func (p *plannedAction) typedSecrets() []string {
 	return parts
 }
 
-// crossesFields reports whether a text goes on after a tab, and so in another field.
+// crossesFields reports whether a text continues after a tab, and so in another field.
 func (p *plannedAction) crossesFields() bool {
 	return strings.Contains(strings.TrimRight(p.Text, "\t\r\n"), "\t")
 }

@@ -18,7 +18,7 @@ type Model interface {
 	// Fit is the size in which the model wants to see a screen of the given size; never larger than it, and of the same
 	// shape.
 	Fit(screen image.Point) image.Point
-	// Begin begins a conversation, or goes on with the one that memory (of [Talk.Memory]) is of. It asks the vendor
+	// Begin begins a conversation, or continues the one that memory (of [Talk.Memory]) is of. It asks the vendor
 	// nothing.
 	Begin(b ConversationOptions) (Conversation, error)
 }

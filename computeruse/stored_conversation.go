@@ -165,7 +165,7 @@ func (m *storedConversation) learnCredentials(t Turn) {
 	}
 }
 
-// setConversation takes in the conversation. Whoever goes on with it reads that a password was typed, and not which.
+// setConversation takes in the conversation. Whoever continues it reads that a password was typed, and not which.
 func (m *storedConversation) setConversation(talk json.RawMessage) {
 	m.Talk = m.secrets.RedactJSON(talk, maskForModel)
 }

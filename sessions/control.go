@@ -120,7 +120,7 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 	default:
 		if !slices.Contains(held.wanted, c.name) {
 			held.wanted = append(held.wanted, c.name)
-			l.noteControl()
+			l.signalControl()
 		}
 		return nil, refuse(ErrControlHeld, "%s works this page now; ask for it to be handed over", held.name)
 	}
@@ -144,7 +144,7 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 	if !l.pageInUse {
 		c.grant()
 	}
-	l.noteControl()
+	l.signalControl()
 	return c, nil
 }
 
@@ -152,7 +152,7 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 func (c *Control) grant() {
 	if c.since.IsZero() {
 		c.since = c.manager.Now()
-		c.live.noteControl()
+		c.live.signalControl()
 		close(c.granted)
 	}
 }
@@ -174,7 +174,7 @@ func (c *Control) Offer() {
 	defer c.manager.mu.Unlock()
 	if c.live.control == c {
 		c.offered = true
-		c.live.noteControl()
+		c.live.signalControl()
 	}
 }
 
@@ -224,7 +224,7 @@ func (c *Control) end(err error) {
 			}
 		}
 	}
-	l.noteControl()
+	l.signalControl()
 	if c.onEnd != nil {
 		c.onEnd()
 	}
@@ -251,8 +251,8 @@ func (m *Manager) Control(id string) ControlState {
 	return s
 }
 
-// noteControl tells those who wait in ControlState.Changed that control has changed. The Manager's lock is held.
-func (l *liveSession) noteControl() {
+// signalControl tells those who wait in ControlState.Changed that control has changed. The Manager's lock is held.
+func (l *liveSession) signalControl() {
 	if l.controlChanged != nil {
 		close(l.controlChanged)
 		l.controlChanged = nil

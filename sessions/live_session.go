@@ -366,7 +366,7 @@ func (m *Manager) markClosed(l *liveSession, by cancel.Actor) error {
 	l.State, l.Shared = SessionClosed, false
 	l.stopAll(&cancel.Cause{Reason: cancel.Stopped, By: by.Name, Detail: "the session was closed"})
 	l.endControl(errSessionClosed)
-	l.noteControl()
+	l.signalControl()
 	return nil
 }
 

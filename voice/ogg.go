@@ -94,7 +94,7 @@ func readOggPage(r io.Reader) (oggPage, error) {
 type OggReader struct {
 	from    *bufio.Reader
 	serial  uint32
-	packet  []byte   // the beginning of one that goes on
+	packet  []byte   // the beginning of one that continues
 	broken  bool     // that beginning is to be left out
 	ready   [][]byte // whole packets of the page before
 	headers int      // of the two at the beginning, those that were read

@@ -48,7 +48,7 @@ type Gateway struct {
 	Token   string // of the bot, bare
 	Intents int
 
-	// Optional are those of Intents without which the connection goes on if Discord does not allow them.
+	// Optional are those of Intents without which the connection continues if Discord does not allow them.
 	Optional int
 
 	// Shard is the number of this connection among Shards of them, each of which hears of a part of the servers. Zero

@@ -32,7 +32,7 @@ type SavedSession struct {
 // Discord lets several exist side by side, so listeners get some events twice.
 type missedEvents struct {
 	Token      string
-	Session    SavedSession // its Seq goes on
+	Session    SavedSession // its Seq continues
 	HTTPClient *http.Client
 	Logger     *slog.Logger
 	MinWait    time.Duration // between two tries; see [Gateway]

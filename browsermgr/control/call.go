@@ -100,10 +100,10 @@ func (w answerWriter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// noteModel records on whose behalf a model uses the tab. A person's own request changes nothing.
-func (c *Call) noteModel(h *heldTab) {
+// recordModel records on whose behalf a model uses the tab. A person's own request changes nothing.
+func (c *Call) recordModel(h *heldTab) {
 	if c.Approver != nil || c.Request.Method != http.MethodGet {
-		h.Lease.NoteModel(h.Tab.TargetID())
+		h.Lease.RecordModel(h.Tab.TargetID())
 	}
 }
 
@@ -137,7 +137,7 @@ func (c *Call) AnyTab(ctx context.Context, name string) (*heldTab, error) {
 		use.Release()
 		return nil, err
 	}
-	c.noteModel(h)
+	c.recordModel(h)
 	return h, nil
 }
 
@@ -179,7 +179,7 @@ func (c *Call) ExistingTab(ctx context.Context, pick tabPicker) (*heldTab, error
 		use.Release()
 		return nil, err
 	}
-	c.noteModel(h)
+	c.recordModel(h)
 	return h, nil
 }
 

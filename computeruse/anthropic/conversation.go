@@ -252,7 +252,7 @@ func imagesInBlocks(blocks []anthropic.Content) int {
 	return n
 }
 
-// storedConversation is a conversation as it is stored, without pictures: whoever goes on begins with a new one.
+// storedConversation is a conversation as it is stored, without pictures: whoever continues begins with a new one.
 type storedConversation struct {
 	Tools    Tools           `json:"tools"`
 	Owner    string          `json:"owner"` // whose thinking it holds
@@ -296,7 +296,7 @@ type storedBlock struct {
 	Toolset string `json:"toolset_name"`
 }
 
-// load goes on with a stored conversation.
+// load continues a stored conversation.
 func (t *conversation) load(raw json.RawMessage) error {
 	var kept storedConversation
 	if err := json.Unmarshal(raw, &kept); err != nil {

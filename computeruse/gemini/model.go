@@ -112,7 +112,7 @@ type pendingCall struct {
 	Garbled bool   `json:"garbled,omitempty"` // kept back by the vendor: answered in words
 }
 
-// Memory implements [computeruse.Conversation]. Pictures are no part of it: who goes on gets a new one.
+// Memory implements [computeruse.Conversation]. Pictures are no part of it: who continues gets a new one.
 func (t *conversation) Memory() (json.RawMessage, error) {
 	m := t.storedConversation
 	m.Dialect, m.Model = memoryDialect, t.model.Name()

@@ -31,7 +31,7 @@ const (
 type storedState struct {
 	Version  int         `json:"version"`
 	Whole    bool        `json:"whole,omitempty"`    // it is sent whole each time
-	Previous string      `json:"previous,omitempty"` // the response from which the vendor goes on
+	Previous string      `json:"previous,omitempty"` // the response from which the vendor continues
 	Items    []inputItem `json:"items,omitempty"`    // what was said, if it is sent whole
 	Told     []inputItem `json:"told,omitempty"`     // what was told, and not answered yet
 	Open     []openCall  `json:"open,omitempty"`     // calls that must be answered

@@ -64,9 +64,9 @@ func (c *viewing) showView(ctx context.Context, frames <-chan videosource.Frame)
 	}
 }
 
-// noteShown notes that the viewer has acknowledged the oldest frame. If images arrive late, video is sent from then
+// recordShown records that the viewer has acknowledged the oldest frame. If images arrive late, video is sent from then
 // on: it needs a hundredth of the bandwidth, but a browser that encodes it.
-func (c *viewing) noteShown() {
+func (c *viewing) recordShown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.sent) == 0 {

@@ -97,7 +97,7 @@ func (s *Server) admit(ctx context.Context, c *viewing, id string, cancel contex
 	s.wg.Add(1)
 	s.viewers[id] = append(s.viewers[id], c)
 	s.enders[c] = cancel
-	s.noteChange()
+	s.signalChange()
 	return nil
 }
 
@@ -110,12 +110,12 @@ func (s *Server) leave(c *viewing) {
 		delete(s.viewers, id)
 	}
 	delete(s.enders, c)
-	s.noteChange()
+	s.signalChange()
 	s.wg.Done()
 }
 
-// noteChange tells viewers that the list of viewers has changed. The caller holds the lock.
-func (s *Server) noteChange() {
+// signalChange tells viewers that the list of viewers has changed. The caller holds the lock.
+func (s *Server) signalChange() {
 	if s.changed != nil {
 		close(s.changed)
 	}

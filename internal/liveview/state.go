@@ -91,7 +91,7 @@ func (c *viewing) showStates(ctx context.Context) error {
 				events, end = c.server.Sessions.Subscribe()
 				err = c.readTask(ctx)
 			case ev.Record.SessionID == c.session.ID:
-				err = c.noteTask(ctx, ev)
+				err = c.updateTask(ctx, ev)
 			}
 			if err != nil {
 				return err
@@ -106,11 +106,11 @@ func (c *viewing) readTask(ctx context.Context) error {
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
-	return c.noteTask(ctx, sessions.Event{Record: tasks[0]})
+	return c.updateTask(ctx, sessions.Event{Record: tasks[0]})
 }
 
-// noteTask updates the task's progress. It fails if the session has ended with the task.
-func (c *viewing) noteTask(ctx context.Context, ev sessions.Event) error {
+// updateTask updates the task's progress. It fails if the session has ended with the task.
+func (c *viewing) updateTask(ctx context.Context, ev sessions.Event) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := &TaskState{ID: ev.Record.ID, State: ev.Record.State, Step: ev.Record.Steps}

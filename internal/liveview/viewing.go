@@ -156,7 +156,7 @@ var errNotHeld = errors.New("take over first: you do not work this page")
 func (c *viewing) take(ctx context.Context, m message) error {
 	switch m.Type {
 	case "ack":
-		c.noteShown()
+		c.recordShown()
 	case "video", "pictures":
 		c.setDecodes(m.Type == "video")
 	case "size":

@@ -106,13 +106,13 @@ func (r *runWriter) recordSnapshot(interactive bool, text string, err error, beg
 		s.Same, s.Text = true, ""
 	} else {
 		r.state = sum
-		r.notePasswordRefs(text)
+		r.hidePasswordRefs(text)
 	}
 	r.add(Entry{Kind: KindSnapshot, Millis: r.recorder.millisSince(begun), Snapshot: s})
 }
 
-// notePasswordRefs remembers the refs of password fields in a page state. The caller holds the lock.
-func (r *runWriter) notePasswordRefs(text string) {
+// hidePasswordRefs marks the refs of password fields in a page state as hidden. The caller holds the lock.
+func (r *runWriter) hidePasswordRefs(text string) {
 	for line := range strings.Lines(text) {
 		marked := strings.Contains(line, "[password]") || strings.Contains(line, "[type=password]")
 		if !marked && !strings.HasPrefix(strings.TrimLeft(line, " "), "- textbox ") {

@@ -174,9 +174,9 @@ func (d *discordConnector) reportStates(ctx context.Context, report func(how str
 	}
 }
 
-// noteGuilds records which servers the bot is on, and deletes the data of those that it left while clank was not
+// storeGuilds records which servers the bot is on, and deletes the data of those that it left while clank was not
 // running. It ignores servers of another bot account.
-func (a *Server) noteGuilds(ctx context.Context, account string, now []string, hears func(guild string) bool) {
+func (a *Server) storeGuilds(ctx context.Context, account string, now []string, hears func(guild string) bool) {
 	before, err := a.Db.Guilds(ctx, account)
 	if err == nil {
 		err = a.Db.AddGuilds(ctx, account, now)
@@ -259,7 +259,7 @@ func (h botHost) HandleRequest(ctx context.Context, o sessions.Origin) {
 
 // HandleServers implements [bot.Host].
 func (h botHost) HandleServers(ctx context.Context, account string, guilds []string, hears func(guild string) bool) {
-	h.server.noteGuilds(ctx, account, guilds, hears)
+	h.server.storeGuilds(ctx, account, guilds, hears)
 }
 
 // HandleLeave implements [bot.Host].

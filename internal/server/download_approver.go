@@ -36,12 +36,12 @@ const clickApprovalLifetime = 10 * time.Minute
 func (p *DownloadApprover) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
 	by, err := p.Approver.Ask(ctx, s, t, q)
 	if err == nil && slices.Contains(q.Classes, string(approval.ClassExecutable)) {
-		p.noteApprovedClick(s.ID)
+		p.recordApprovedClick(s.ID)
 	}
 	return by, err
 }
 
-func (p *DownloadApprover) noteApprovedClick(session string) {
+func (p *DownloadApprover) recordApprovedClick(session string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.approvedClicks == nil {

@@ -150,10 +150,10 @@ func (h *Home) OpenDatabase(ctx context.Context) (*sqlite.DB, error) {
 // versionFile returns the file with the version of clank that last owned the database, and its schema.
 func (h *Home) versionFile() string { return h.Path("clank.version") }
 
-// noteVersion stores the version of this program.
-func (h *Home) noteVersion(version string) error {
+// storeVersion stores the version of this program.
+func (h *Home) storeVersion(version string) error {
 	if err := atomicfile.Write(h.versionFile(), fmt.Appendln(nil, version, sqlite.SchemaVersion())); err != nil {
-		return fmt.Errorf("note the version in the home: %w", err)
+		return fmt.Errorf("store the version in the home: %w", err)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (a *Server) nodeProxy(control *browsertool.APIClient, token string) *browse
 		Control: nodeCaller{control}, Token: token, AllowProfiles: a.lentProfiles(),
 		DefaultProfile: func() string { return a.Browsers.Profile },
 		FileRoots:      a.Tools.HostTarget.Media,
-		Version:        a.version, OnCall: a.nodes.noteCaller,
+		Version:        a.version, OnCall: a.nodes.recordCaller,
 	}
 }
 

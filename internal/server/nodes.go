@@ -45,8 +45,8 @@ func (b *nodeBook) lend(url, certFile string) {
 	}
 }
 
-// noteCaller records an authenticated request of another machine.
-func (b *nodeBook) noteCaller(r *http.Request) {
+// recordCaller records an authenticated request of another machine.
+func (b *nodeBook) recordCaller(r *http.Request) {
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return

@@ -210,7 +210,7 @@ func (a *Server) openDatabase(ctx context.Context) error {
 			return err
 		}
 		a.onClose(func(context.Context) error { return a.homeDB.Close() })
-	} else if err := a.Home.noteVersion(a.version); err != nil {
+	} else if err := a.Home.storeVersion(a.version); err != nil {
 		return err
 	}
 	a.Settings = &settings.Manager{

@@ -92,7 +92,7 @@ func (k ToolApprover) Ask(ctx context.Context, id, profile string, action sessio
 	}
 	_, err := k.approveClasses(ctx, action, question, sessions.Task{Origin: sp.Origin}, put)
 	if err == nil && k.Downloads != nil && slices.Contains(action.Classes, string(approval.ClassExecutable)) {
-		k.Downloads.noteApprovedClick(callerKey(id))
+		k.Downloads.recordApprovedClick(callerKey(id))
 	}
 	return err
 }

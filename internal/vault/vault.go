@@ -65,8 +65,8 @@ func (v *Vault) Revealed(ctx context.Context) ([]Secret, error) {
 	return all, nil
 }
 
-// noteRevealed stores that the entry's secret was revealed: the page may show it after a restart as well.
-func (v *Vault) noteRevealed(ctx context.Context, name string) error {
+// storeRevealed stores that the entry's secret was revealed: the page may show it after a restart as well.
+func (v *Vault) storeRevealed(ctx context.Context, name string) error {
 	err := v.update(ctx, func(f *vaultFile, k vaultKey) error {
 		i := f.index(name)
 		if i < 0 {
@@ -317,7 +317,7 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 		return Secret{}, err
 	}
 	if !c.Revealed {
-		if err := v.noteRevealed(ctx, name); err != nil {
+		if err := v.storeRevealed(ctx, name); err != nil {
 			return Secret{}, err
 		}
 	}

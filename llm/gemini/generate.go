@@ -86,12 +86,12 @@ func (m *Model) message(a Response) llm.Message {
 		}
 		r.text()
 		if p.FunctionCall == nil {
-			r.note(opaqueNote{Part: p})
+			r.addOpaque(opaqueNote{Part: p})
 			continue
 		}
 		call := ToolCallOf(p.FunctionCall, seen)
 		if p.ThoughtSignature != "" {
-			r.note(opaqueNote{Call: call.ID, Signature: p.ThoughtSignature})
+			r.addOpaque(opaqueNote{Call: call.ID, Signature: p.ThoughtSignature})
 		}
 		r.out = append(r.out, llm.Part{Call: &call})
 	}
@@ -118,10 +118,10 @@ func (r *messageReader) text() {
 	switch {
 	case whole == "":
 		for _, p := range r.texts {
-			r.note(opaqueNote{Part: p})
+			r.addOpaque(opaqueNote{Part: p})
 		}
 	case signed:
-		r.note(opaqueNote{Pieces: pieces})
+		r.addOpaque(opaqueNote{Pieces: pieces})
 		fallthrough
 	default:
 		r.out = append(r.out, llm.Part{Text: whole})
@@ -129,7 +129,7 @@ func (r *messageReader) text() {
 	r.texts = nil
 }
 
-func (r *messageReader) note(n opaqueNote) {
+func (r *messageReader) addOpaque(n opaqueNote) {
 	data, err := json.Marshal(n)
 	if err != nil { // parts came from JSON
 		return

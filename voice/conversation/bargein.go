@@ -69,7 +69,7 @@ func (c *call) interrupt(p *person) {
 	c.native.handleInterrupted(s.current)
 }
 
-// resumeAfterNoise goes on speaking when what we paused for was short.
+// resumeAfterNoise continues speaking when what we paused for was short.
 func (c *call) resumeAfterNoise(now time.Time) {
 	s := &c.speech
 	p := s.pausedBy

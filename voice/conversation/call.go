@@ -115,7 +115,7 @@ func (c *call) handleEncryptionOff() {
 	c.leave(ErrCallUnencrypted)
 }
 
-// handleMoved goes on in another channel, if we may be there. Who is there has to be told that we listen.
+// handleMoved continues in another channel, if we may be there. Who is there has to be told that we listen.
 func (c *call) handleMoved(channel string) {
 	c.log.Info("call moved", "from", c.Location.Channel, "to", channel)
 	c.workScopes.MoveTo(channel)

@@ -64,7 +64,7 @@ type OwnSpeech struct {
 	from, to time.Time // to is zero while it is being said
 }
 
-// Append says that it goes on with text.
+// Append says that it continues text.
 func (a *OwnSpeech) Append(text string) { a.text += " " + text }
 
 // End says when it was over.

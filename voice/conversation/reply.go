@@ -138,7 +138,7 @@ func (c *call) startReply(ctx context.Context, r request) {
 	}
 	c.work.Go(func() {
 		answer, err := c.Assistant.Reply(ctx, turn, func(assistant.Progress) {
-			c.post(func(context.Context) { c.noteBrowsing(j) })
+			c.post(func(context.Context) { c.beginBrowsing(j) })
 		})
 		c.post(func(life context.Context) {
 			j.handle.End() // until now it could be stopped, and a stop takes back what was not told yet
@@ -147,8 +147,8 @@ func (c *call) startReply(ctx context.Context, r request) {
 	})
 }
 
-// noteBrowsing notes that a reply works a browser, and says so when it begins.
-func (c *call) noteBrowsing(j *job) {
+// beginBrowsing records that a reply works a browser, and says so when it begins.
+func (c *call) beginBrowsing(j *job) {
 	if j.browsing || j.replaced {
 		return
 	}

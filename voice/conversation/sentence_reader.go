@@ -264,7 +264,7 @@ func findLineSkip(s string, ended bool) (found skipper, n int, known bool) {
 	return nil, 0, true
 }
 
-// skipUntil is what goes on until some signs.
+// skipUntil is what continues until some signs.
 type skipUntil struct {
 	end       string
 	exclusive bool // the signs do not belong to it

@@ -97,14 +97,14 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 	case "conversation.item.added", "conversation.item.done", "response.output_item.added", "response.output_item.done":
 		if e.Item != nil {
 			if e.Item.isSpeech() {
-				t.noteUtterance(e.Item.ID)
+				t.commitUtterance(e.Item.ID)
 			}
 			if delete(t.offered, e.Item.ID); !strings.HasPrefix(e.Item.ID, ownIDs) {
 				t.history.add(*e.Item)
 			}
 		}
 	case "input_audio_buffer.committed":
-		t.noteUtterance(e.ItemID)
+		t.commitUtterance(e.ItemID)
 	case "conversation.item.input_audio_transcription.completed":
 		t.history.setText(e.ItemID, "user", e.Transcript)
 		if t.session.Meter != nil {

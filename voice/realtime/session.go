@@ -48,7 +48,7 @@ type Listener interface { //nolint:interfacebloat // one place for all of it
 	// where they are several it is not known who.
 	Heard(by []string, text string)
 	Answered(text string)                     // what was answered, whole
-	Trouble(err *llm.Error)                   // something failed; the session goes on
+	Trouble(err *llm.Error)                   // something failed; the session continues
 	Show(markdown string, images []llm.Image) // something to see, for those in the call; for tools to call
 	Name(id string) string                    // how somebody is called; "" if that is not known
 

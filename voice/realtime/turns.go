@@ -68,9 +68,9 @@ func (t *conversation) nameSpeakers(ctx context.Context, item string) {
 	t.addItem(ctx, textItem("["+strings.Join(names, " and ")+" speaking]"))
 }
 
-// noteUtterance notes that an item is part of the conversation and waits for an answer. It may be reported more than
+// commitUtterance records that an item is part of the conversation and waits for an answer. It may be reported more than
 // once.
-func (t *conversation) noteUtterance(item string) {
+func (t *conversation) commitUtterance(item string) {
 	s := t.speech(item)
 	if s.committed && item != "" {
 		return
@@ -80,7 +80,7 @@ func (t *conversation) noteUtterance(item string) {
 }
 
 // turns is whose words a response answers. The server does not tell: it is what people have said since the response
-// before it began, who asked for the tools whose results it goes on with, and what a response that was broken off may
+// before it began, who asked for the tools whose results it continues, and what a response that was broken off may
 // not have come to.
 type turns struct {
 	pending  []string // whose words the next response answers

@@ -34,7 +34,7 @@ type Host interface {
 	// ShareTargets returns the ways to show something to a call, the best first; none means that there is none.
 	ShareTargets(c CallRef) []Target
 
-	// CheckShare says whether a session may be shown on behalf of by. It is asked when a share begins and while it goes on: people may be
+	// CheckShare says whether a session may be shown on behalf of by. It is asked when a share begins and while it continues: people may be
 	// shut out, and profiles taken away. Its error is the refusal, in words for people.
 	CheckShare(by sessions.Origin, s sessions.Session) error
 

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// DefaultLingerTime is how long a call goes on with nobody in it: a page that is loaded again is back by then.
+	// DefaultLingerTime is how long a call continues with nobody in it: a page that is loaded again is back by then.
 	DefaultLingerTime = 30 * time.Second
 
 	// MaxPages is how many pages may be in a call.
@@ -55,7 +55,7 @@ type CallHost struct {
 
 	mu     sync.Mutex
 	closed bool
-	call   *PageCall // the one that goes on; nil: none
+	call   *PageCall // the one that continues; nil: none
 	pages  map[*Conn]struct{}
 	asking int // pages that are about to be in pages
 	work   sync.WaitGroup
@@ -125,14 +125,14 @@ func (h *CallHost) reservePage() error {
 	return nil
 }
 
-// Current returns the call that goes on; nil if there is none.
+// Current returns the call that continues; nil if there is none.
 func (h *CallHost) Current() *PageCall {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.call
 }
 
-// currentOrNew returns the call that goes on, or a new one; nil where no more begin.
+// currentOrNew returns the call that continues, or a new one; nil where no more begin.
 func (h *CallHost) currentOrNew() *PageCall {
 	h.mu.Lock()
 	if h.closed {

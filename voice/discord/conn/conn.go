@@ -87,7 +87,7 @@ type Conn struct {
 	mu          sync.Mutex
 	lastErr     error     // why the last try failed
 	link        *link     // nil while there is none
-	bridgeUntil time.Time // until when media goes on without a link that works
+	bridgeUntil time.Time // until when media continues without a link that works
 	seq         int       // newest number of the gateway's messages, of the socket that was last
 	session     *session
 	announced   bool // Up was told and no Down since

@@ -22,7 +22,7 @@ const (
 	maxDoublings     = 5
 	// stableAfter is how long a socket must have lived for its end to count as a first failure.
 	stableAfter = 3 * time.Second
-	// bridgeTime is how long media goes on when the gateway's socket has broken: packets have a way of their own, and mostly
+	// bridgeTime is how long media continues when the gateway's socket has broken: packets have a way of their own, and mostly
 	// the session is resumed before anybody would notice. Keys that may have changed meanwhile are kept by the others for longer.
 	bridgeTime = 2 * time.Second
 )
@@ -252,7 +252,7 @@ type link struct {
 	seq          atomic.Int64    // newest number of the gateway's messages, -1 before there is one
 	acked        atomic.Bool
 	hasHeartbeat bool
-	resumed      bool // it goes on with the session of another socket
+	resumed      bool // it continues the session of another socket
 	usable       bool // media can go; held by Conn.mu
 	wg           sync.WaitGroup
 	timer        *time.Timer // ends a link that does not settle

@@ -97,7 +97,7 @@ func (m *mediaKeys) expectCleartext() {
 // are kept a while, for frames that are under way.
 func (m *mediaKeys) useSendKeys(p pendingTransition, now time.Time) {
 	m.out.Lock()
-	// A secret goes on with its nonces, also after a time without encryption: beginning them again would use each of them twice. Once
+	// A secret continues its nonces, also after a time without encryption: beginning them again would use each of them twice. Once
 	// another secret took its place it does not come back: its group or epoch is over.
 	if p.secret != nil && !bytes.Equal(p.secret, m.out.secret) {
 		m.out.keys, m.out.secret = newFrameEncryptor(p.secret), p.secret

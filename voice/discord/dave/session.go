@@ -56,7 +56,7 @@ type Options struct {
 // messages of the gateway must come one after the other, in order. The functions of [Options] are called by Select,
 // HandleJSON and HandleBinary before these return, and must not call them.
 //
-// An error of HandleJSON and HandleBinary is for the log: the session has done what can be done about it, and goes on.
+// An error of HandleJSON and HandleBinary is for the log: the session has done what can be done about it, and continues.
 type Session struct {
 	options Options
 

@@ -158,7 +158,7 @@ func (l *stream) handleSound(ctx context.Context, s voice.Sound) {
 		if l.gate.silence() {
 			l.close()
 		}
-	case l.waited && time.Since(l.last) < maxStall: // the sound goes on where it was; it only came late
+	case l.waited && time.Since(l.last) < maxStall: // the sound continues where it was; it only came late
 		l.gate.still = 0
 	}
 	l.waited, l.last = false, time.Now()
@@ -259,7 +259,7 @@ func (l *stream) openSegments() []segmentResult {
 	return nil
 }
 
-// assign brings hits to the segment that they are in; those of a segment that goes on wait for its end.
+// assign brings hits to the segment that they are in; those of a segment that continues wait for its end.
 func (l *stream) assign(hits []phraseHit) {
 	for i := range l.pieces {
 		p := &l.pieces[i]

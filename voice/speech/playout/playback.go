@@ -11,7 +11,7 @@ import (
 const (
 	maxBehind      = 100 * time.Millisecond // and the clock starts again, instead of sending all at once
 	lineTimeout    = 5 * time.Second        // with a line that cannot carry sound for now
-	packetsToBegin = 3                      // packets that must be there before a sentence begins or goes on, so that it does not stutter
+	packetsToBegin = 3                      // packets that must be there before a sentence begins or continues, so that it does not stutter
 	hushAfter      = 5                      // packets that are not there, and the others are told that nothing follows
 )
 
@@ -165,7 +165,7 @@ func (v *playback) finish(s *QueuedSentence, err error) {
 	}
 }
 
-// nextPacket returns the next packet of a sentence: none while too little is there, so that what begins goes on.
+// nextPacket returns the next packet of a sentence: none while too little is there, so that what begins continues.
 func (s *QueuedSentence) nextPacket() (opus []byte, ended bool) {
 	if !s.flowing && len(s.packets) < packetsToBegin && !s.allSynthesized() {
 		return nil, false

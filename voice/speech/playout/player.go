@@ -132,7 +132,7 @@ func (m *Player) Silence(cause error) {
 // longestPause is when a pause that nobody has ended is over.
 const longestPause = 10 * time.Second
 
-// Pause is silent at once and keeps its place, or goes on from there.
+// Pause is silent at once and keeps its place, or continues from there.
 func (m *Player) Pause(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -25,7 +25,7 @@ type Listener interface {
 	// and Ended with all of it when they have ended.
 	Paused(u voice.Utterance)
 
-	// Speaking tells that somebody begins, goes on (about every 100 ms of speech) or has ended. voiced is how much of it was speech
+	// Speaking tells that somebody begins, continues (about every 100 ms of speech) or has ended. voiced is how much of it was speech
 	// until now.
 	Speaking(from string, voiced time.Duration, ended bool)
 }
