@@ -143,7 +143,7 @@ func (h callHost) IsOwnAccount(id string) bool {
 // DisabledReason implements [conversation.Host]. If the call itself is charged, nobody may ask once the budget is
 // spent.
 func (h callHost) DisabledReason(ctx context.Context, o sessions.Origin) string {
-	if why := h.service.refusal(ctx, o); why != "" {
+	if why := h.service.refusal(o); why != "" {
 		// The person's roles may have changed since Discord last sent them.
 		if _, why = h.service.presentOrigin(ctx, o); why != "" {
 			return why
@@ -172,7 +172,7 @@ func (h callHost) CheckChannel(channel string) error {
 }
 
 // refusal returns why the person of o may not ask for anything now; empty if they may.
-func (x *CallService) refusal(ctx context.Context, o sessions.Origin) string {
+func (x *CallService) refusal(o sessions.Origin) string {
 	if x.Access == nil {
 		return ""
 	}
@@ -194,7 +194,7 @@ func (x *CallService) presentOrigin(ctx context.Context, o sessions.Origin) (now
 			o = now
 		}
 	}
-	return o, x.refusal(ctx, o)
+	return o, x.refusal(o)
 }
 
 // callReplier answers people in calls with their current roles.

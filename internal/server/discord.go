@@ -237,7 +237,7 @@ func (h botHost) AnyoneMayStop() bool {
 }
 
 // Disabled implements [bot.Host].
-func (h botHost) Disabled(ctx context.Context, o sessions.Origin) string {
+func (h botHost) Disabled(_ context.Context, o sessions.Origin) string {
 	return h.server.AccessRefusal(o)
 }
 
