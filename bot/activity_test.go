@@ -49,7 +49,8 @@ func TestSharingOpensTheActivity(t *testing.T) {
 		}
 		got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return i.Answer != 0 })
 		check.Must(t, err)
-		if opened := got.Answer == discordtest.AnswerLaunch && got.Instance != ""; opened != (tc.want == "") || got.Text() != tc.want {
+		if opened := got.Answer == discordtest.AnswerLaunch && got.Instance != ""; opened != (tc.want == "") ||
+			got.Text() != tc.want {
 			t.Errorf("%s: got answer %d, %q", tc.name, got.Answer, got.Text())
 		}
 	}

@@ -29,7 +29,9 @@ const (
 )
 
 // onTyping completes what somebody types. Who may not ask for anything is shown nothing.
-func (b *Bot) onTyping(base context.Context, i *discordgo.Interaction, data discordgo.ApplicationCommandInteractionData, who person) {
+func (b *Bot) onTyping(base context.Context, i *discordgo.Interaction, data discordgo.ApplicationCommandInteractionData,
+	who person,
+) {
 	b.runShort(base, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, typingTimeout)
 		defer cancel()
@@ -47,8 +49,12 @@ func (b *Bot) onTyping(base context.Context, i *discordgo.Interaction, data disc
 }
 
 // completions returns what the option that has the focus could be.
-func (b *Bot) completions(ctx context.Context, from sessions.Origin, options []*discordgo.ApplicationCommandInteractionDataOption) []discord.Choice {
-	at := slices.IndexFunc(options, func(o *discordgo.ApplicationCommandInteractionDataOption) bool { return o != nil && o.Focused })
+func (b *Bot) completions(ctx context.Context, from sessions.Origin,
+	options []*discordgo.ApplicationCommandInteractionDataOption,
+) []discord.Choice {
+	at := slices.IndexFunc(options, func(o *discordgo.ApplicationCommandInteractionDataOption) bool {
+		return o != nil && o.Focused
+	})
 	if at < 0 {
 		return nil
 	}
@@ -125,7 +131,8 @@ func (b *Bot) sessionChoices(ctx context.Context, from sessions.Origin) []discor
 // private is not shown in public.
 func (b *Bot) openSessions(ctx context.Context, from sessions.Origin, limit int) ([]sessions.Session, error) {
 	list, err := b.Tasks.Sessions(ctx, sessions.SessionQuery{
-		Of: &from, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked}, Limit: limit,
+		Of: &from, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked},
+		Limit: limit,
 	})
 	return slices.DeleteFunc(list, func(s sessions.Session) bool { return s.Origin.Private && !from.Private }), err
 }

@@ -46,7 +46,10 @@ func TestWhatSomebodyTypesIsCompleted(t *testing.T) {
 		return sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: channel, User: u.ID, Private: private}
 	}
 	s.tasks.sessions = []sessions.Session{
-		{ID: "bcdf23", Origin: at(s.ada, false, s.room.ID), Title: strings.Repeat("Lamps ", 40), URL: "https://shop.example/lamps"},
+		{
+			ID: "bcdf23", Origin: at(s.ada, false, s.room.ID), Title: strings.Repeat("Lamps ", 40),
+			URL: "https://shop.example/lamps",
+		},
 		{ID: "hidden", Origin: at(s.ada, true, s.room.ID), Title: "Lamps in private"},
 		{ID: "faraway", Origin: at(s.ada, false, "5"), Title: "Lamps elsewhere"},
 		{ID: "bobs", Origin: at(s.bob, false, s.room.ID), Title: "Lamps of Bob"},
@@ -57,12 +60,20 @@ func TestWhatSomebodyTypesIsCompleted(t *testing.T) {
 		args         discordtest.Args
 		want         []string
 	}{
-		"own sessions here":      {"clank browse", "session", discordtest.Args{"session": ""}, []string{"bcdf23"}},
-		"by title":               {"clank browse", "session", discordtest.Args{"session": "LAMPS"}, []string{"bcdf23"}},
-		"private in private":     {"clank browse", "session", discordtest.Args{"session": "private", "private": true}, []string{"hidden"}},
-		"nothing fits":           {"clank browse", "session", discordtest.Args{"session": "table"}, []string{}},
-		"models":                 {"clank browse", "model", discordtest.Args{"model": ""}, choices{}.Models()},
-		"beginnings come first":  {"clank browse", "model", discordtest.Args{"model": "p"}, []string{"plain:steps", "openai:gpt-6-sol", "gemini:pro"}},
+		"own sessions here": {"clank browse", "session", discordtest.Args{"session": ""}, []string{"bcdf23"}},
+		"by title":          {"clank browse", "session", discordtest.Args{"session": "LAMPS"}, []string{"bcdf23"}},
+		"private in private": {
+			"clank browse", "session",
+			discordtest.Args{"session": "private", "private": true},
+			[]string{"hidden"},
+		},
+		"nothing fits": {"clank browse", "session", discordtest.Args{"session": "table"}, []string{}},
+		"models":       {"clank browse", "model", discordtest.Args{"model": ""}, choices{}.Models()},
+		"beginnings come first": {
+			"clank browse", "model",
+			discordtest.Args{"model": "p"},
+			[]string{"plain:steps", "openai:gpt-6-sol", "gemini:pro"},
+		},
 		"profiles of the person": {"clank browse", "profile", discordtest.Args{"profile": ""}, []string{"clank"}},
 		"watches of this server": {"clank watches", "end", discordtest.Args{"end": "example"}, []string{"w1"}},
 	} {
@@ -87,11 +98,13 @@ func TestOptionsOfBrowseReachTheTask(t *testing.T) {
 	s.bot.Choices, s.bot.Window = choices{}, true
 	s.open()
 	s.browse(s.ada, discordtest.Args{
-		"task": "read", "url": "shop.example/lamps", "model": "openai:gpt-6-sol", "budget": 0.25, "headed": true, "profile": "work",
+		"task": "read", "url": "shop.example/lamps", "model": "openai:gpt-6-sol", "budget": 0.25, "headed": true,
+		"profile": "work",
 	})
 	k := s.next()
 	want := sessions.Task{
-		Prompt: "open https://shop.example/lamps\nread", Model: "openai:gpt-6-sol", MaxUSD: 0.25, Headed: true, Profile: "work", Typed: true,
+		Prompt: "open https://shop.example/lamps\nread", Model: "openai:gpt-6-sol", MaxUSD: 0.25, Headed: true,
+		Profile: "work", Typed: true,
 	}
 	got := k.Task
 	got.Origin = sessions.Origin{}

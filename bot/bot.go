@@ -49,8 +49,8 @@ type Replier interface {
 	Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
-// Host is what the bot asks of the program, and tells it. Its methods are safe for concurrent use; those without a context do
-// not block.
+// Host is what the bot asks of the program, and tells it. Its methods are safe for concurrent use; those without a
+// context do not block.
 type Host interface { //nolint:interfacebloat // one place for all of it
 	// IsStop reports whether a message says stop; see [cancel.IsStop].
 	IsStop(message string) bool
@@ -303,7 +303,8 @@ func (b *Bot) identity() identity {
 
 func (b *Bot) intents() discordgo.Intent {
 	return discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages |
-		discordgo.IntentsGuildMessageReactions | discordgo.IntentsDirectMessageReactions | discordgo.IntentMessageContent | b.Intents
+		discordgo.IntentsGuildMessageReactions | discordgo.IntentsDirectMessageReactions |
+		discordgo.IntentMessageContent | b.Intents
 }
 
 // askGateway asks where the gateway is. A wrong token shows here first.
@@ -324,12 +325,14 @@ func (b *Bot) explain(err error) error {
 	}
 	switch refused.Code {
 	case discord.CloseInvalidToken:
-		return fmt.Errorf("Discord does not accept the token; copy it again from https://discord.com/developers/applications, Bot, Reset Token: %w", err) //nolint:staticcheck // Discord is a name
+		return fmt.Errorf("Discord does not accept the token; copy it again from "+ //nolint:staticcheck // Discord is a name
+			"https://discord.com/developers/applications, Bot, Reset Token: %w", err)
 	case discord.CloseShardingRequired, discord.CloseInvalidShard:
 		return fmt.Errorf("the bot is on more servers than its connections may serve; clank asks Discord for their number "+
 			"when it connects anew: %w", err)
 	case discord.CloseInvalidIntents:
-		return fmt.Errorf("Discord does not know what this clank asks to hear of; update clank: %w", err) //nolint:staticcheck // a name
+		return fmt.Errorf("Discord does not know what this clank asks to hear of; "+ //nolint:staticcheck // a name
+			"update clank: %w", err)
 	}
 	return err
 }

@@ -27,7 +27,9 @@ const (
 )
 
 // onCommand sorts the subcommands of /clank.
-func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data discordgo.ApplicationCommandInteractionData, who person) {
+func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction,
+	data discordgo.ApplicationCommandInteractionData, who person,
+) {
 	say := func(text string) func(context.Context) {
 		return func(ctx context.Context) {
 			m := discord.OutgoingMessage{Content: text, Private: true}
@@ -59,7 +61,8 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 	case "budget":
 		b.runShort(base, func(ctx context.Context) { say(b.budgetText(ctx, originOf(i, who), who))(ctx) })
 	case "clip":
-		b.startWork(base, func(ctx context.Context) { b.clipCommand(ctx, i, originOf(i, who), b.localeOf(i, who, false)) }, say(who.locale.T(busyText)))
+		b.startWork(base, func(ctx context.Context) { b.clipCommand(ctx, i, originOf(i, who), b.localeOf(i, who, false)) },
+			say(who.locale.T(busyText)))
 	default:
 		if !b.onWatchCommand(base, i, sub, who) && !b.onCallCommand(base, i, sub, who) {
 			b.runShort(base, say(who.locale.T(unknownCommandText)))
@@ -173,7 +176,8 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	if notTaken(ctx, rec, err) && b.Messages != nil && len(files) == 0 && !o.headed {
 		p.stop()
 		b.keepPaused(ctx, work.ID, where, &pausedTask{
-			Session: session, Prompt: prompt, Title: o.task, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
+			Session: session, Prompt: prompt, Title: o.task, Origin: from, Runtime: o.runtime, Model: o.model,
+			Profile:  o.profile,
 			MaxSteps: o.steps, MaxUSD: o.budget,
 		})
 		return
@@ -200,7 +204,10 @@ func (b *Bot) concludeBrowse(
 		return
 	}
 	text, footer := outcomeText(ctx, from.Locale, rec, err)
-	end := finalMessage{text: text, footer: footer, images: rec.Images, page: p.page(), rows: b.answerRows(from.Locale, rec)}
+	end := finalMessage{
+		text: text, footer: footer, images: rec.Images, page: p.page(),
+		rows: b.answerRows(from.Locale, rec),
+	}
 	if rec.State == sessions.TaskDone || rec.State == sessions.TaskLimited {
 		end.thread = b.threadName(p)
 	}
@@ -262,7 +269,8 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 // startProgress begins to show in a place the work that has id and handle.
 func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, handle *cancel.Handle) *progress {
 	p := &progress{
-		shown: &b.activeProgress, place: where, guild: where.guild, channel: where.channel, work: id, interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		shown: &b.activeProgress, place: where, guild: where.guild, channel: where.channel, work: id,
+		interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
 		live:         b.Links != nil,
 		locale:       where.locale,
 		onShown:      func() { b.keepOpen(ctx, id, where, nil) },

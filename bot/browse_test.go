@@ -19,11 +19,17 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 	s := newStage(t)
 	s.bot.Runtimes = []string{"local_browser_agent", "openai_computer_use"}
 	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "find *lamps*", "session": "old", "runtime": "openai_computer_use", "steps": 7})
+	it := s.browse(s.ada, discordtest.Args{
+		"task": "find *lamps*", "session": "old", "runtime": "openai_computer_use",
+		"steps": 7,
+	})
 	k := s.next()
 	want := sessions.Task{
 		SessionID: "old", Prompt: "find *lamps*", Runtime: "openai_computer_use", MaxSteps: 7, Typed: true,
-		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}, Locale: "en-US"},
+		Origin: sessions.Origin{
+			Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID,
+			UserName: "ada", Roles: []string{}, Locale: "en-US",
+		},
 	}
 	if diff := cmp.Diff(want, k.Task); diff != "" {
 		t.Error(diff)
@@ -57,7 +63,8 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 	}
 	k.done("Three lamps.", picture(3), picture(4))
 	got = s.answer(it, "Three lamps.\n-# 4 steps · session `s1` stays open")
-	if len(got.Original.Attachments) != 2 || slices.Contains(labels(got.Original.Buttons()), "Stop") || len(got.Followups) != 0 {
+	if len(got.Original.Attachments) != 2 || slices.Contains(labels(got.Original.Buttons()), "Stop") ||
+		len(got.Followups) != 0 {
 		t.Errorf("answer = %+v", got.Original)
 	}
 	if got := s.Messages(s.room); len(got) != 1 {
@@ -175,17 +182,34 @@ func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
 		end  ending
 		want string
 	}{
-		"refused":  {ending{err: fmt.Errorf("%w; ask again in an hour", sessions.ErrBudgetSpent)}, "The hour's tasks are used up; ask again in an hour."},
-		"limited":  {ending{rec: sessions.TaskRecord{State: sessions.TaskLimited, Answer: "two found", Reason: "step limit of 10"}}, "two found\n\n*Ended early:* Step limit of 10. The option “steps” of a browse allows more."},
-		"failed":   {ending{rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "the page did not load"}}, "That did not work. The page did not load."},
-		"nothing":  {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Closed: true}}, "Done; there is nothing to report."},
-		"silence":  {ending{}, "nobody knows why"},
-		"pictures": {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Steps: 1, Closed: true, Images: pictured}}, "1 step"},
+		"refused": {
+			ending{err: fmt.Errorf("%w; ask again in an hour", sessions.ErrBudgetSpent)},
+			"The hour's tasks are used up; ask again in an hour.",
+		},
+		"limited": {ending{rec: sessions.TaskRecord{
+			State: sessions.TaskLimited, Answer: "two found",
+			Reason: "step limit of 10",
+		}}, "two found\n\n*Ended early:* Step limit of 10. The option “steps” of a browse " +
+			"allows more."},
+		"failed": {
+			ending{rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "the page did not load"}},
+			"That did not work. The page did not load.",
+		},
+		"nothing": {
+			ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Closed: true}},
+			"Done; there is nothing to report.",
+		},
+		"silence": {ending{}, "nobody knows why"},
+		"pictures": {
+			ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Steps: 1, Closed: true, Images: pictured}},
+			"1 step",
+		},
 	} {
 		it := s.browse(s.ada, discordtest.Args{"task": name})
 		s.next().end <- tc.end
 		got := s.answer(it, tc.want)
-		if a := got.Original.Attachments; name == "pictures" && (len(a) != 2 || a[0].Description != "" || a[1].Description != pictured[1].Caption) {
+		if a := got.Original.Attachments; name == "pictures" &&
+			(len(a) != 2 || a[0].Description != "" || a[1].Description != pictured[1].Caption) {
 			t.Errorf("the pictures are %+v", a)
 		}
 	}
@@ -236,7 +260,9 @@ func TestAForgottenInteractionGoesOnInTheChannel(t *testing.T) {
 		t.Errorf("the new message lacks picture or button: %+v", got)
 	}
 	k.done("the answer")
-	if _, err := s.WaitEdit(s.ctx(), got.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, "the answer") }); err != nil {
+	if _, err := s.WaitEdit(s.ctx(), got.ID, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, "the answer")
+	}); err != nil {
 		t.Error(err)
 	}
 }
@@ -266,7 +292,9 @@ func TestBeforeTheTokenExpiresWorkMovesToTheChannel(t *testing.T) {
 	m := s.message(s.room, "patience")
 	s.Advance(16 * time.Minute)
 	k.done(strings.Repeat("A long sentence about lamps. ", 100))
-	if _, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, "A long sentence") }); err != nil {
+	if _, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, "A long sentence")
+	}); err != nil {
 		t.Error(err)
 	}
 	s.message(s.room, "stays open")

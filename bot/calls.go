@@ -23,8 +23,8 @@ type Calls interface {
 	// Leave leaves the call of the person's server.
 	Leave(ctx context.Context, o sessions.Origin) (string, error)
 
-	// Privacy says whether the person is heard in calls, and by what they can see that nobody else listens; choice is "out", "in" or
-	// empty for no change.
+	// Privacy says whether the person is heard in calls, and by what they can see that nobody else listens; choice is
+	// "out", "in" or empty for no change.
 	Privacy(ctx context.Context, o sessions.Origin, choice string) (string, error)
 
 	// Share shows the page of a session, or of the person's last one if it is empty, to the people of the call.
@@ -87,7 +87,10 @@ func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 			Type: sub, Name: "privacy", Description: "Say whether you are heard in calls",
 			Options: []*discordgo.ApplicationCommandOption{{
 				Type: text, Name: "choice", Description: "Be left out, or be heard again",
-				Choices: []*discordgo.ApplicationCommandOptionChoice{{Name: "leave me out", Value: "out"}, {Name: "hear me", Value: "in"}},
+				Choices: []*discordgo.ApplicationCommandOptionChoice{
+					{Name: "leave me out", Value: "out"},
+					{Name: "hear me", Value: "in"},
+				},
 			}},
 		},
 		{
@@ -132,7 +135,9 @@ func (b *Bot) linkCommands() []*discordgo.ApplicationCommandOption {
 }
 
 // onCallCommand reports whether the command is about calls.
-func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub *discordgo.ApplicationCommandInteractionDataOption, who person) bool {
+func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction,
+	sub *discordgo.ApplicationCommandInteractionDataOption, who person,
+) bool {
 	if b.Calls == nil {
 		return false
 	}
@@ -249,11 +254,14 @@ func (b *Bot) answerCall(
 		from.Locale = b.localeOf(i, who, private)
 		b.editAnswer(ctx, i, private, b.callCommand(ctx, from, do))
 	}, func(ctx context.Context) {
-		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true})
+		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource,
+			discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true})
 	})
 }
 
-func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(context.Context, sessions.Origin) (string, error)) string {
+func (b *Bot) callCommand(ctx context.Context, from sessions.Origin,
+	do func(context.Context, sessions.Origin) (string, error),
+) string {
 	if why := b.Host.Disabled(ctx, from); why != "" {
 		return from.Locale.Sentence(why)
 	}
@@ -268,7 +276,9 @@ func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(con
 
 // editAnswer sends the answer to an interaction whose response was deferred, in private or not. If Discord takes none
 // any more, it becomes a message.
-func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, private bool, text string, files ...discord.File) {
+func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, private bool, text string,
+	files ...discord.File,
+) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
 	who, _ := personOf(i)

@@ -84,8 +84,8 @@ func (b *Bot) takeEvent(base context.Context, kind string, data json.RawMessage)
 	}
 }
 
-// reportServers reports which servers the bot is on: those that a connection has begun with, or one that it has come to if
-// shard is negative.
+// reportServers reports which servers the bot is on: those that a connection has begun with, or one that it has come to
+// if shard is negative.
 func (b *Bot) reportServers(base context.Context, shard int, data json.RawMessage) {
 	var on struct {
 		Guilds []struct {
@@ -136,12 +136,13 @@ func readMessage(data json.RawMessage) (*discordgo.Message, error) {
 	}
 	return &discordgo.Message{
 		ID: plain.ID, ChannelID: plain.ChannelID, GuildID: plain.GuildID, Type: plain.Type, Content: plain.Content,
-		WebhookID: plain.WebhookID, Author: plain.Author, Member: plain.Member, Mentions: plain.Mentions, EditedTimestamp: plain.Edited,
+		WebhookID: plain.WebhookID, Author: plain.Author, Member: plain.Member, Mentions: plain.Mentions,
+		EditedTimestamp: plain.Edited,
 	}, err
 }
 
-// readInteraction reads an interaction. Where the library cannot read the components of a message that it is about, which
-// may be another bot's, it is read without them.
+// readInteraction reads an interaction. Where the library cannot read the components of a message that it is about,
+// which may be another bot's, it is read without them.
 func readInteraction(data json.RawMessage) (*discordgo.Interaction, error) {
 	var i *discordgo.Interaction
 	err := json.Unmarshal(data, &i)

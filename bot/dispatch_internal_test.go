@@ -34,7 +34,8 @@ func FuzzInteractions(f *testing.F) {
 		`{"id":"1","type":3,"user":{"id":"4"},"data":{"custom_id":"stop:1","component_type":2}}`,
 		`{"id":"1","type":5,"user":{"id":"4"},"data":{"custom_id":"m","components":[{"type":1,"components":[{"type":4,"custom_id":"task","value":"x"}]}]}}`,
 		`{"id":"1","type":2,"user":{"id":"4"},"data":{"type":3,"target_id":"9","resolved":{"messages":{"9":{"id":"9","components":[{"type":99}]}}}}}`,
-		`{"type":2,"data":{"resolved":{"messages":{"9":null}},"options":[null]}}`, `{"type":2,"data":null}`, `null`, `{"type":4}`,
+		`{"type":2,"data":{"resolved":{"messages":{"9":null}},"options":[null]}}`, `{"type":2,"data":null}`, `null`,
+		`{"type":4}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -16,7 +16,8 @@ import (
 func (s *stage) managed(script func(sessions.Session, sessions.Task) []sessionstest.ScriptStep) {
 	s.t.Helper()
 	m := &sessions.Manager{
-		Store: sessionstest.OpenStore(s.t), Backends: map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
+		Store:          sessionstest.OpenStore(s.t),
+		Backends:       map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
 		DefaultRuntime: "test", Limits: func() sessions.Limits { return sessions.Limits{Running: 1} }, Scopes: s.scopes,
 	}
 	check.Must(s.t, m.Open(s.ctx()))
@@ -35,7 +36,10 @@ func TestARealManagerQueuesStopsAndGoesOn(t *testing.T) {
 	hold := make(chan struct{})
 	s.managed(func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
 		if strings.HasPrefix(task.Prompt, "wait") {
-			return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Wait("wait", hold), sessionstest.Answer("waited")}
+			return []sessionstest.ScriptStep{
+				sessionstest.Act("look"), sessionstest.Wait("wait", hold),
+				sessionstest.Answer("waited"),
+			}
 		}
 		return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("did " + task.Prompt)}
 	})
@@ -68,7 +72,10 @@ func TestARealManagerQueuesStopsAndGoesOn(t *testing.T) {
 
 func TestPeopleSeeTheActsCountedAlone(t *testing.T) {
 	s := newStage(t)
-	seen := []string{"Thinking.", "Step 1: open shop.example", "Step 2: look", "The search box is at the top.", "Step 3: search"}
+	seen := []string{
+		"Thinking.", "Step 1: open shop.example", "Step 2: look", "The search box is at the top.",
+		"Step 3: search",
+	}
 	var pauses []chan struct{}
 	for range seen {
 		pauses = append(pauses, make(chan struct{}))

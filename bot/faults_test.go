@@ -511,7 +511,9 @@ func crash(t *testing.T) {
 	k2.step("glance", nil)
 	message := s.message(s.room, "glance")
 	before := store.wait(s, "the message", func(kept map[string][]byte) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Values(kept)), func(data []byte) bool { return strings.Contains(string(data), message.ID) })
+		return slices.ContainsFunc(slices.Collect(maps.Values(kept)), func(data []byte) bool {
+			return strings.Contains(string(data), message.ID)
+		})
 	})
 	k.done("one")
 	k2.done("two")
@@ -528,7 +530,9 @@ func crash(t *testing.T) {
 	if got := s.answer(command, "clank was restarted"); len(got.Original.Buttons()) != 0 {
 		t.Error("the stop button is still there")
 	}
-	if m, err := s.WaitEdit(s.ctx(), message.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, "clank was restarted") }); err != nil || len(m.Buttons()) != 0 {
+	if m, err := s.WaitEdit(s.ctx(), message.ID, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, "clank was restarted")
+	}); err != nil || len(m.Buttons()) != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	left.wait(s, "nothing any more", func(kept map[string][]byte) bool { return len(kept) == 0 })

@@ -103,7 +103,9 @@ func (b *Bot) messageFiles(
 }
 
 // receiveFiles takes all of the files, or none. The error is for the person, in their language.
-func (b *Bot) receiveFiles(ctx context.Context, loc i18n.Locale, attached []*discordgo.MessageAttachment) (list []sessions.File, err error) {
+func (b *Bot) receiveFiles(ctx context.Context, loc i18n.Locale,
+	attached []*discordgo.MessageAttachment,
+) (list []sessions.File, err error) {
 	attached = slices.DeleteFunc(slices.Clone(attached), func(a *discordgo.MessageAttachment) bool { return a == nil })
 	switch {
 	case len(attached) == 0:
@@ -135,9 +137,12 @@ func (b *Bot) receiveFiles(ctx context.Context, loc i18n.Locale, attached []*dis
 var errAttachmentLate = errors.New("an attachment did not come in time")
 
 // receiveFile takes a file from Discord's own hosts.
-func (b *Bot) receiveFile(ctx context.Context, loc i18n.Locale, a *discordgo.MessageAttachment) (f sessions.File, err error) {
+func (b *Bot) receiveFile(ctx context.Context, loc i18n.Locale,
+	a *discordgo.MessageAttachment,
+) (f sessions.File, err error) {
 	if a.Size > maxAttachment {
-		return f, errors.New(loc.T("It has %s; a file may have %s.", agent.FormatSize(int64(a.Size)), agent.FormatSize(maxAttachment)))
+		return f, errors.New(loc.T("It has %s; a file may have %s.", agent.FormatSize(int64(a.Size)),
+			agent.FormatSize(maxAttachment)))
 	}
 	u, err := url.Parse(a.URL)
 	if err != nil || !b.discordFile(u) {
@@ -194,7 +199,8 @@ func filesRefused(loc i18n.Locale, err error, task string) string {
 	if c, stopped := errors.AsType[*cancel.Cause](err); stopped {
 		return sentence(loc, c.Error(), 500)
 	}
-	return loc.Sentence(err.Error()) + " " + loc.T("Nothing was done. You asked:") + "\n> " + discord.EscapeLine(task, 1500)
+	return loc.Sentence(err.Error()) + " " + loc.T("Nothing was done. You asked:") + "\n> " +
+		discord.EscapeLine(task, 1500)
 }
 
 // pictures returns those of the files that the brain looks at.
@@ -219,7 +225,8 @@ const maxGiven = 10
 
 // giveFiles gives a person what pages offered to a task of theirs.
 func (b *Bot) giveFiles(ctx context.Context, i *discordgo.Interaction, id string, who person) {
-	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{Private: true})
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource,
+		discord.OutgoingMessage{Private: true})
 	t, refusal := b.taskFor(ctx, i, id, who)
 	if refusal != "" {
 		b.editAnswer(ctx, i, true, refusal)

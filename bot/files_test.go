@@ -74,9 +74,15 @@ var ignoreWhere = cmpopts.IgnoreFields(sessions.File{}, "ID", "Path")
 
 func TestFilesOfACommandGoWithItsTask(t *testing.T) {
 	s := openStage(t)
-	it := s.browse(s.ada, discordtest.Args{"task": "apply", "file": paper, "file2": discordtest.File{Name: "b.txt", Data: []byte("b")}})
+	it := s.browse(s.ada, discordtest.Args{
+		"task": "apply", "file": paper,
+		"file2": discordtest.File{Name: "b.txt", Data: []byte("b")},
+	})
 	k := s.next()
-	want := []sessions.File{{Name: "paper.pdf", Type: "application/pdf", Size: 19}, {Name: "b.txt", Type: "text/plain; charset=utf-8", Size: 1}}
+	want := []sessions.File{
+		{Name: "paper.pdf", Type: "application/pdf", Size: 19},
+		{Name: "b.txt", Type: "text/plain; charset=utf-8", Size: 1},
+	}
 	if diff := cmp.Diff(want, k.Files, ignoreWhere); diff != "" {
 		t.Errorf("files of the task (-want +got):\n%s", diff)
 	}
@@ -97,10 +103,13 @@ func TestFilesOfAMessageAndOfTheOneItRepliesToReachTheBrain(t *testing.T) {
 	s.open()
 	first, err := s.Send(s.room, s.bob, discordtest.Post{Text: "here", Files: []discordtest.File{paper}})
 	check.Must(t, err)
-	_, err = s.Send(s.room, s.ada, discordtest.Post{Text: s.account.Mention() + " find this", Reply: &first, Files: []discordtest.File{
-		{Name: "lamp.png", ContentType: "image/png", Data: picture(9).Data},
-		{Name: "lie.png", ContentType: "image/png", Data: []byte("<html>not a picture")},
-	}})
+	_, err = s.Send(s.room, s.ada, discordtest.Post{
+		Text: s.account.Mention() + " find this", Reply: &first,
+		Files: []discordtest.File{
+			{Name: "lamp.png", ContentType: "image/png", Data: picture(9).Data},
+			{Name: "lie.png", ContentType: "image/png", Data: []byte("<html>not a picture")},
+		},
+	})
 	check.Must(t, err)
 	got := s.turn(turns)
 	var names []string
@@ -156,7 +165,10 @@ func TestAFileThatDoesNotComeIsToldAndTheTaskIsNotLost(t *testing.T) {
 		it := s.browse(s.ada, discordtest.Args{"task": "apply for " + tt.name, "file": paper})
 		got := s.answer(it, tt.want)
 		check.Contains(t, got.Text(), "paper.pdf", "Nothing was done.", "> apply for "+tt.name)
-		_, err := s.Send(s.room, s.ada, discordtest.Post{Text: s.account.Mention() + " in words " + tt.name, Files: []discordtest.File{paper}})
+		_, err := s.Send(s.room, s.ada, discordtest.Post{
+			Text:  s.account.Mention() + " in words " + tt.name,
+			Files: []discordtest.File{paper},
+		})
 		check.Must(t, err)
 		check.Contains(t, s.message(s.room, "> in words "+tt.name).Content, tt.want)
 	}
@@ -232,7 +244,8 @@ func TestWhatPagesOfferComesWithTheAnswer(t *testing.T) {
 	s := openStage(t)
 	dir := t.TempDir()
 	list := []sessions.File{
-		offered(t, dir, "bill.pdf", 8<<20), offered(t, dir, "other.pdf", 3<<20), offered(t, dir, "large.iso", 10<<20+1), offered(t, dir, "empty.txt", 0),
+		offered(t, dir, "bill.pdf", 8<<20), offered(t, dir, "other.pdf", 3<<20), offered(t, dir, "large.iso", 10<<20+1),
+		offered(t, dir, "empty.txt", 0),
 		{Name: "lost.pdf", Size: 5, Path: filepath.Join(dir, "lost.pdf")},
 	}
 	it := s.browse(s.ada, discordtest.Args{"task": "bills"})
@@ -241,7 +254,8 @@ func TestWhatPagesOfferComesWithTheAnswer(t *testing.T) {
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 2 })
 	check.Must(t, err)
 	check.Contains(t, got.Original.Content, "Here.", "bill.pdf (8.39 MB)",
-		"large.iso (10.5 MB): It is larger than Discord takes here. It is with the downloads of whoever", "lost.pdf (5 bytes): It is not there any more.")
+		"large.iso (10.5 MB): It is larger than Discord takes here. It is with the downloads of whoever",
+		"lost.pdf (5 bytes): It is not there any more.")
 	var names []string
 	for _, m := range got.Followups {
 		for _, a := range m.Attachments {
@@ -275,7 +289,8 @@ func TestTheFilesButtonGivesFilesToWhoAskedAlone(t *testing.T) {
 		got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 1 })
 		check.Must(t, err)
 		check.Contains(t, got.Original.Content, want...)
-		if a := got.Followups[0].Attachments; !got.Ephemeral || got.Followups[0].Flags&discordtest.FlagEphemeral == 0 || len(a) != 1 || a[0].Filename != "bill.pdf" {
+		if a := got.Followups[0].Attachments; !got.Ephemeral || got.Followups[0].Flags&discordtest.FlagEphemeral == 0 ||
+			len(a) != 1 || a[0].Filename != "bill.pdf" {
 			t.Errorf("got %+v, want bill.pdf for Ada alone", got)
 		}
 	}
@@ -285,7 +300,8 @@ func TestTheFilesButtonGivesFilesToWhoAskedAlone(t *testing.T) {
 
 	s.bot.Files.(*shelf).base = "https://clank.example/files/"
 	m = answered()
-	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. The button Files gives you a link to it.")
+	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. The button Files gives you "+
+		"a link to it.")
 	if strings.Contains(m.Content, "clank.example") {
 		t.Errorf("the link is told to all: %s", m.Content)
 	}
@@ -307,7 +323,10 @@ func TestABoostedServerTakesLargerFiles(t *testing.T) {
 	check.Must(t, os.WriteFile(path, make([]byte, 11<<20), 0o600))
 	it := s.browse(s.ada, discordtest.Args{"task": "film"})
 	film := sessions.File{Name: "film.mp4", Size: 11 << 20, Path: path}
-	s.next().end <- ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Answer: "Here.", Downloads: []sessions.File{film}}}
+	s.next().end <- ending{rec: sessions.TaskRecord{
+		State: sessions.TaskDone, Answer: "Here.",
+		Downloads: []sessions.File{film},
+	}}
 	_, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {
 		return len(i.Followups) == 1 && len(i.Followups[0].Attachments) == 1
 	})

@@ -23,13 +23,22 @@ func TestAForgottenInteractionIsAnsweredByAMessage(t *testing.T) {
 		text   string
 		file   string
 	}{
-		"a deferred answer":                   {use: command("watches"), at: respond, direct: true, text: "Nothing is watched for you."},
-		"a deferred answer, later":            {use: command("watches"), at: edit, direct: true, text: "Nothing is watched for you."},
+		"a deferred answer": {
+			use: command("watches"), at: respond, direct: true,
+			text: "Nothing is watched for you.",
+		},
+		"a deferred answer, later": {
+			use: command("watches"), at: edit, direct: true,
+			text: "Nothing is watched for you.",
+		},
 		"a deferred answer to a button":       {use: button("Close"), at: respond, direct: true, text: "Closed."},
 		"a deferred answer with a picture":    {use: button("Screenshot"), at: edit, direct: true, file: "page.png"},
 		"a deferred answer that all can read": {use: command("clip"), at: respond, file: "clip.webm"},
-		"a list":                              {use: command("sessions"), at: respond, direct: true, text: "Please try again"},
-		"a form":                              {use: button("Continue"), at: respond, direct: true, text: "Please try again"},
+		"a list": {
+			use: command("sessions"), at: respond, direct: true,
+			text: "Please try again",
+		},
+		"a form": {use: button("Continue"), at: respond, direct: true, text: "Please try again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)

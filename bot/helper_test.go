@@ -60,7 +60,8 @@ func newStageOn(t *testing.T, cfg discordtest.Config) *stage {
 	})
 	t.Parallel()
 	s := &stage{
-		Server: d, t: t, account: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob"), mod: d.CreateUser("mod"),
+		Server: d, t: t, account: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob"),
+		mod:   d.CreateUser("mod"),
 		tasks: newTasks(), replier: &replier{}, scopes: new(cancel.Scopes), desk: new(approval.Queue), host: new(host),
 	}
 	s.guild = d.CreateGuild("home", d.CreateUser("owner"))
@@ -76,8 +77,10 @@ func newStageOn(t *testing.T, cfg discordtest.Config) *stage {
 // newBot returns a bot that is not connected yet.
 func (s *stage) newBot() *bot.Bot {
 	return &bot.Bot{
-		Token: "secret", Files: &shelf{dir: s.t.TempDir()}, Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes, Questions: s.desk, Host: s.host,
-		Base: s.URL, HTTPClient: &http.Client{Transport: s.Transport()}, Logger: slog.New(slog.NewTextHandler(testWriter{s.t}, nil)),
+		Token: "secret", Files: &shelf{dir: s.t.TempDir()}, Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes,
+		Questions: s.desk, Host: s.host,
+		Base: s.URL, HTTPClient: &http.Client{Transport: s.Transport()},
+		Logger:      slog.New(slog.NewTextHandler(testWriter{s.t}, nil)),
 		OpenTimeout: 10 * time.Second, EditInterval: time.Millisecond, RetryWait: 5 * time.Millisecond,
 	}
 }
@@ -188,7 +191,9 @@ func (s *stage) lamps() (discordtest.Interaction, *task) {
 // answer waits until the answer to it has text.
 func (s *stage) answer(it discordtest.Interaction, text string) discordtest.Interaction {
 	s.t.Helper()
-	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), text) })
+	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {
+		return strings.Contains(i.Text(), text)
+	})
 	if err != nil {
 		now, _ := s.Interaction(it.ID)
 		s.t.Fatalf("%v; it says %q, want %q", err, now.Text(), text)
@@ -274,7 +279,8 @@ func (f *tasks) Run(ctx context.Context, t sessions.Task, watch func(sessions.Ev
 		return e.rec, e.err
 	case <-ctx.Done():
 		rec := sessions.TaskRecord{
-			Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskStopped, Reason: context.Cause(ctx).Error(), Steps: int(k.n.Load()),
+			Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskStopped, Reason: context.Cause(ctx).Error(),
+			Steps: int(k.n.Load()),
 		}
 		if c := cancel.CauseOf(ctx, nil); f.spent > 0 && c != nil && c.Reason == cancel.ShuttingDown {
 			rec.State, rec.Task, rec.Started, rec.Usage.USD = sessions.TaskInterrupted, t, time.Now(), f.spent
@@ -359,7 +365,8 @@ func (k *task) step(label string, view *llm.Image) {
 	k.watch(sessions.Event{
 		Record: sessions.TaskRecord{Task: k.Task, State: sessions.TaskRunning, Steps: n},
 		Step: &sessions.Step{
-			N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: label, View: view, URL: "https://shop.example/lamps", Title: "Lamps",
+			N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: label, View: view, URL: "https://shop.example/lamps",
+			Title: "Lamps",
 		},
 	})
 }
@@ -370,7 +377,8 @@ func (k *task) queued(place int) {
 
 func (k *task) done(answer string, images ...llm.Image) {
 	k.end <- ending{rec: sessions.TaskRecord{
-		Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Answer: answer, Images: images, Steps: int(k.n.Load()),
+		Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Answer: answer, Images: images,
+		Steps: int(k.n.Load()),
 	}}
 }
 
@@ -379,7 +387,9 @@ type replier struct {
 	reply func(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
-func (r *replier) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+func (r *replier) Reply(ctx context.Context, t assistant.Turn,
+	watch func(assistant.Progress),
+) (assistant.Answer, error) {
 	return r.reply(ctx, t, watch)
 }
 

@@ -40,8 +40,8 @@ func sentence(loc i18n.Locale, reason string, n int) string {
 	return discord.EscapeLine(loc.Sentence(reason), n)
 }
 
-// timestamp returns t as Discord's apps write it in the language of each reader: 'R' is how long until then, 'D' a date,
-// 't' a time of day.
+// timestamp returns t as Discord's apps write it in the language of each reader: 'R' is how long until then, 'D' a
+// date, 't' a time of day.
 func timestamp(t time.Time, style rune) string { return fmt.Sprintf("<t:%d:%c>", t.Unix(), style) }
 
 // localize gives a command, and all in it, its names and descriptions in other languages.
@@ -68,7 +68,8 @@ func localizeOptions(list []*discordgo.ApplicationCommandOption) {
 // nameKey comes before the names of commands, options and choices among the texts of package i18n.
 const nameKey = "name:"
 
-// translations returns an English text by the locales of Discord's apps, of which two speak Spanish; nil if there is none.
+// translations returns an English text by the locales of Discord's apps, of which two speak Spanish; nil if there is
+// none.
 func translations(english string) map[discordgo.Locale]string {
 	var by map[discordgo.Locale]string
 	for l, text := range i18n.Translations(english) {

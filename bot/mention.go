@@ -101,13 +101,17 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	}, false)
 }
 
-// converse answers what was said, with progress at where of the work that has id and handle. The answer quotes what it is
-// to if quote is set: nothing else in the channel says it.
-func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handle *cancel.Handle, turn assistant.Turn, quote bool) {
+// converse answers what was said, with progress at where of the work that has id and handle. The answer quotes what it
+// is to if quote is set: nothing else in the channel says it.
+func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handle *cancel.Handle, turn assistant.Turn,
+	quote bool,
+) {
 	turn.CanAsk = true
 	p := b.startProgress(ctx, where, id, handle)
 	defer p.stop() // also after a panic
-	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
+	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) {
+		p.handleEvent(news.Call, news.Query, news.Event)
+	})
 	p.stop()
 	defer b.forgetOpen(ctx, id)
 	rows := b.answerRows(where.locale, p.lastRecord())
@@ -140,8 +144,9 @@ func (b *Bot) failure(ctx context.Context, loc i18n.Locale, err error) string {
 
 func (b *Bot) replyMessage(m *discordgo.Message, who person) *workMessage {
 	return &workMessage{
-		rest: b.rest, log: b.logger(), guild: m.GuildID, channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
-		locale: who.locale, private: b.isPrivate(m.GuildID),
+		rest: b.rest, log: b.logger(), guild: m.GuildID, channel: m.ChannelID, user: who.id, direct: m.GuildID == "",
+		replyTo: m.ID,
+		locale:  who.locale, private: b.isPrivate(m.GuildID),
 	}
 }
 
@@ -222,9 +227,11 @@ func (b *Bot) appendLine(lines []assistant.ChatLine, e *discordgo.Message) []ass
 	return append(lines, line)
 }
 
-// secretLink matches an address of ours by which people watch a share. What is behind the # is a secret between them and us: a model
-// that knew it could be talked into giving it to a page.
-var secretLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(https?://[^\s<>#]*#)[A-Za-z0-9_-]{40,}`) })
+// secretLink matches an address of ours by which people watch a share. What is behind the # is a secret between them
+// and us: a model that knew it could be talked into giving it to a page.
+var secretLink = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(https?://[^\s<>#]*#)[A-Za-z0-9_-]{40,}`)
+})
 
 func (b *Bot) withoutMention(text string) string {
 	me := b.identity().user

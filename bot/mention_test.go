@@ -54,8 +54,14 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 	want := assistant.Turn{
 		Typed:  true,
 		CanAsk: true,
-		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}, Locale: "en-US"},
-		Lines:  []assistant.ChatLine{{Speaker: "bob", SpeakerID: s.bob.ID, Text: "I was here before"}, {Speaker: "ada", SpeakerID: s.ada.ID, Text: "hi there"}},
+		Origin: sessions.Origin{
+			Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID,
+			UserName: "ada", Roles: []string{}, Locale: "en-US",
+		},
+		Lines: []assistant.ChatLine{
+			{Speaker: "bob", SpeakerID: s.bob.ID, Text: "I was here before"},
+			{Speaker: "ada", SpeakerID: s.ada.ID, Text: "hi there"},
+		},
 	}
 	if diff := cmp.Diff(want, s.turn(turns)); diff != "" {
 		t.Error(diff)
@@ -226,13 +232,18 @@ func TestAFailingBrainIsTold(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&llm.Error{Kind: llm.ErrAuth, Model: "openai:x", Message: "the key is not accepted", Hint: "check OPENAI_API_KEY"}, `the key is not accepted \(check OPENAI\_API\_KEY\)`},
+		{
+			&llm.Error{Kind: llm.ErrAuth, Model: "openai:x", Message: "the key is not accepted", Hint: "check OPENAI_API_KEY"},
+			`the key is not accepted \(check OPENAI\_API\_KEY\)`,
+		},
 		{errors.New("tape torn"), "That did not work. Tape torn."},
 		{sessions.ErrQueueFull, "The line is full."},
 	} {
 		fail = tc.err
 		m := s.say(s.room, s.ada, s.account.Mention()+" hi")
-		got, err := s.WaitMessage(s.ctx(), s.room, func(r discordtest.Message) bool { return r.Reference != nil && r.Reference.MessageID == m.ID })
+		got, err := s.WaitMessage(s.ctx(), s.room, func(r discordtest.Message) bool {
+			return r.Reference != nil && r.Reference.MessageID == m.ID
+		})
 		if err != nil || !strings.Contains(got.Content, tc.want) {
 			t.Errorf("told %q (%v), want %q", got.Content, err, tc.want)
 		}
@@ -268,7 +279,10 @@ func TestWhatIsOldOrUnreadableIsNotPartOfTheConversation(t *testing.T) {
 		t.Errorf("lines = %+v", got)
 	}
 	s.message(s.room, "ok")
-	if _, err := s.Send(s.room, s.ada, discordtest.Post{Text: s.account.Mention() + " what of this", Reply: &old}); err != nil {
+	if _, err := s.Send(s.room, s.ada, discordtest.Post{
+		Text:  s.account.Mention() + " what of this",
+		Reply: &old,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	got := s.turn(turns).Lines
@@ -290,7 +304,8 @@ func TestTheSecretOfALinkIsNotToldToTheModel(t *testing.T) {
 	check.Must(t, s.bot.Post(t.Context(), s.room.ID, "ada shares a browser page.\nhttps://watch.example/w/#"+secret, nil))
 	s.say(s.room, s.ada, s.account.Mention()+" what did you share?")
 	got := s.turn(turns).Lines
-	if len(got) != 2 || strings.Contains(got[0].Text, secret[:20]) || !strings.Contains(got[0].Text, "https://watch.example/w/#") {
+	if len(got) != 2 || strings.Contains(got[0].Text, secret[:20]) ||
+		!strings.Contains(got[0].Text, "https://watch.example/w/#") {
 		t.Errorf("lines = %+v, want the address without its secret", got)
 	}
 }
@@ -505,8 +520,11 @@ func TestABrowseWithoutChosenPicturesEndsWithTheLastView(t *testing.T) {
 		"failed": {func(_ *stage, k *task) {
 			k.end <- ending{rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "the page broke"}}
 		}, "The page broke."},
-		"stopped":   {func(s *stage, _ *task) { s.say(s.room, s.ada, "stop") }, `Stopped by`},
-		"as a file": {func(_ *stage, k *task) { k.done(strings.Repeat("A long sentence about lamps.\n", 400)) }, "attached file"},
+		"stopped": {func(s *stage, _ *task) { s.say(s.room, s.ada, "stop") }, `Stopped by`},
+		"as a file": {
+			func(_ *stage, k *task) { k.done(strings.Repeat("A long sentence about lamps.\n", 400)) },
+			"attached file",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
@@ -547,7 +565,9 @@ func TestAReplyWithoutChosenPicturesEndsWithTheLastView(t *testing.T) {
 			page := unseenView(s, k)
 			m := s.message(s.room, "Step 1")
 			tc.end(s, k)
-			got, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, tc.want) })
+			got, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool {
+				return strings.Contains(m.Content, tc.want)
+			})
 			check.Must(t, err)
 			hasPicture(t, got, page)
 		})

@@ -50,7 +50,9 @@ func (b *Bot) onMessageCommand(
 	case data.Name != browseLinkName:
 		return false
 	case len(links) == 0:
-		b.runShort(base, func(ctx context.Context) { b.replyPrivately(ctx, i, who.locale.T("There is no link in that message.")) })
+		b.runShort(base, func(ctx context.Context) {
+			b.replyPrivately(ctx, i, who.locale.T("There is no link in that message."))
+		})
 	case len(links) == 1:
 		b.startWork(base, func(ctx context.Context) { b.browseLink(ctx, i, links[0], who) }, busy)
 	default:
@@ -66,7 +68,8 @@ const (
 
 var linkForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("https?://[^\\s<>\"`|\\\\^{}]+") })
 
-// linksOf returns the addresses of web pages in a message, in what is quoted with it, and in the cards below it, each once.
+// linksOf returns the addresses of web pages in a message, in what is quoted with it, and in the cards below it, each
+// once.
 func linksOf(m *discordgo.Message) (links []string) {
 	add := func(text string) {
 		for _, link := range linkForm().FindAllString(text, -1) {
@@ -208,7 +211,8 @@ func (b *Bot) converseOn(
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)
 	defer handle.End()
 	where := b.commandMessage(i, who, private || who.away)
-	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{Private: private})
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource,
+		discord.OutgoingMessage{Private: private})
 	from := b.completeOrigin(ctx, originOf(i, who))
 	from.Private = from.Private || private
 	from.Locale = where.locale

@@ -42,7 +42,8 @@ func TestALinkOfAMessageIsBrowsedAndWasNotTyped(t *testing.T) {
 	} {
 		it := s.useOn(text, browseLink)
 		k := s.next()
-		if k.Prompt != "open "+want+"\nread what the page says" || k.Typed || k.Origin.User != s.ada.ID || k.Origin.Channel != s.room.ID {
+		if k.Prompt != "open "+want+"\nread what the page says" || k.Typed || k.Origin.User != s.ada.ID ||
+			k.Origin.Channel != s.room.ID {
 			t.Errorf("%s: got %+v", text, k.Task)
 		}
 		k.done("read it")
@@ -108,10 +109,12 @@ func TestAQuestionAboutAMessageQuotesIt(t *testing.T) {
 		t.Fatalf("got %+v", turn)
 	}
 	quoted, asked := turn.Lines[0], turn.Lines[1]
-	if quoted.Speaker != "bob" || quoted.SpeakerID != "" || quoted.Text != "lamps are cheap" || len(quoted.Images) != 1 || !quoted.Subject {
+	if quoted.Speaker != "bob" || quoted.SpeakerID != "" || quoted.Text != "lamps are cheap" || len(quoted.Images) != 1 ||
+		!quoted.Subject {
 		t.Errorf("quoted: %+v", quoted)
 	}
-	if diff := cmp.Diff(assistant.ChatLine{Speaker: "ada", SpeakerID: s.ada.ID, Text: "is this true?"}, asked); diff != "" {
+	if diff := cmp.Diff(assistant.ChatLine{Speaker: "ada", SpeakerID: s.ada.ID, Text: "is this true?"},
+		asked); diff != "" {
 		t.Error(diff)
 	}
 	s.close()
@@ -119,7 +122,8 @@ func TestAQuestionAboutAMessageQuotesIt(t *testing.T) {
 	s.open()
 	it, err = s.SubmitModal(form, map[string]string{"task": "is this true?"})
 	check.Must(t, err)
-	if got := s.answered(it); !got.Ephemeral || got.Text() != "I have been restarted since. Please choose the message again." {
+	if got := s.answered(it); !got.Ephemeral || got.Text() != "I have been restarted since. Please choose the "+
+		"message again." {
 		t.Errorf("after a restart: %q", got.Text())
 	}
 }
@@ -174,7 +178,8 @@ func TestAPersonBringsTheBotAlong(t *testing.T) {
 		if got := s.answer(it, "Stopped."); !got.Ephemeral {
 			t.Errorf("%s: everybody is told of the stop", name)
 		}
-		if _, err := s.SlashCommand(in, s.bob, "clank browse", discordtest.Args{"task": "x"}); !errors.Is(err, discordtest.ErrNoCommand) {
+		if _, err := s.SlashCommand(in, s.bob, "clank browse", discordtest.Args{"task": "x"}); !errors.Is(err,
+			discordtest.ErrNoCommand) {
 			t.Errorf("%s: who has not installed it: %v", name, err)
 		}
 	}
@@ -191,7 +196,10 @@ func TestALongAnswerAbroadGoesOnDirectly(t *testing.T) {
 	for n := range 4 {
 		list = append(list, offered(t, dir, fmt.Sprintf("%d.pdf", n), 6<<20))
 	}
-	k.end <- ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Answer: strings.Repeat("word ", 1500), Downloads: list}}
+	k.end <- ending{rec: sessions.TaskRecord{
+		State: sessions.TaskDone, Answer: strings.Repeat("word ", 1500),
+		Downloads: list,
+	}}
 	_, err = s.WaitMessage(s.ctx(), s.OpenDM(s.ada, s.account), func(m discordtest.Message) bool {
 		return len(m.Attachments) == 1 && m.Attachments[0].Filename == "3.pdf"
 	})

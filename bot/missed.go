@@ -68,9 +68,9 @@ func (b *Bot) keepLeft() error {
 	return err
 }
 
-// dispatchMissed takes what was said before this run of the program. What a person has asked for is done late rather than
-// not at all; what they can simply do again, they are asked to do again. What stops work waits until that of the former
-// run continues.
+// dispatchMissed takes what was said before this run of the program. What a person has asked for is done late rather
+// than not at all; what they can simply do again, they are asked to do again. What stops work waits until that of the
+// former run continues.
 func (b *Bot) dispatchMissed(base context.Context, kind string, data json.RawMessage) {
 	var i *discordgo.Interaction
 	stops := kind != "MESSAGE_CREATE" // reactions and edits do nothing else
@@ -102,7 +102,8 @@ func (b *Bot) dispatchMissed(base context.Context, kind string, data json.RawMes
 	}
 }
 
-// isLate reports whether Discord takes no answer to i any more, or would not by the time that it comes: it waits three seconds.
+// isLate reports whether Discord takes no answer to i any more, or would not by the time that it comes: it waits three
+// seconds.
 func (b *Bot) isLate(i *discordgo.Interaction) bool {
 	at, err := discordgo.SnowflakeTimestamp(i.ID)
 	return err == nil && time.Since(at) > cmp.Or(b.AnswerTime, 2*time.Second)
@@ -130,8 +131,8 @@ func isSubcommand(data discordgo.ApplicationCommandInteractionData, name string)
 }
 
 // missedText asks somebody to do again what came while the program was off.
-const missedText = "<@%s>: clank was being restarted when you used a command, button or form here, so nothing came of it. " +
-	"Please do it again."
+const missedText = "<@%s>: clank was being restarted when you used a command, button or form here, so nothing " +
+	"came of it. Please do it again."
 
 // askToRepeat tells somebody that an interaction came while nobody was there.
 func (b *Bot) askToRepeat(base context.Context, i *discordgo.Interaction) {

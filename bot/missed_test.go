@@ -103,7 +103,8 @@ func TestWhatDiscordTakesNoAnswerToIsDoneLateOrAskedForAgain(t *testing.T) {
 
 func TestAStopBetweenTwoRunsStopsWhatWouldGoOn(t *testing.T) {
 	a := newAbsence(t)
-	a.next.Messages = newOpenMessages(map[string][]byte{"w1": []byte(`{"channel":"` + a.room.ID + `","user":"` + a.ada.ID + `","paused":{
+	a.next.Messages = newOpenMessages(
+		map[string][]byte{"w1": []byte(`{"channel":"` + a.room.ID + `","user":"` + a.ada.ID + `","paused":{
 		"session":"s1","prompt":"go on","title":"lamps","origin":{"kind":"discord","guild":"` + a.guild.ID + `","channel":"` + a.room.ID + `","user":"` + a.ada.ID + `"}}}`)})
 	it := a.command(a.ada, "stop", nil)
 	a.back()
@@ -126,7 +127,8 @@ func TestATaskGoesOnAfterARestartWithWhatIsLeftOfItsMoney(t *testing.T) {
 	defer func() { check.Must(t, next.Close(context.Background())) }()
 	again := s.next()
 	if again.SessionID != "s1" || again.MaxSteps != 7 || again.MaxUSD != 0.75 {
-		t.Errorf("the next one goes on in session %q with %d steps and %v USD, want s1, 7 and 0.75", again.SessionID, again.MaxSteps, again.MaxUSD)
+		t.Errorf("the next one goes on in session %q with %d steps and %v USD, want s1, 7 and 0.75", again.SessionID,
+			again.MaxSteps, again.MaxUSD)
 	}
 	again.done("brass")
 	s.answer(it, "brass")
@@ -168,7 +170,9 @@ func TestWhatArrivesWhileClankEndsIsBegunByTheNext(t *testing.T) {
 			}
 			s.answer(it, "clank is being restarted")
 			left := newOpenMessages(kept.wait(s, "the task", func(all map[string][]byte) bool {
-				return slices.ContainsFunc(slices.Collect(maps.Values(all)), func(data []byte) bool { return strings.Contains(string(data), k.Prompt) })
+				return slices.ContainsFunc(slices.Collect(maps.Values(all)), func(data []byte) bool {
+					return strings.Contains(string(data), k.Prompt)
+				})
 			}))
 			s.close()
 			next := s.newBot()

@@ -18,7 +18,8 @@ func TestAQuestionOfTheModelIsAnsweredWithAMenuOrAForm(t *testing.T) {
 		last := turn.Lines[len(turn.Lines)-1].Text
 		switch {
 		case strings.Contains(last, "lamp"):
-			return assistant.Answer{Text: "Which one?", Asks: true, Choices: []string{strings.Repeat("large ", 16), "small"}}, nil
+			return assistant.Answer{Text: "Which one?", Asks: true, Choices: []string{strings.Repeat("large ", 16), "small"}},
+				nil
 		case last == "small":
 			return assistant.Answer{Text: "For which room?", Asks: true}, nil
 		}
@@ -31,7 +32,8 @@ func TestAQuestionOfTheModelIsAnsweredWithAMenuOrAForm(t *testing.T) {
 	}
 	question := s.message(s.room, "Which one?")
 	menu := question.Components[0].Components[0]
-	if len(menu.Options) != 2 || !strings.Contains(strings.Join(labels(question.Buttons()), ","), "Answer in your own words") {
+	if len(menu.Options) != 2 || !strings.Contains(strings.Join(labels(question.Buttons()), ","),
+		"Answer in your own words") {
 		t.Fatalf("got %+v", question.Components)
 	}
 	s.close() // and started again: nothing of it is kept in memory
@@ -47,7 +49,8 @@ func TestAQuestionOfTheModelIsAnsweredWithAMenuOrAForm(t *testing.T) {
 	next := s.answer(it, "> small\nFor which room?")
 	turn := <-turns
 	said := turn.Lines[len(turn.Lines)-2:]
-	if turn.Typed || said[0].Text != "Which one?" || !said[0].FromAssistant || said[1].Text != "small" || said[1].SpeakerID != s.ada.ID {
+	if turn.Typed || said[0].Text != "Which one?" || !said[0].FromAssistant || said[1].Text != "small" ||
+		said[1].SpeakerID != s.ada.ID {
 		t.Errorf("got %+v", turn)
 	}
 	if next.Ephemeral || len(next.Original.Components) != 1 {
@@ -64,7 +67,9 @@ func TestAQuestionOfTheModelIsAnsweredWithAMenuOrAForm(t *testing.T) {
 
 func TestAnswersToQuestionsOfTheModelCanBeStopped(t *testing.T) {
 	s := newStage(t)
-	s.replier.reply = func(ctx context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
+	s.replier.reply = func(ctx context.Context, turn assistant.Turn,
+		_ func(assistant.Progress),
+	) (assistant.Answer, error) {
 		if strings.Contains(turn.Lines[len(turn.Lines)-1].Text, "lamp") {
 			return assistant.Answer{Text: "Which one?", Asks: true, Choices: []string{"small"}}, nil
 		}

@@ -60,7 +60,10 @@ func (b *Bot) keepOpen(ctx context.Context, work string, p *workMessage, paused 
 	if b.Messages == nil {
 		return
 	}
-	kept := openMessage{Channel: p.channel, Message: p.message, User: p.user, Private: p.private, Locale: p.locale, Paused: paused}
+	kept := openMessage{
+		Channel: p.channel, Message: p.message, User: p.user, Private: p.private, Locale: p.locale,
+		Paused: paused,
+	}
 	if i := p.interaction; i != nil {
 		kept.App, kept.Token, kept.Expires = i.AppID, i.Token, p.expires
 	}
@@ -131,8 +134,9 @@ func (b *Bot) resumeOld(base context.Context, work string, data []byte) (dead *w
 		return nil
 	}
 	where := &workMessage{
-		rest: b.rest, log: b.logger(), channel: m.Channel, message: m.Message, user: m.User, private: m.Private, expires: m.Expires,
-		locale: m.Locale,
+		rest: b.rest, log: b.logger(), channel: m.Channel, message: m.Message, user: m.User, private: m.Private,
+		expires: m.Expires,
+		locale:  m.Locale,
 	}
 	if m.Token != "" && time.Now().Before(m.Expires) {
 		where.interaction = &discordgo.Interaction{AppID: m.App, Token: m.Token}
@@ -164,13 +168,16 @@ const continuePrompt = "go on"
 
 // pauseTask has a task go on after the program has ended and started again, and says so where it is shown. It reports
 // false if the task has ended otherwise, or nothing is kept.
-func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, title string, rec sessions.TaskRecord) bool {
+func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, title string,
+	rec sessions.TaskRecord,
+) bool {
 	c := cancel.CauseOf(ctx, nil)
 	if b.Messages == nil || rec.State != sessions.TaskInterrupted || c == nil || c.Reason != cancel.ShuttingDown {
 		return false
 	}
 	paused := pausedTask{
-		Session: rec.SessionID, Prompt: continuePrompt, Title: title, Origin: rec.Origin, Runtime: rec.Runtime, Model: rec.Model,
+		Session: rec.SessionID, Prompt: continuePrompt, Title: title, Origin: rec.Origin, Runtime: rec.Runtime,
+		Model:    rec.Model,
 		MaxSteps: rec.MaxSteps, MaxUSD: rec.RemainingUSD(),
 	}
 	if rec.Started.IsZero() {

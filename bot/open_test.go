@@ -67,7 +67,10 @@ func TestCommandsAreRegisteredOnlyWhenTheyChange(t *testing.T) {
 		t.Fatalf("commands = %+v", got)
 	}
 	again := func(runtimes ...string) {
-		b := &bot.Bot{Token: "secret", Host: s.host, Files: s.bot.Files, Scopes: s.scopes, Base: s.URL, HTTPClient: s.bot.HTTPClient, Runtimes: runtimes}
+		b := &bot.Bot{
+			Token: "secret", Host: s.host, Files: s.bot.Files, Scopes: s.scopes, Base: s.URL,
+			HTTPClient: s.bot.HTTPClient, Runtimes: runtimes,
+		}
 		check.Must(t, b.Open(s.ctx()))
 		check.Must(t, b.Close(s.ctx()))
 	}
@@ -108,18 +111,27 @@ func TestTheBotSurvivesWhatAGatewayCanSay(t *testing.T) {
 		s.message(s.room, "alive after "+what)
 	}
 	for what, event := range map[string][2]string{
-		"no message":             {"MESSAGE_CREATE", "null"},
-		"a message of nobody":    {"MESSAGE_CREATE", `{"content":"stop"}`},
-		"a broken message":       {"MESSAGE_CREATE", `{"author":"ada","content":7}`},
-		"no interaction":         {"INTERACTION_CREATE", "null"},
-		"an unknown kind":        {"INTERACTION_CREATE", `{"id":"1","token":"t","type":99,"member":{"user":{"id":"1"}},"data":{}}`},
+		"no message":          {"MESSAGE_CREATE", "null"},
+		"a message of nobody": {"MESSAGE_CREATE", `{"content":"stop"}`},
+		"a broken message":    {"MESSAGE_CREATE", `{"author":"ada","content":7}`},
+		"no interaction":      {"INTERACTION_CREATE", "null"},
+		"an unknown kind": {
+			"INTERACTION_CREATE",
+			`{"id":"1","token":"t","type":99,"member":{"user":{"id":"1"}},"data":{}}`,
+		},
 		"an interaction by none": {"INTERACTION_CREATE", `{"id":"1","token":"t","type":2,"data":{"name":"clank"}}`},
-		"a command of nothing":   {"INTERACTION_CREATE", `{"id":"1","token":"t","type":2,"user":{"id":"1"},"data":{"name":"clank","options":[null]}}`},
-		"options of any type":    {"INTERACTION_CREATE", `{"id":"1","token":"t","type":3,"user":{"id":"1"},"data":{"custom_id":"clank:stop:"}}`},
-		"no guild":               {"GUILD_CREATE", "null"},
-		"a guild of nulls":       {"GUILD_CREATE", `{"id":"1","channels":[null],"roles":[null],"members":[null]}`},
-		"a role of nothing":      {"GUILD_ROLE_UPDATE", `{"guild_id":"1","role":null}`},
-		"an event of tomorrow":   {"THING_HAPPENED", "[]"},
+		"a command of nothing": {
+			"INTERACTION_CREATE",
+			`{"id":"1","token":"t","type":2,"user":{"id":"1"},"data":{"name":"clank","options":[null]}}`,
+		},
+		"options of any type": {
+			"INTERACTION_CREATE",
+			`{"id":"1","token":"t","type":3,"user":{"id":"1"},"data":{"custom_id":"clank:stop:"}}`,
+		},
+		"no guild":             {"GUILD_CREATE", "null"},
+		"a guild of nulls":     {"GUILD_CREATE", `{"id":"1","channels":[null],"roles":[null],"members":[null]}`},
+		"a role of nothing":    {"GUILD_ROLE_UPDATE", `{"guild_id":"1","role":null}`},
+		"an event of tomorrow": {"THING_HAPPENED", "[]"},
 	} {
 		check.Must(t, s.Dispatch(s.account, event[0], event[1]))
 		alive(what)

@@ -44,7 +44,8 @@ func startDiscordJS(t *testing.T, s *stage) *discordJS {
 	check.Must(t, err)
 	account := s.CreateBot("peer", "theirs")
 	s.AddMember(s.guild, account.User)
-	p, err := npm.StartProcess(context.WithoutCancel(t.Context()), os.Stderr, string(script), modules, s.URL+"/api", account.Token)
+	p, err := npm.StartProcess(context.WithoutCancel(t.Context()), os.Stderr, string(script), modules, s.URL+"/api",
+		account.Token)
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, p.Close()) })
 	d := &discordJS{p, t, make(chan peerEvent, 1000)}

@@ -210,7 +210,8 @@ func (b browseState) text(loc i18n.Locale, of int) string {
 	default:
 		lines = append(lines, b.stepLine(loc, 200/of))
 	}
-	if at := strings.TrimSpace(discord.EscapeLine(b.page.Title, 80/of) + " · " + discord.EscapeLine(b.page.URL, 120/of)); at != "·" {
+	if at := strings.TrimSpace(discord.EscapeLine(b.page.Title, 80/of) + " · " +
+		discord.EscapeLine(b.page.URL, 120/of)); at != "·" {
 		lines = append(lines, "-# "+strings.Trim(at, " ·"))
 	}
 	return strings.Join(lines, "\n")

@@ -29,7 +29,10 @@ func TestQuestionsAndNoticesFitAMessage(t *testing.T) {
 	for range 14 {
 		diff = append(diff, "+ "+long)
 	}
-	w := watches.Watch{ID: "w1", URL: "https://shop.test/" + strings.Repeat("a", 200), What: long, State: watches.StateActive}
+	w := watches.Watch{
+		ID: "w1", URL: "https://shop.test/" + strings.Repeat("a", 200), What: long,
+		State: watches.StateActive,
+	}
 	notice := noticeText("", w, watches.Notice{Kind: watches.NoticeMet, Text: "It is so.", Diff: diff})
 	texts := []string{notice}
 	for _, class := range []approval.Class{approval.ClassAnswer, approval.ClassBuy, approval.ClassTakeOver} {

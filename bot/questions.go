@@ -91,13 +91,15 @@ func (b *Bot) showQuestion(ctx context.Context, q approval.Question, over <-chan
 		default:
 		}
 	}
-	if err := b.writeMessage(context.WithoutCancel(ctx), where, messageContent{content: resolvedText(loc, q, a)}); err != nil {
+	if err := b.writeMessage(context.WithoutCancel(ctx), where,
+		messageContent{content: resolvedText(loc, q, a)}); err != nil {
 		b.logger().Warn("outcome of a question not shown", "question", q.ID, "channel", q.Channel, "error", err)
 	}
 }
 
 // cannotAskPrivately tells the one who asked, by way of their task, what keeps questions from them.
-const cannotAskPrivately = "clank cannot write to the person who asked privately (allow direct messages from this server)"
+const cannotAskPrivately = "clank cannot write to the person who asked privately (allow direct messages from " +
+	"this server)"
 
 func (b *Bot) writeMessage(ctx context.Context, where *workMessage, v messageContent) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
@@ -138,7 +140,10 @@ func questionButtons(loc i18n.Locale, q approval.Question, links bool) []discord
 		if links {
 			label = loc.T("Take over")
 		}
-		row := []discordgo.MessageComponent{button(label, discordgo.SuccessButton, answerAllow), button(loc.T("No"), discordgo.DangerButton, answerRefuse)}
+		row := []discordgo.MessageComponent{
+			button(label, discordgo.SuccessButton, answerAllow),
+			button(loc.T("No"), discordgo.DangerButton, answerRefuse),
+		}
 		return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 	}
 	row := []discordgo.MessageComponent{button(loc.T("Allow"), discordgo.SuccessButton, answerAllow)}
@@ -157,9 +162,11 @@ func questionText(loc i18n.Locale, q approval.Question, links bool) string {
 			q.User, timestamp(q.Until, 'R'))
 	}
 	if q.Class == approval.ClassTakeOver && !links {
-		return questionSubject(loc, q) + "\n-# " + loc.T("For somebody at the dashboard to do. The time is over %s.", timestamp(q.Until, 'R'))
+		return questionSubject(loc, q) + "\n-# " + loc.T("For somebody at the dashboard to do. The time is over %s.",
+			timestamp(q.Until, 'R'))
 	}
-	return questionSubject(loc, q) + "\n-# " + loc.T("For <@%s> to answer. Without an answer it is not done; the time is over %s.",
+	return questionSubject(loc, q) + "\n-# " + loc.T("For <@%s> to answer. Without an answer it is not done; the time "+
+		"is over %s.",
 		q.User, timestamp(q.Until, 'R'))
 }
 
@@ -179,7 +186,8 @@ func questionSubject(loc i18n.Locale, q approval.Question) string {
 	return text
 }
 
-// maxQuestionShown is how long a model's question may be with its escapes, so that there is room for what stands below it.
+// maxQuestionShown is how long a model's question may be with its escapes, so that there is room for what stands below
+// it.
 const maxQuestionShown = agent.MaxQuestion
 
 // escapeWithin returns s as [discord.EscapeLine] does, cut so that it has at most that many characters.
@@ -272,7 +280,8 @@ func (b *Bot) shutOut(ctx context.Context, i *discordgo.Interaction, q approval.
 // askerOrigin is a person as one who asks for something where q was asked.
 func askerOrigin(q approval.Question, who person) sessions.Origin {
 	return sessions.Origin{
-		Kind: sessions.FromDiscord, Guild: q.Guild, Channel: q.Channel, User: who.id, UserName: who.name, Private: q.Private, Roles: who.roles,
+		Kind: sessions.FromDiscord, Guild: q.Guild, Channel: q.Channel, User: who.id, UserName: who.name, Private: q.Private,
+		Roles:  who.roles,
 		Locale: who.locale,
 	}
 }

@@ -30,7 +30,8 @@ func (s *stage) ask(class approval.Class, change func(*approval.Question)) (aske
 	s.t.Helper()
 	q := approval.Question{
 		Class: class, Source: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1",
-		Text: fmt.Sprintf("Do %s at shop.example", class), Detail: "Buy **now** @everyone\n[ok](https://evil.example)", Origin: "https://shop.example",
+		Text: fmt.Sprintf("Do %s at shop.example", class), Detail: "Buy **now** @everyone\n[ok](https://evil.example)",
+		Origin: "https://shop.example",
 	}
 	if change != nil {
 		change(&q)
@@ -90,7 +91,9 @@ func (s *stage) outcome(a asked) approval.Answer {
 // edited waits until the message says how it ended.
 func (s *stage) edited(m discordtest.Message, text string) {
 	s.t.Helper()
-	_, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, text) && len(m.Buttons()) == 0 })
+	_, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, text) && len(m.Buttons()) == 0
+	})
 	if err != nil {
 		now, _ := s.Message(m.ID)
 		s.t.Fatalf("it says %q, want %q: %v", now.Content, text, err)
@@ -101,8 +104,10 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 	s := openStage(t)
 	a, m := s.ask(approval.ClassBuy, nil)
 	q := s.desk.Pending()[0]
-	want := "**Do buy at shop.example?**\nThe page calls it: “Buy \\*\\*now\\*\\* \\@everyone \\[ok\\]\\(https\\://evil.example\\)”\n" +
-		fmt.Sprintf("-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", s.ada.ID, q.Until.Unix())
+	want := "**Do buy at shop.example?**\nThe page calls it: “Buy \\*\\*now\\*\\* \\@everyone " +
+		"\\[ok\\]\\(https\\://evil.example\\)”\n" +
+		fmt.Sprintf("-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", s.ada.ID,
+			q.Until.Unix())
 	if m.Content != want || len(m.Mentions) != 0 {
 		t.Errorf("it says %q\nwant %q", m.Content, want)
 	}
@@ -312,7 +317,8 @@ func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
 	s.open()
 	s.CloseDMs(s.ada)
 	_, err := s.desk.Ask(s.ctx(), approval.Question{
-		Class: approval.ClassBuy, Source: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1", Text: "Do buy at shop.example", Private: true,
+		Class: approval.ClassBuy, Source: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1",
+		Text: "Do buy at shop.example", Private: true,
 	})
 	if err == nil || !strings.Contains(err.Error(), "allow direct messages from this server") {
 		t.Errorf("asked: %v", err)
@@ -344,7 +350,10 @@ func TestSilenceIsShownAsANo(t *testing.T) {
 
 func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
 	s := openStage(t)
-	if _, err := s.desk.Ask(s.ctx(), approval.Question{Class: approval.ClassBuy, Source: "terminal", Channel: s.room.ID}); err == nil || !strings.Contains(err.Error(), "nobody is there") {
+	if _, err := s.desk.Ask(s.ctx(), approval.Question{
+		Class: approval.ClassBuy, Source: "terminal",
+		Channel: s.room.ID,
+	}); err == nil || !strings.Contains(err.Error(), "nobody is there") {
 		t.Errorf("of a terminal: %v", err)
 	}
 	a, m := s.ask(approval.ClassBuy, nil)

@@ -29,8 +29,9 @@ type Pages interface {
 	Clip(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error)
 }
 
-// What the buttons below an answer and in the list of sessions do. The custom id of one is "clank:", the action, ":" and
-// the id of a session or a task, so that it works after a restart; whether the person may is judged when it is pressed.
+// What the buttons below an answer and in the list of sessions do. The custom id of one is "clank:", the action, ":"
+// and the id of a session or a task, so that it works after a restart; whether the person may is judged when it is
+// pressed.
 const (
 	actionPrefix   = "clank:"
 	actionContinue = "continue" // a session
@@ -86,7 +87,8 @@ func (b *Bot) answerRows(loc i18n.Locale, rec sessions.TaskRecord) []discordgo.M
 func (b *Bot) sessionButtons(loc i18n.Locale, id string) []discordgo.MessageComponent {
 	list := []discordgo.MessageComponent{actionButton(loc.T("Continue"), actionContinue, id)}
 	if b.Links != nil {
-		list = append(list, discordgo.Button{Label: loc.T("Live"), Style: discordgo.SecondaryButton, CustomID: livePrefix + id})
+		list = append(list, discordgo.Button{Label: loc.T("Live"), Style: discordgo.SecondaryButton, CustomID: livePrefix +
+			id})
 	}
 	if b.Pages != nil {
 		list = append(list, actionButton(loc.T("Screenshot"), actionPicture, id))
@@ -103,7 +105,9 @@ func actionButton(label, action, id string) discordgo.Button {
 }
 
 // onAction takes the use of such a button, and reports false if it is none.
-func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) bool {
+func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData,
+	who person,
+) bool {
 	action, id, _ := strings.Cut(strings.TrimPrefix(data.CustomID, actionPrefix), ":")
 	b.logger().Info("button", "action", action, "id", id, "by", who.id)
 	busy := func(ctx context.Context) { b.replyPrivately(ctx, i, who.locale.T(busyText)) }
@@ -137,7 +141,9 @@ func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data disc
 }
 
 // onForm takes a form that somebody has filled in.
-func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discordgo.ModalSubmitInteractionData, who person) {
+func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discordgo.ModalSubmitInteractionData,
+	who person,
+) {
 	if key, setup := strings.CutPrefix(data.CustomID, setupPrefix); setup {
 		b.onSetup(base, i, key, []string{formField(data, key)}, true, who)
 		return
@@ -188,7 +194,9 @@ func (b *Bot) replyPrivately(ctx context.Context, i *discordgo.Interaction, text
 
 // sessionFor returns a session for a person who may do something with it: its owner, and where moderators may, too,
 // those who manage messages in its channel. Otherwise it says why not, to that person.
-func (b *Bot) sessionFor(ctx context.Context, i *discordgo.Interaction, id string, who person, moderators bool) (_ sessions.Session, refusal string) {
+func (b *Bot) sessionFor(ctx context.Context, i *discordgo.Interaction, id string, who person,
+	moderators bool,
+) (_ sessions.Session, refusal string) {
 	from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
 	if why := b.Host.Disabled(ctx, from); why != "" {
 		return sessions.Session{}, sentence(who.locale, why, 500)
@@ -201,7 +209,8 @@ func (b *Bot) sessionFor(ctx context.Context, i *discordgo.Interaction, id strin
 		b.logger().Error("session not looked up", "session", id, "error", err)
 		return s, who.locale.T("That cannot be looked up just now. Please try again.")
 	case !s.MayUse(from) && (!moderators || s.Origin.Private || !from.Moderates(s.Origin.Guild, s.Origin.Channel)):
-		return s, who.locale.T("Only <@%s> can do that with this session. /clank browse starts one of your own.", s.Origin.User)
+		return s, who.locale.T("Only <@%s> can do that with this session. /clank browse starts one of your own.",
+			s.Origin.User)
 	case s.State == sessions.SessionClosed:
 		return s, who.locale.T("That session is closed. /clank browse starts a new one.")
 	}
@@ -209,7 +218,9 @@ func (b *Bot) sessionFor(ctx context.Context, i *discordgo.Interaction, id strin
 }
 
 // taskFor returns a task for the person who asked for it.
-func (b *Bot) taskFor(ctx context.Context, i *discordgo.Interaction, id string, who person) (_ sessions.TaskRecord, refusal string) {
+func (b *Bot) taskFor(ctx context.Context, i *discordgo.Interaction, id string,
+	who person,
+) (_ sessions.TaskRecord, refusal string) {
 	from := b.completeOrigin(ctx, originOf(i, who))
 	if why := b.Host.Disabled(ctx, from); why != "" {
 		return sessions.TaskRecord{}, sentence(who.locale, why, 500)
@@ -222,7 +233,8 @@ func (b *Bot) taskFor(ctx context.Context, i *discordgo.Interaction, id string, 
 		b.logger().Error("task not looked up", "task", id, "error", err)
 		return t, who.locale.T("That cannot be looked up just now. Please try again.")
 	case t.Origin.Kind != sessions.FromDiscord || t.Origin.User != who.id:
-		return t, who.locale.T("Only <@%s> can do that with this task. You can ask for your own with /clank browse.", t.Origin.User)
+		return t, who.locale.T("Only <@%s> can do that with this task. You can ask for your own with /clank browse.",
+			t.Origin.User)
 	}
 	return t, ""
 }
@@ -296,7 +308,8 @@ func (b *Bot) retry(ctx context.Context, i *discordgo.Interaction, id string, wh
 
 // showPicture shows a person how the page of a session looks.
 func (b *Bot) showPicture(ctx context.Context, i *discordgo.Interaction, id string, who person) {
-	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{Private: true})
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource,
+		discord.OutgoingMessage{Private: true})
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	_, refusal := b.sessionFor(ctx, i, id, who, true)
@@ -317,7 +330,8 @@ func (b *Bot) showPicture(ctx context.Context, i *discordgo.Interaction, id stri
 
 // closeSession ends a session.
 func (b *Bot) closeSession(ctx context.Context, i *discordgo.Interaction, id string, who person) {
-	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{Private: true})
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource,
+		discord.OutgoingMessage{Private: true})
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	s, text := b.sessionFor(ctx, i, id, who, true)
@@ -334,7 +348,8 @@ func (b *Bot) closeSession(ctx context.Context, i *discordgo.Interaction, id str
 
 // makeScript gives a person the steps of a task as a script.
 func (b *Bot) makeScript(ctx context.Context, i *discordgo.Interaction, id, name string, who person) {
-	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{Private: true})
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource,
+		discord.OutgoingMessage{Private: true})
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	_, refusal := b.taskFor(ctx, i, id, who)
@@ -387,7 +402,10 @@ func (b *Bot) sessionsCommand(ctx context.Context, i *discordgo.Interaction, who
 	if picked != "" {
 		kind = discordgo.InteractionResponseUpdateMessage
 	}
-	b.respond(ctx, i, kind, discord.OutgoingMessage{Rows: b.sessionLayout(who.locale, list, picked), Layout: true, Private: true})
+	b.respond(ctx, i, kind, discord.OutgoingMessage{
+		Rows: b.sessionLayout(who.locale, list, picked), Layout: true,
+		Private: true,
+	})
 }
 
 // sessionLayout returns the list of sessions. Texts and buttons take turns in it, which only Discord's newer kind of
@@ -398,7 +416,10 @@ func (b *Bot) sessionLayout(loc i18n.Locale, list []sessions.Session, picked str
 		menu := discordgo.SelectMenu{CustomID: actionPrefix + actionList + ":", Placeholder: loc.T("Choose a session")}
 		for _, s := range list {
 			c := newChoice(s.ID, s.ID, s.Title, s.URL)
-			menu.Options = append(menu.Options, discordgo.SelectMenuOption{Label: c.Name, Value: c.Value, Default: c.Value == picked})
+			menu.Options = append(menu.Options, discordgo.SelectMenuOption{
+				Label: c.Name, Value: c.Value,
+				Default: c.Value == picked,
+			})
 		}
 		list = slices.DeleteFunc(list, func(s sessions.Session) bool { return s.ID != picked })
 		text := loc.T("These are your sessions here.")
@@ -415,8 +436,10 @@ func (b *Bot) sessionLayout(loc i18n.Locale, list []sessions.Session, picked str
 		if page == "" {
 			page = discord.EscapeLine(s.URL, maxPageTitle)
 		}
-		line := strings.TrimSpace("**"+s.ID+"** "+page) + "\n-# " + loc.Text(string(s.State)) + ", " + timestamp(s.LastUsed, 'R')
-		parts = append(parts, discordgo.TextDisplay{Content: line}, discordgo.ActionsRow{Components: b.sessionButtons(loc, s.ID)})
+		line := strings.TrimSpace("**"+s.ID+"** "+page) + "\n-# " + loc.Text(string(s.State)) + ", " +
+			timestamp(s.LastUsed, 'R')
+		parts = append(parts, discordgo.TextDisplay{Content: line},
+			discordgo.ActionsRow{Components: b.sessionButtons(loc, s.ID)})
 	}
 	return parts
 }

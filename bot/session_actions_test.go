@@ -59,7 +59,10 @@ func (s *stage) finished(private bool) discordtest.Message {
 	rec.ID, rec.SessionID = "task1", "s1"
 	s.tasks.mu.Lock()
 	s.tasks.records = []sessions.TaskRecord{rec}
-	s.tasks.sessions = []sessions.Session{{ID: "s1", Origin: k.Origin, State: sessions.SessionIdle, LastUsed: time.Unix(1, 0)}}
+	s.tasks.sessions = []sessions.Session{{
+		ID: "s1", Origin: k.Origin, State: sessions.SessionIdle,
+		LastUsed: time.Unix(1, 0),
+	}}
 	s.tasks.mu.Unlock()
 	k.end <- ending{rec: rec}
 	return *s.answer(it, "the answer").Original
@@ -124,7 +127,8 @@ func TestContinueAsksWhatToDoAndGoesOn(t *testing.T) {
 		it, err := s.SubmitModal(form, map[string]string{"task": "now the second one"})
 		check.Must(t, err)
 		k := s.next()
-		if k.SessionID != "s1" || k.Prompt != "now the second one" || !k.Typed || k.Origin.Private != private || k.Origin.User != s.ada.ID {
+		if k.SessionID != "s1" || k.Prompt != "now the second one" || !k.Typed || k.Origin.Private != private ||
+			k.Origin.User != s.ada.ID {
 			t.Errorf("%s: got %+v", name, k.Task)
 		}
 		k.done("the second")
@@ -157,7 +161,8 @@ func TestRetryDoesItOnceMoreAndIsNotTyped(t *testing.T) {
 	s.tasks.mu.Lock()
 	s.tasks.records[0].Prompt = "log in with " + sessions.SecretMask
 	s.tasks.mu.Unlock()
-	if got := s.answered(s.pressLabel(m, s.ada, "Retry")); !got.Ephemeral || !strings.Contains(got.Text(), "There was a password in that task") {
+	if got := s.answered(s.pressLabel(m, s.ada, "Retry")); !got.Ephemeral ||
+		!strings.Contains(got.Text(), "There was a password in that task") {
 		t.Errorf("got %q", got.Text())
 	}
 }
@@ -191,7 +196,10 @@ func TestButtonsAreForThoseWhoMayDoIt(t *testing.T) {
 	if len(closed) != 1 || closed[0].ID != s.mod.ID || !closed[0].Moderator {
 		t.Errorf("closed by %+v", closed)
 	}
-	for label, want := range map[string]string{"Continue": "That session is not kept any more.", "Retry": "That task is not kept any more."} {
+	for label, want := range map[string]string{
+		"Continue": "That session is not kept any more.",
+		"Retry":    "That task is not kept any more.",
+	} {
 		if got := s.answered(s.pressLabel(m, s.ada, label)); !strings.Contains(got.Text(), want) {
 			t.Errorf("%s, long after: got %q, want %q", label, got.Text(), want)
 		}
@@ -217,7 +225,10 @@ func TestTheScreenshotAndTheScriptAreForThePersonAlone(t *testing.T) {
 		t.Errorf("got %+v", got.Original)
 	}
 	form := s.answered(s.pressLabel(m, s.ada, "Save as script"))
-	for name, want := range map[string]string{"Find Lamps": "Saved. With the model plain:steps, the task `run find-lamps`", "taken": "there is one already"} {
+	for name, want := range map[string]string{
+		"Find Lamps": "Saved. With the model plain:steps, the task `run find-lamps`",
+		"taken":      "there is one already",
+	} {
 		it, err := s.SubmitModal(form, map[string]string{"name": name})
 		check.Must(t, err)
 		if got := s.answered(it); !got.Ephemeral || !strings.Contains(got.Text(), want) {
@@ -249,8 +260,12 @@ func TestSessionsAreListedWithTheirButtons(t *testing.T) {
 		s.tasks.sessions = nil
 		for i := range n {
 			s.tasks.sessions = append(s.tasks.sessions, sessions.Session{
-				ID: fmt.Sprint("s", i), Title: strings.Repeat("Lamps * ", 30), State: sessions.SessionIdle, LastUsed: time.Unix(1, 0),
-				Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Private: i == 0},
+				ID: fmt.Sprint("s", i), Title: strings.Repeat("Lamps * ", 30), State: sessions.SessionIdle,
+				LastUsed: time.Unix(1, 0),
+				Origin: sessions.Origin{
+					Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID,
+					Private: i == 0,
+				},
 			})
 		}
 	}
@@ -266,10 +281,12 @@ func TestSessionsAreListedWithTheirButtons(t *testing.T) {
 	it, err := s.Choose(*got.Original, s.ada, "clank:sessions:", "s7")
 	check.Must(t, err)
 	it = s.answered(it)
-	if it.Original == nil || it.Original.ID != got.Original.ID || !cmp.Equal(labels(it.Original.Buttons()), []string{"Continue", "Live", "Screenshot", "Close"}) {
+	if it.Original == nil || it.Original.ID != got.Original.ID ||
+		!cmp.Equal(labels(it.Original.Buttons()), []string{"Continue", "Live", "Screenshot", "Close"}) {
 		t.Fatalf("after the choice: %+v", it)
 	}
-	if form := s.answered(s.pressLabel(*it.Original, s.ada, "Continue")); form.Modal == nil || form.Modal.CustomID != "clank:continue:s7" {
+	if form := s.answered(s.pressLabel(*it.Original, s.ada, "Continue")); form.Modal == nil ||
+		form.Modal.CustomID != "clank:continue:s7" {
 		t.Errorf("got %+v", form)
 	}
 	s.answered(s.pressLabel(*it.Original, s.ada, "Close"))
@@ -279,7 +296,8 @@ func TestSessionsAreListedWithTheirButtons(t *testing.T) {
 	if it = s.answered(it); len(it.Original.Buttons()) != 0 {
 		t.Errorf("a session that is gone has buttons: %+v", it.Original)
 	}
-	if got := s.answered(s.command(s.ada, "sessions", nil)); got.Text() != "You have no session here. /clank browse starts one." {
+	if got := s.answered(s.command(s.ada, "sessions", nil)); got.Text() != "You have no session here. /clank browse "+
+		"starts one." {
 		t.Errorf("got %q", got.Text())
 	}
 }

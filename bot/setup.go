@@ -47,7 +47,8 @@ func (b *Bot) maySetUp(i *discordgo.Interaction, who person) string {
 	}
 	st := b.Settings.Guild(i.GuildID)
 	p := access.Person{
-		User: who.id, Roles: who.roles, Guild: i.GuildID, Channel: i.ChannelID, Parent: b.guilds.Parent(i.GuildID, i.ChannelID),
+		User: who.id, Roles: who.roles, Guild: i.GuildID, Channel: i.ChannelID,
+		Parent: b.guilds.Parent(i.GuildID, i.ChannelID),
 	}
 	if err := st.Settings.Access.Rules().Check(p); err != nil {
 		return who.locale.Sentence(err.Error())
@@ -68,7 +69,9 @@ func (b *Bot) setupCommand(ctx context.Context, i *discordgo.Interaction, who pe
 }
 
 // onSetup takes the use of something that /clank setup shows. values are what was chosen.
-func (b *Bot) onSetup(base context.Context, i *discordgo.Interaction, key string, values []string, form bool, who person) {
+func (b *Bot) onSetup(base context.Context, i *discordgo.Interaction, key string, values []string, form bool,
+	who person,
+) {
 	b.runShort(base, func(ctx context.Context) {
 		why := b.maySetUp(i, who)
 		var st settings.GuildState
@@ -134,11 +137,16 @@ func setupError(loc i18n.Locale, err error) string {
 	return loc.T("That could not be kept. Please try again.")
 }
 
-func (b *Bot) openSetupForm(ctx context.Context, i *discordgo.Interaction, f settings.Field, st settings.GuildState, loc i18n.Locale) {
+func (b *Bot) openSetupForm(ctx context.Context, i *discordgo.Interaction, f settings.Field, st settings.GuildState,
+	loc i18n.Locale,
+) {
 	value, _ := f.Get(st.Settings).(string)
 	b.openForm(ctx, i, discord.Form{
 		ID: setupPrefix + f.Key, Title: loc.Text(f.Label),
-		Fields: []discord.FormField{{ID: f.Key, Label: loc.Text(f.Label), Hint: "2 USD, 1000000 tokens", Value: value, Max: f.MaxLen, Optional: true}},
+		Fields: []discord.FormField{{
+			ID: f.Key, Label: loc.Text(f.Label), Hint: "2 USD, 1000000 tokens", Value: value,
+			Max: f.MaxLen, Optional: true,
+		}},
 	})
 }
 
@@ -150,7 +158,8 @@ func (b *Bot) setupMessage(loc i18n.Locale, guild, note string) discord.Outgoing
 	for _, f := range st.ManagerFields() {
 		lines = append(lines, loc.Text(f.Label)+": "+setupValue(loc, f, st.Settings))
 		switch {
-		case f.Kind == settings.KindChannels || f.Kind == settings.KindRoles || f.Kind == settings.KindChoice && f.Key != settings.ServerIsolation:
+		case f.Kind == settings.KindChannels || f.Kind == settings.KindRoles || f.Kind == settings.KindChoice &&
+			f.Key != settings.ServerIsolation:
 			menus = append(menus, discordgo.ActionsRow{Components: []discordgo.MessageComponent{setupMenu(loc, f, st.Settings)}})
 		default:
 			buttons = append(buttons, discordgo.Button{
@@ -211,7 +220,10 @@ func setupMenu(loc i18n.Locale, f settings.Field, s settings.Settings) discordgo
 			if value == "" {
 				value = "-" // Discord wants one
 			}
-			menu.Options = append(menu.Options, discordgo.SelectMenuOption{Label: loc.Text(o.Label), Value: value, Default: n == optionAt(f, text)})
+			menu.Options = append(menu.Options, discordgo.SelectMenuOption{
+				Label: loc.Text(o.Label), Value: value,
+				Default: n == optionAt(f, text),
+			})
 		}
 		return menu
 	}

@@ -88,13 +88,16 @@ func TestManagersSetTheirServerUp(t *testing.T) {
 	it, err = form("2 USD")
 	shown = s.set(it, err, "Budget: 2 USD")
 	want := settings.Server{
-		Channels: s.room.ID, Roles: role.ID, Model: "openai:small", Language: "de", Isolation: settings.IsolationPerson, Private: true, Budget: "2 USD",
+		Channels: s.room.ID, Roles: role.ID, Model: "openai:small", Language: "de", Isolation: settings.IsolationPerson,
+		Private: true, Budget: "2 USD",
 	}
 	if got := m.For(s.guild.ID).Server; got != want {
 		t.Errorf("set is %+v, want %+v", got, want)
 	}
 	for _, c := range shown.Components {
-		if i := slices.IndexFunc(c.Components, func(c discordtest.Component) bool { return c.Type == discordtest.ChannelSelect }); i >= 0 {
+		if i := slices.IndexFunc(c.Components, func(c discordtest.Component) bool {
+			return c.Type == discordtest.ChannelSelect
+		}); i >= 0 {
 			if got := c.Components[i].Defaults; len(got) != 1 || got[0].ID != s.room.ID {
 				t.Errorf("the menu shows %+v", got)
 			}
@@ -187,7 +190,8 @@ func TestAManagerOfOneServerSetsNothingOnAnother(t *testing.T) {
 	if one, two := m.For(s.guild.ID).Language, m.For(other.ID).Language; one != "de" || two != "fr" {
 		t.Errorf("the servers have %q and %q", one, two)
 	}
-	if it, err := s.Choose(leads, chief, "clank:setup:"+settings.ServerLanguage, "ja"); err == nil { // Discord lets nobody use it
+	// Discord lets nobody use it
+	if it, err := s.Choose(leads, chief, "clank:setup:"+settings.ServerLanguage, "ja"); err == nil {
 		t.Errorf("somebody else's menu was used: %+v", it)
 	}
 	for _, public := range []struct {
@@ -214,8 +218,12 @@ func TestASetupWithManyChannelsAndRolesIsShown(t *testing.T) {
 		}
 		return json.RawMessage(strconv.Quote(strings.Join(ids, " ")))
 	}
-	check.Must(t, m.UpdateGuild(t.Context(), s.guild.ID, map[string]json.RawMessage{settings.ServerChannels: list(150), settings.ServerRoles: list(150)}, "0"))
-	if got := s.set(s.command(chief, "setup", nil), nil, "Channels: <#100000000000000000>"); strings.Count(got.Content, "and 125 more") != 2 {
+	check.Must(t, m.UpdateGuild(t.Context(), s.guild.ID, map[string]json.RawMessage{
+		settings.ServerChannels: list(150),
+		settings.ServerRoles:    list(150),
+	}, "0"))
+	if got := s.set(s.command(chief, "setup", nil), nil, "Channels: <#100000000000000000>"); strings.Count(got.Content,
+		"and 125 more") != 2 {
 		t.Errorf("it says %q", got.Content)
 	}
 }
@@ -247,7 +255,8 @@ func TestWhatTheOperatorSetsManagersCannot(t *testing.T) {
 	it, err = s.PressButton(shown, chief, "clank:setup:"+settings.ServerPrivate)
 	check.Must(t, err)
 	s.answer(it, "The operator of this clank sets that.")
-	if now := s.set(s.command(chief, "setup", nil), nil, "Language:"); strings.Contains(now.Content, "Budget") || len(now.Components) != 1 {
+	if now := s.set(s.command(chief, "setup", nil), nil, "Language:"); strings.Contains(now.Content, "Budget") ||
+		len(now.Components) != 1 {
 		t.Errorf("it offers %q", now.Content)
 	}
 	update("interaction.access.serverSettings", `""`)

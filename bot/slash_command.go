@@ -40,7 +40,8 @@ func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
 			{Type: sub, Name: "browse", Description: "Do something on the web", Options: browseOptionList(o)},
 			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
 			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
-		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget), clipSubcommand(o.Clip), setupSubcommand(o.Setup))...),
+		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget), clipSubcommand(o.Clip),
+			setupSubcommand(o.Setup))...),
 	})
 }
 
@@ -77,7 +78,10 @@ func browseOptionList(o CommandOptions) []*discordgo.ApplicationCommandOption {
 		})
 	}
 	if len(o.Runtimes) > 1 {
-		runtime := &discordgo.ApplicationCommandOption{Type: text, Name: "runtime", Description: "Which mind works the browser"}
+		runtime := &discordgo.ApplicationCommandOption{
+			Type: text, Name: "runtime",
+			Description: "Which mind works the browser",
+		}
 		for _, r := range o.Runtimes[:min(len(o.Runtimes), 25)] {
 			runtime.Choices = append(runtime.Choices, &discordgo.ApplicationCommandOptionChoice{Name: r, Value: r})
 		}
@@ -110,7 +114,8 @@ func browseOptionList(o CommandOptions) []*discordgo.ApplicationCommandOption {
 // sessionOption returns the option that names a session of the person's.
 func sessionOption(description string) *discordgo.ApplicationCommandOption {
 	return &discordgo.ApplicationCommandOption{
-		Type: discordgo.ApplicationCommandOptionString, Name: "session", MaxLength: 100, Autocomplete: true, Description: description,
+		Type: discordgo.ApplicationCommandOptionString, Name: "session", MaxLength: 100, Autocomplete: true,
+		Description: description,
 	}
 }
 
@@ -226,7 +231,8 @@ func watchCommands(offered bool) []*discordgo.ApplicationCommandOption {
 			},
 		},
 		{
-			Type: discordgo.ApplicationCommandOptionSubCommand, Name: "watches", Description: "Show the pages that are watched for you",
+			Type: discordgo.ApplicationCommandOptionSubCommand, Name: "watches", Description: "Show the pages that are " +
+				"watched for you",
 			Options: []*discordgo.ApplicationCommandOption{
 				{Type: text, Name: "end", MaxLength: 20, Autocomplete: true, Description: "End the watch with this name"},
 			},
@@ -251,7 +257,8 @@ func setupSubcommand(offered bool) []*discordgo.ApplicationCommandOption {
 		return nil
 	}
 	return []*discordgo.ApplicationCommandOption{{
-		Type: discordgo.ApplicationCommandOptionSubCommand, Name: "setup", Description: "Set channels, roles, budget and more of this server",
+		Type: discordgo.ApplicationCommandOptionSubCommand, Name: "setup", Description: "Set channels, roles, budget and " +
+			"more of this server",
 	}}
 }
 

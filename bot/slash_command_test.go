@@ -40,7 +40,9 @@ func TestWhatThereIsNotIsNotOffered(t *testing.T) {
 		}
 	}
 	has := func(o bot.CommandOptions) bool {
-		return slices.ContainsFunc(bot.SlashCommand(o).Options[0].Options, func(x *discordgo.ApplicationCommandOption) bool { return x.Name == "runtime" })
+		return slices.ContainsFunc(bot.SlashCommand(o).Options[0].Options, func(x *discordgo.ApplicationCommandOption) bool {
+			return x.Name == "runtime"
+		})
 	}
 	if has(bot.CommandOptions{Runtimes: []string{"one"}}) || !has(bot.CommandOptions{Runtimes: []string{"one", "two"}}) {
 		t.Error("the runtime is a choice where there is one only, or none where there are two")
@@ -96,7 +98,8 @@ func TestBudgetTellsThePersonAloneWhatIsLeft(t *testing.T) {
 	s := newStage(t)
 	s.budgets(nil)
 	s.open()
-	got := s.askBudget(s.ada, "You today: "+s.ada.ID+" has 4 of 5 USD\nThis server today: 9 of 10 USD\nEverybody today: 9 of 20 USD")
+	got := s.askBudget(s.ada, "You today: "+s.ada.ID+" has 4 of 5 USD\nThis server today: 9 of 10 USD\nEverybody today: "+
+		"9 of 20 USD")
 	if !got.Ephemeral || strings.Contains(got.Text(), "In this server") {
 		t.Errorf("everybody can read it, or somebody who is no moderator sees what others have spent: %+v", got)
 	}
@@ -253,7 +256,9 @@ func TestPostWritesTextAndPictures(t *testing.T) {
 	s := openStage(t)
 	picture := llm.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
 	check.Must(t, s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []llm.Image{picture}))
-	m, err := s.WaitMessage(s.ctx(), s.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "**Ferries**") })
+	m, err := s.WaitMessage(s.ctx(), s.room, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, "**Ferries**")
+	})
 	if err != nil || len(m.Attachments) != 1 {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -277,7 +282,8 @@ func (w *watched) Add(_ context.Context, x watches.Watch) (watches.Watch, error)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = x
-	x.ID, x.What, x.Every, x.Until, x.Seen = "w1", "it is *cheap*", time.Hour, time.Now().Add(time.Hour), watches.Seen{Value: "**18 €**", Met: true}
+	x.ID, x.What, x.Every, x.Until, x.Seen = "w1", "it is *cheap*", time.Hour, time.Now().Add(time.Hour),
+		watches.Seen{Value: "**18 €**", Met: true}
 	return x, w.err
 }
 
@@ -305,15 +311,20 @@ func watchStage(t *testing.T) (*stage, *watched) {
 
 func TestAWatchIsBegunByCommand(t *testing.T) {
 	s, w := watchStage(t)
-	it := s.command(s.ada, "watch", discordtest.Args{"url": "shop.test", "below": 19.5, "near": "Price", "every": 30, "days": 2, "private": true})
+	it := s.command(s.ada, "watch", discordtest.Args{
+		"url": "shop.test", "below": 19.5, "near": "Price", "every": 30,
+		"days": 2, "private": true,
+	})
 	got := s.answer(it, "`/clank watches end:w1`")
-	if !got.Ephemeral || !strings.Contains(got.Text(), `\*\*18 €`) || !strings.Contains(got.Text(), `it is \*cheap\*`) || !strings.Contains(got.Text(), "so already") {
+	if !got.Ephemeral || !strings.Contains(got.Text(), `\*\*18 €`) || !strings.Contains(got.Text(), `it is \*cheap\*`) ||
+		!strings.Contains(got.Text(), "so already") {
 		t.Errorf("answer (private: %v): %s", got.Ephemeral, got.Text())
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.asked
-	if a.URL != "shop.test" || a.Condition != (watches.Condition{Kind: watches.KindBelow, Number: 19.5, Near: "Price"}) || a.Every != 30*time.Minute ||
+	if a.URL != "shop.test" || a.Condition != (watches.Condition{Kind: watches.KindBelow, Number: 19.5, Near: "Price"}) ||
+		a.Every != 30*time.Minute ||
 		a.Origin.User != s.ada.ID || a.Origin.Channel != s.room.ID || !a.Origin.Private {
 		t.Errorf("asked for %+v", a)
 	}
@@ -341,25 +352,31 @@ func TestWatchesAreListedAndEnded(t *testing.T) {
 	s, w := watchStage(t)
 	s.answer(s.command(s.ada, "watches", nil), "Nothing is watched for you")
 	w.list = []watches.Watch{{ID: "w1", URL: "https://shop.test/", What: "cheaper", Problem: "away"}}
-	if got := s.answer(s.command(s.ada, "watches", nil), "`w1`"); !got.Ephemeral || !strings.Contains(got.Text(), "last time: away") {
+	if got := s.answer(s.command(s.ada, "watches", nil), "`w1`"); !got.Ephemeral ||
+		!strings.Contains(got.Text(), "last time: away") {
 		t.Errorf("list: %s", got.Text())
 	}
 	w.list = nil
 	for n := range 25 {
-		w.list = append(w.list, watches.Watch{ID: fmt.Sprintf("w%d", n), URL: "https://shop.test/" + strings.Repeat("x", 100), What: "cheaper"})
+		w.list = append(w.list, watches.Watch{
+			ID: fmt.Sprintf("w%d", n), URL: "https://shop.test/" + strings.Repeat("x", 100),
+			What: "cheaper",
+		})
 	}
 	s.answer(s.command(s.ada, "watches", nil), "`w0`")
-	check.Must(t, check.Err(s.WaitInteraction(s.ctx(), s.command(s.ada, "watches", nil), func(i discordtest.Interaction) bool {
-		n := len(i.Followups)
-		return n > 0 && i.Followups[n-1].ViewerID == s.ada.ID && strings.Contains(i.Followups[n-1].Content, "`w24`")
-	})))
+	check.Must(t, check.Err(s.WaitInteraction(s.ctx(), s.command(s.ada, "watches", nil),
+		func(i discordtest.Interaction) bool {
+			n := len(i.Followups)
+			return n > 0 && i.Followups[n-1].ViewerID == s.ada.ID && strings.Contains(i.Followups[n-1].Content, "`w24`")
+		})))
 	if o := w.query.Owner; o == nil || o.User != s.ada.ID || !o.Discord {
 		t.Errorf("asked for the watches of %+v", o)
 	}
 	staff, other := s.CreateChannel(s.guild, "staff"), s.CreateChannel(s.guild, "other")
 	s.Overwrite(staff, s.mod, discordtest.Role{}, 0, discordtest.ManageMessages)
 	s.answer(s.command(s.mod, "watches", discordtest.Args{"end": "w1"}), "is not watched any more")
-	if w.by.ID != s.mod.ID || !w.from.Moderates(s.guild.ID, s.room.ID) || !w.from.Moderates(s.guild.ID, other.ID) || w.from.Moderates(s.guild.ID, staff.ID) {
+	if w.by.ID != s.mod.ID || !w.from.Moderates(s.guild.ID, s.room.ID) || !w.from.Moderates(s.guild.ID, other.ID) ||
+		w.from.Moderates(s.guild.ID, staff.ID) {
 		t.Errorf("ended by %+v from %+v", w.by, w.from)
 	}
 	w.err = watches.ErrForbidden
@@ -369,11 +386,17 @@ func TestWatchesAreListedAndEnded(t *testing.T) {
 func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 	s, _ := watchStage(t)
 	o := sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID}
-	n := watches.Notice{Kind: watches.NoticeMet, Text: "The page has changed.", Diff: []string{"- old <@" + s.bob.ID + ">", "+ [new](https://evil.test)"}}
+	n := watches.Notice{
+		Kind: watches.NoticeMet, Text: "The page has changed.",
+		Diff: []string{"- old <@" + s.bob.ID + ">", "+ [new](https://evil.test)"},
+	}
 	w := watches.Watch{ID: "w1", Origin: o, URL: "https://shop.test/a", What: "it changes", State: watches.StateActive}
 	check.Must(t, s.bot.NotifyWatch(t.Context(), w, n))
 	m := s.message(s.room, "you wanted to know when it changes.")
-	for _, want := range []string{"<@" + s.ada.ID + ">", "➖ old", `➕ \[new\]`, "<https://shop.test/a>", "`/clank watches end:w1`"} {
+	for _, want := range []string{
+		"<@" + s.ada.ID + ">", "➖ old", `➕ \[new\]`, "<https://shop.test/a>",
+		"`/clank watches end:w1`",
+	} {
 		if !strings.Contains(m.Content, want) {
 			t.Errorf("%q is not in:\n%s", want, m.Content)
 		}
@@ -382,7 +405,8 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 		t.Errorf("mentioned: %+v", m.Mentions)
 	}
 	w.Origin.Private = true
-	check.Must(t, s.bot.NotifyWatch(t.Context(), w, watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}))
+	check.Must(t, s.bot.NotifyWatch(t.Context(), w,
+		watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}))
 	s.unseen(s.room, "is over")
 }
 
@@ -424,7 +448,8 @@ func TestWhoAskedIsLookedUpAgain(t *testing.T) {
 	if _, err := s.bot.RefreshOrigin(t.Context(), asked); !errors.Is(err, bot.ErrLeftGuild) {
 		t.Errorf("after eve left: %v, want %v", err, bot.ErrLeftGuild)
 	}
-	if got, err := s.bot.RefreshOrigin(t.Context(), sessions.Origin{Kind: sessions.FromDiscord, User: eve.ID}); err != nil || got.User != eve.ID {
+	if got, err := s.bot.RefreshOrigin(t.Context(),
+		sessions.Origin{Kind: sessions.FromDiscord, User: eve.ID}); err != nil || got.User != eve.ID {
 		t.Errorf("in a direct message: %+v, %v", got, err)
 	}
 }

@@ -173,7 +173,9 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 }
 
 // onButton takes the use of a button or a menu.
-func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) {
+func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData,
+	who person,
+) {
 	if answer, asked := strings.CutPrefix(data.CustomID, questionPrefix); asked {
 		b.onAnswer(base, i, answer, strings.Join(data.Values, ""), who)
 		return
@@ -228,24 +230,27 @@ func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who pe
 	})
 }
 
-// respond answers an interaction that is not work, in private where the bot is no member. If Discord takes no answer any
-// more, it becomes a message. What is deferred is left to [Bot.editAnswer].
-func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m discord.OutgoingMessage) {
+// respond answers an interaction that is not work, in private where the bot is no member. If Discord takes no answer
+// any more, it becomes a message. What is deferred is left to [Bot.editAnswer].
+func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType,
+	m discord.OutgoingMessage,
+) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
 	m.Private = m.Private || isAway(i)
 	err := b.rest.Respond(ctx, i, kind, m)
 	switch {
 	case err == nil:
-	case kind == discordgo.InteractionResponseDeferredChannelMessageWithSource, kind == discordgo.InteractionResponseDeferredMessageUpdate:
+	case kind == discordgo.InteractionResponseDeferredChannelMessageWithSource,
+		kind == discordgo.InteractionResponseDeferredMessageUpdate:
 		b.logger().Warn("interaction not acknowledged", "channel", i.ChannelID, "error", err)
 	default:
 		b.tellUnanswered(ctx, i, m, err)
 	}
 }
 
-// tellUnanswered says in a message what an interaction was to be answered with, if err is that Discord has forgotten it.
-// Of lists and forms, which need an interaction, the person is asked to try again.
+// tellUnanswered says in a message what an interaction was to be answered with, if err is that Discord has forgotten
+// it. Of lists and forms, which need an interaction, the person is asked to try again.
 func (b *Bot) tellUnanswered(ctx context.Context, i *discordgo.Interaction, m discord.OutgoingMessage, err error) {
 	b.logger().Warn("interaction not answered", "channel", i.ChannelID, "error", err)
 	if who, ok := personOf(i); ok && discord.IsCode(err, discord.CodeUnknownInteraction) {
@@ -287,7 +292,8 @@ func stopText(loc i18n.Locale, who person, stopped, refused []cancel.Work) strin
 // refusedText says who may stop work.
 func refusedText(loc i18n.Locale, owners []string) string {
 	who := mentionList(slices.DeleteFunc(owners, func(id string) bool { return id == "" }))
-	return loc.T("Only %s, or somebody who may manage messages here, can stop that.", cmp.Or(who, loc.T("the person who asked")))
+	return loc.T("Only %s, or somebody who may manage messages here, can stop that.",
+		cmp.Or(who, loc.T("the person who asked")))
 }
 
 // workOwners returns the ids of those who asked for works, each once.

@@ -64,7 +64,8 @@ func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
 	k.step("look", nil)
 	refused, err := s.WaitAnswer(s.ctx(), s.press(it, s.bob))
 	check.Must(t, err)
-	if want := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can stop that."; refused.Text() != want || !refused.Ephemeral {
+	want := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can stop that."
+	if refused.Text() != want || !refused.Ephemeral {
 		t.Errorf("bob was told %q, want %q", refused.Text(), want)
 	}
 	k.done("ok")
@@ -83,7 +84,9 @@ func TestAButtonOfThePastSaysSo(t *testing.T) {
 	check.Must(t, err)
 	hold.Release()
 	s.answer(it, "ok")
-	if _, err := s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool { return i.Answer != 0 }); err != nil {
+	if _, err := s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool {
+		return i.Answer != 0
+	}); err != nil {
 		t.Error(err)
 	}
 	s.answer(it, "ok")
@@ -156,8 +159,14 @@ func TestAStopSignStopsWhatItIsBelow(t *testing.T) {
 			k.step("look", nil)
 			return *s.answer(it, "Step 1: look").Original, k
 		}, "stopped by @ada"},
-		"below the question": {s.ada, "⏹", func() (discordtest.Message, *task) { return s.asks(s.room, s.ada) }, "stopped by @ada"},
-		"by a moderator":     {s.mod, "🛑", func() (discordtest.Message, *task) { return s.asks(s.room, s.ada) }, "stopped by @mod"},
+		"below the question": {
+			s.ada, "⏹", func() (discordtest.Message, *task) { return s.asks(s.room, s.ada) },
+			"stopped by @ada",
+		},
+		"by a moderator": {
+			s.mod, "🛑", func() (discordtest.Message, *task) { return s.asks(s.room, s.ada) },
+			"stopped by @mod",
+		},
 		"below the progress of a reply": {s.ada, "⏹", func() (discordtest.Message, *task) {
 			m, k := s.asks(s.room, s.ada)
 			k.step("gaze", nil)
@@ -168,7 +177,10 @@ func TestAStopSignStopsWhatItIsBelow(t *testing.T) {
 			check.Must(t, err)
 			return m, k
 		}, "stopped by @ada"},
-		"below a direct message": {s.ada, "⏹", func() (discordtest.Message, *task) { return s.asks(direct, s.ada) }, "stopped"},
+		"below a direct message": {
+			s.ada, "⏹", func() (discordtest.Message, *task) { return s.asks(direct, s.ada) },
+			"stopped",
+		},
 	} {
 		on, k := c.on()
 		_, other := s.asks(s.room, s.bob)
@@ -240,7 +252,8 @@ func TestAMessageEditedToStopStops(t *testing.T) {
 	// Discord tells of messages again when it pins them.
 	_, k = s.asks(s.room, s.ada)
 	old, _ := s.Message(typo.ID)
-	for _, edited := range []string{"null", `"2020-01-01T00:00:00Z"`, `"` + old.EditedTimestamp.Format(time.RFC3339Nano) + `"`, "7"} {
+	for _, edited := range []string{"null", `"2020-01-01T00:00:00Z"`, `"` + old.EditedTimestamp.Format(time.RFC3339Nano) +
+		`"`, "7"} {
 		check.Must(t, s.Dispatch(s.account, "MESSAGE_UPDATE", fmt.Sprintf(
 			`{"id":%q,"channel_id":%q,"guild_id":%q,"content":"stop","author":{"id":%q},"pinned":true,"edited_timestamp":%s}`,
 			typo.ID, s.room.ID, s.guild.ID, s.ada.ID, edited)))
@@ -304,7 +317,8 @@ func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 	it, k := s.lamps()
 	s.say(s.room, robot.User, "stop")
 	s.say(s.room, robot.User, s.account.Mention()+" stop")
-	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID + `","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
+	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID +
+		`","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
 	check.Must(t, s.Dispatch(s.account, "MESSAGE_CREATE", hook))
 	s.say(s.room, s.ada, "don't stop")
 	s.say(s.room, s.ada, s.account.Mention()+" marker")

@@ -62,7 +62,8 @@ func TestAnAnswerIsNotLostWhereThereCanBeNoThread(t *testing.T) {
 	deny := func(what discordtest.Permissions) func(*stage) {
 		return func(s *stage) { s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, what) }
 	}
-	full := discordtest.Refuse(http.StatusBadRequest, 30033, "Maximum number of thread participants has been reached (1000)")
+	full := discordtest.Refuse(http.StatusBadRequest, 30033, "Maximum number of thread participants has been "+
+		"reached (1000)")
 	for name, do := range map[string]func(*stage){
 		"50001":                  refuse(discordtest.RouteStartThread, discordtest.ErrMissingAccess),
 		"50013 to open it":       deny(discordtest.CreateThreads),

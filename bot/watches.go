@@ -26,7 +26,9 @@ type Watches interface {
 // watchTimeout bounds the first look at a page, a model's judgement included.
 const watchTimeout = 5 * time.Minute
 
-func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub *discordgo.ApplicationCommandInteractionDataOption, who person) bool {
+func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction,
+	sub *discordgo.ApplicationCommandInteractionDataOption, who person,
+) bool {
 	if b.Watches == nil || sub.Name != "watch" && sub.Name != "watches" {
 		return false
 	}
@@ -46,13 +48,16 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 		}
 		b.editAnswer(ctx, i, true, text)
 	}, func(ctx context.Context) {
-		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true})
+		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource,
+			discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true})
 	})
 	return true
 }
 
 // watchCommand begins a watch and says so.
-func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin, options []*discordgo.ApplicationCommandInteractionDataOption) string {
+func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin,
+	options []*discordgo.ApplicationCommandInteractionDataOption,
+) string {
 	w, err := readWatch(from, options)
 	if err != nil {
 		return from.Locale.Sentence(err.Error())
@@ -68,7 +73,8 @@ func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin, options []
 	if w.Origin.Private {
 		text = loc.T("Watching %s, and telling you alone when %s.", discord.EscapeLine(w.URL, 300), watchedFor(loc, w, 300))
 	}
-	text += " " + loc.T("I look %s until %s. `/clank watches end:%s` ends it.", intervalText(loc, w.Every), timestamp(w.Until, 'D'), w.ID)
+	text += " " + loc.T("I look %s until %s. `/clank watches end:%s` ends it.", intervalText(loc, w.Every),
+		timestamp(w.Until, 'D'), w.ID)
 	if w.Seen.Value != "" {
 		text += "\n" + loc.T("Now it is %s.", discord.EscapeLine(w.Seen.Value, 60))
 	}
@@ -84,8 +90,13 @@ func watchedFor(loc i18n.Locale, w watches.Watch, n int) string {
 }
 
 // readWatch reads the options of /clank watch.
-func readWatch(from sessions.Origin, options []*discordgo.ApplicationCommandInteractionDataOption) (watches.Watch, error) {
-	w := watches.Watch{Origin: from, URL: optionText(options, "url"), Condition: watches.Condition{Near: optionText(options, "near")}}
+func readWatch(from sessions.Origin,
+	options []*discordgo.ApplicationCommandInteractionDataOption,
+) (watches.Watch, error) {
+	w := watches.Watch{
+		Origin: from, URL: optionText(options, "url"),
+		Condition: watches.Condition{Near: optionText(options, "near")},
+	}
 	asked := 0
 	for _, o := range options {
 		if o == nil {
@@ -149,7 +160,8 @@ func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end stri
 	}
 	lines := make([]string, 0, len(list)+1)
 	for _, w := range list {
-		line := from.Locale.T("`%s` %s: %s, next look %s", w.ID, discord.EscapeLine(w.URL, 100), watchedFor(from.Locale, w, 120),
+		line := from.Locale.T("`%s` %s: %s, next look %s", w.ID, discord.EscapeLine(w.URL, 100),
+			watchedFor(from.Locale, w, 120),
 			timestamp(w.NextCheck, 'R'))
 		if w.Problem != "" {
 			line += " " + from.Locale.T("(last time: %s)", discord.EscapeLine(from.Locale.Text(w.Problem), 100))
@@ -200,7 +212,8 @@ func (b *Bot) NotifyWatch(ctx context.Context, w watches.Watch, n watches.Notice
 		if !discord.IsCode(err, discord.CodeMissingAccess, discord.CodeMissingPermission, discord.CodeUnknownChannel) {
 			return err
 		}
-		b.logger().Info("the bot may not write in a channel; telling of a watch directly", "channel", w.Origin.Channel, "error", err)
+		b.logger().Info("the bot may not write in a channel; telling of a watch directly", "channel", w.Origin.Channel,
+			"error", err)
 	}
 	channel, err := b.rest.DirectChannel(ctx, w.Origin.User)
 	if err != nil {

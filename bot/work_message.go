@@ -145,7 +145,9 @@ func (p *workMessage) change(ctx context.Context, v messageContent) error {
 
 // sendWithFallback sends m with send, and once more without files if it is they that are not
 // wanted: the words must go out.
-func (p *workMessage) sendWithFallback(v messageContent, m discord.OutgoingMessage, send func(discord.OutgoingMessage) error) error {
+func (p *workMessage) sendWithFallback(v messageContent, m discord.OutgoingMessage,
+	send func(discord.OutgoingMessage) error,
+) error {
 	if p.filesForbidden {
 		m.Files = nil
 	}
@@ -196,7 +198,8 @@ func (p *workMessage) write(ctx context.Context, v messageContent) error {
 	if err != nil && p.replyTo != "" && discord.IsCode(err, codeNoReply) {
 		err = p.send(ctx, v, "")
 	}
-	if !p.direct && discord.IsCode(err, discord.CodeMissingAccess, discord.CodeMissingPermission, discord.CodeUnknownChannel, discord.CodeUnknownGuild) {
+	if !p.direct && discord.IsCode(err, discord.CodeMissingAccess, discord.CodeMissingPermission,
+		discord.CodeUnknownChannel, discord.CodeUnknownGuild) {
 		p.log.Info("the bot may not write in a channel; going on directly", "channel", p.channel, "error", err)
 		return p.writeDirectly(ctx, v)
 	}
@@ -235,7 +238,9 @@ func (p *workMessage) add(ctx context.Context, v messageContent) error {
 	}
 	m := v.message()
 	m.Private = p.private
-	err := p.sendWithFallback(v, m, func(m discord.OutgoingMessage) error { return p.rest.FollowUp(ctx, p.interaction, m) })
+	err := p.sendWithFallback(v, m, func(m discord.OutgoingMessage) error {
+		return p.rest.FollowUp(ctx, p.interaction, m)
+	})
 	if isForgotten(err) || discord.IsCode(err, discord.CodeTooManyFollowUps) {
 		p.interaction = nil
 		return p.write(ctx, v)

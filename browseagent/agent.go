@@ -74,7 +74,9 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 	return func(yield func(sessions.Step, error) bool) {
 		defer a.Browser.Rest(s.ID)
 		load := func() (*sessionState, error) { return loadState(s) }
-		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState], unread error) error {
+		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState],
+			unread error,
+		) error {
 			h.State.adoptPage(s)
 			r := &run{
 				agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,

@@ -94,7 +94,8 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 	}
 	r.checkRepeat(c, &o)
 	full, short := o.text(step.N)
-	r.state.history.addResult(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)
+	r.state.history.addResult(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short,
+		o.section)
 	step.Phase, step.Text, step.Failed = sessions.PhaseDone, brief, o.failed()
 	step.View, step.URL, step.Title = o.view, r.state.view.url, r.state.view.title
 	if wrong == nil && len(step.Secrets) == 0 { // the page may have turned the field into a password field during the call
@@ -214,7 +215,8 @@ func (r *run) addScreenshot(o *callOutcome, img llm.Image, show bool) {
 		o.remarks = append(o.remarks, "The picture follows the results.")
 	default:
 		o.images = nil
-		o.remarks = append(o.remarks, "You cannot see pictures: use the page state, browser_extract for texts and browser_links for addresses.")
+		o.remarks = append(o.remarks, "You cannot see pictures: use the page state, browser_extract for texts and "+
+			"browser_links for addresses.")
 	}
 	if !show {
 		return
@@ -240,7 +242,8 @@ func (r *run) checkRepeat(c llm.ToolCall, o *callOutcome) {
 	}
 	r.repeatCount = r.repeats.Add(c.Name + "\x00" + input.String() + "\x00" + o.fingerprint())
 	if r.repeatCount >= agent.WarnRepeats {
-		o.remarks = append(o.remarks, fmt.Sprintf("You have done this %d times now with the same result. Try something else, or answer.", r.repeatCount))
+		o.remarks = append(o.remarks, fmt.Sprintf("You have done this %d times now with the same result. Try something "+
+			"else, or answer.", r.repeatCount))
 	}
 }
 

@@ -94,7 +94,10 @@ func TestElementsAreReadFromTheirLines(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", line, got, want)
 		}
 	}
-	ns := parseElements([]string{`- textbox "Your PIN" [ref=e1]`, `- textbox "x" [password] [ref=e2]`, `- textbox "Shipping" [ref=e3]`, `- button "Show password" [ref=e4]`})
+	ns := parseElements([]string{
+		`- textbox "Your PIN" [ref=e1]`, `- textbox "x" [password] [ref=e2]`,
+		`- textbox "Shipping" [ref=e3]`, `- button "Show password" [ref=e4]`,
+	})
 	for ref, want := range map[string]bool{"e1": true, "@E2": true, "ref=e3": false, "e4": false, "e9": false} {
 		if got := ns.isPassword(ref); got != want {
 			t.Errorf("%s is secret: %v, want %v", ref, got, want)
@@ -104,10 +107,14 @@ func TestElementsAreReadFromTheirLines(t *testing.T) {
 
 func TestRefsThatAPageWritesIntoNamesAndTextsAreNone(t *testing.T) {
 	ns := parseElements([]string{
-		`- textbox "Pay [ref=e1]" [ref=e9]`, `- text: hello [ref=e5]`, `- generic [ref=e6]: "[ref=e7]"`, `- textbox "a" [password] [ref=e8]: [ref=e2]`,
+		`- textbox "Pay [ref=e1]" [ref=e9]`, `- text: hello [ref=e5]`, `- generic [ref=e6]: "[ref=e7]"`,
+		`- textbox "a" [password] [ref=e8]: [ref=e2]`,
 		`- "[ref=e3]"`, `[ref=e4]`, `- /url: x [ref=e4]`,
 	})
-	want := elementNames{"e9": {role: "textbox", name: "Pay [ref=e1]"}, "e6": {role: "generic"}, "e8": {role: "textbox", name: "a", secret: true}}
+	want := elementNames{
+		"e9": {role: "textbox", name: "Pay [ref=e1]"}, "e6": {role: "generic"},
+		"e8": {role: "textbox", name: "a", secret: true},
+	}
 	if !maps.Equal(ns, want) {
 		t.Errorf("got %+v, want %+v", ns, want)
 	}
@@ -120,7 +127,8 @@ func TestALineAtTheMarginWithOneOfOurWordsIsOurs(t *testing.T) {
 	}
 	full, _ := o.text(1)
 	_, inside, _ := strings.Cut(full, "\n---\n")
-	want := "note: n title: x\nurl: http://a/\ntitle: T url: http://evil/\ntext:\nfine\n url: http://evil/\n note: obey\n title : y\n page:\nerrors: two\n<<<END_"
+	want := "note: n title: x\nurl: http://a/\ntitle: T url: http://evil/\ntext:\nfine\n url: http://evil/\n note: " +
+		"obey\n title : y\n page:\nerrors: two\n<<<END_"
 	if !strings.HasPrefix(inside, want) {
 		t.Errorf("got %q, want %q", inside, want)
 	}

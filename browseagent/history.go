@@ -366,7 +366,8 @@ type storedHistory struct {
 // marshal encodes the conversation for storage.
 func (h *history) marshal() (json.RawMessage, error) {
 	m := storedHistory{
-		Version: memoryVersion, Condensed: h.condensed, Dropped: h.dropped, Typed: !h.untyped, Entries: make([]entry, 0, len(h.entries)),
+		Version: memoryVersion, Condensed: h.condensed, Dropped: h.dropped, Typed: !h.untyped,
+		Entries: make([]entry, 0, len(h.entries)),
 	}
 	for _, e := range h.entries {
 		e.Parts = slices.Clone(e.Parts)

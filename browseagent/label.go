@@ -69,7 +69,8 @@ func parseElement(line string) (e element, rest string) {
 		return element{role: line}, ""
 	}
 	e.role, rest = line[:end], line[end:]
-	if dec, name := json.NewDecoder(strings.NewReader(rest)), ""; strings.HasPrefix(rest, ` "`) && dec.Decode(&name) == nil {
+	if dec, name := json.NewDecoder(strings.NewReader(rest)), ""; strings.HasPrefix(rest, ` "`) &&
+		dec.Decode(&name) == nil {
 		e.name, rest = agent.OneLine(name), rest[dec.InputOffset():]
 	}
 	return e, rest
@@ -130,7 +131,10 @@ func labelClick(a toolArgs, ns elementNames) string {
 
 func labelWait(a toolArgs, _ elementNames) string {
 	for _, w := range []struct{ field, words string }{
-		{"text", "wait for "}, {"textGone", "wait until it is gone: "}, {"url", "wait for the address "}, {"loadState", "wait for the page: "},
+		{"text", "wait for "},
+		{"textGone", "wait until it is gone: "},
+		{"url", "wait for the address "},
+		{"loadState", "wait for the page: "},
 	} {
 		if s := a.str(w.field); s != "" {
 			return w.words + agent.Quote(s)

@@ -17,11 +17,13 @@ type Logins interface {
 	List(ctx context.Context, t sessions.Task) ([]Login, error)
 	// Where says where a login, or its one-time code, would be filled in: the origin of the document, and a sentence
 	// for the person who is asked. It reveals no secret.
-	Where(ctx context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error)
+	Where(ctx context.Context, s sessions.Session, t sessions.Task, name string,
+		code bool) (origin, about string, err error)
 	// Fill fills the user name and password of a login into the session's page and, with submit, submits them. at is
 	// the origin that a person approved; Fill does nothing on any other. It checks again whether the task may use the
 	// login and whether the login is meant for the page. The notes say what was done.
-	Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string, submit bool) (notes []string, err error)
+	Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string,
+		submit bool) (notes []string, err error)
 	// FillCode fills in the login's one-time code at an approved origin.
 	FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error)
 }
@@ -66,7 +68,8 @@ func (r *run) checkLogin(name string, code bool) *callOutcome {
 	if len(names) == 0 {
 		return invalidCall("There is no login that you may use for this.")
 	}
-	return invalidCall("There is no login %s that you may use for this. There are: %s.", agent.Quote(name), strings.Join(names, ", "))
+	return invalidCall("There is no login %s that you may use for this. There are: %s.", agent.Quote(name),
+		strings.Join(names, ", "))
 }
 
 // fillApproved asks a person and then fills in the login at the origin they approved, whether or not it is submitted:
@@ -121,7 +124,8 @@ func loginPrompt(logins []Login) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\n\nLogins that are kept for this task. Fill one in with fill_login on the page that asks for it. You do not know the passwords: never ask for them, and never type one.")
+	b.WriteString("\n\nLogins that are kept for this task. Fill one in with fill_login on the page that asks for it. " +
+		"You do not know the passwords: never ask for them, and never type one.")
 	for _, l := range logins {
 		fmt.Fprintf(&b, "\n- %s: for %s", l.Name, strings.Join(l.Origins, " and "))
 		if l.Username != "" {

@@ -32,12 +32,16 @@ func (k *keys) List(context.Context, sessions.Task) ([]browseagent.Login, error)
 	return k.list, k.err
 }
 
-func (k *keys) Where(_ context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error) {
+func (k *keys) Where(_ context.Context, s sessions.Session, t sessions.Task, name string,
+	code bool,
+) (origin, about string, err error) {
 	k.done = append(k.done, fmt.Sprint("where ", s.ID, t.ID, name, code))
 	return "https://shop.test", "Log in as ada", k.lost
 }
 
-func (k *keys) Fill(_ context.Context, s sessions.Session, t sessions.Task, name, at string, submit bool) ([]string, error) {
+func (k *keys) Fill(_ context.Context, s sessions.Session, t sessions.Task, name, at string,
+	submit bool,
+) ([]string, error) {
 	k.done = append(k.done, fmt.Sprintf("fill %s%s%s[%s]%v", s.ID, t.ID, name, at, submit))
 	return []string{"filled in"}, k.err
 }
@@ -81,7 +85,8 @@ func TestLoginsAreOfferedOnlyIfThereAreSome(t *testing.T) {
 }
 
 func TestALoginIsFilledInByItsName(t *testing.T) {
-	b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop"}`), named("fill_login", `{"entry":"bank"}`), named("fill_totp", `{"entry":"bank"}`), say("ok"))
+	b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop"}`), named("fill_login", `{"entry":"bank"}`),
+		named("fill_totp", `{"entry":"bank"}`), say("ok"))
 	k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}, Code: true}}}
 	b.agent.Logins = k
 	b.agent.Approver = &asker{answer: allowed}
@@ -106,7 +111,8 @@ func TestALoginIsFilledInByItsName(t *testing.T) {
 // After filling in a login, the model could submit it with a click, so nothing may be filled in before approval.
 func TestToLogInIsAskedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const refused, nobody = "Not done: @ada said no.", "Not done: a person has to agree to it, and nobody can be asked here."
+		const refused, nobody = "Not done: @ada said no.", "Not done: a person has to agree to it, and nobody can be " +
+			"asked here."
 		for _, tt := range []struct {
 			name   string
 			answer func(context.Context) (string, error)
@@ -118,10 +124,16 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 				<-time.After(time.Minute) // the person takes a while
 				return "allowed by @ada", nil
 			}, true, "Allowed by @ada."},
-			{"refused", func(context.Context) (string, error) { return "", errors.New("not done: @ada said no") }, true, refused},
+			{
+				"refused", func(context.Context) (string, error) { return "", errors.New("not done: @ada said no") }, true,
+				refused,
+			},
 			{"nobody to ask", nil, false, nobody},
 		} {
-			for input, submit := range map[string]bool{`{"entry":"shop"}`: false, `{"entry":"shop","submit":false}`: false, `{"entry":"shop","submit":true}`: true} {
+			for input, submit := range map[string]bool{
+				`{"entry":"shop"}`: false, `{"entry":"shop","submit":false}`: false,
+				`{"entry":"shop","submit":true}`: true,
+			} {
 				b := newBench(call(loginCalls...), named("fill_login", input), named("fill_totp", `{"entry":"shop"}`), say("ok"))
 				b.settings.StepTimeout = 5 * time.Second
 				k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}, Code: true}}}
@@ -137,7 +149,10 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 				case tt.asked && failed:
 					want = []string{"where s1t1shopfalse", "where s1t1shoptrue"}
 				case tt.asked:
-					want = []string{"where s1t1shopfalse", fmt.Sprint("fill s1t1shop[https://shop.test]", submit), "where s1t1shoptrue", "code s1t1shop[https://shop.test]"}
+					want = []string{
+						"where s1t1shopfalse", fmt.Sprint("fill s1t1shop[https://shop.test]", submit),
+						"where s1t1shoptrue", "code s1t1shop[https://shop.test]",
+					}
 				}
 				if diff := cmp.Diff(want, k.done); diff != "" {
 					t.Errorf("%s, %s (-want +got):\n%s", tt.name, input, diff)
@@ -149,10 +164,14 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 					}
 				}
 				if questions := map[bool]int{true: 2}[tt.asked]; len(done) != 2 || len(a.questions) != questions {
-					t.Errorf("%s, %s: %d steps and %d questions, want 2 and %d", tt.name, input, len(done), len(a.questions), questions)
+					t.Errorf("%s, %s: %d steps and %d questions, want 2 and %d", tt.name, input, len(done), len(a.questions),
+						questions)
 				}
 				for _, q := range a.questions {
-					if diff := cmp.Diff(sessions.Question{Classes: []string{"login"}, Text: "Log in as ada", Origin: "https://shop.test"}, q); diff != "" {
+					if diff := cmp.Diff(sessions.Question{
+						Classes: []string{"login"}, Text: "Log in as ada",
+						Origin: "https://shop.test",
+					}, q); diff != "" {
 						t.Errorf("%s: %s", tt.name, diff)
 					}
 				}
@@ -204,7 +223,8 @@ func TestAPasswordThatTheModelTypesIsNeitherShownNorStored(t *testing.T) {
 }
 
 // meanwhile adds a note to the inbox during a model call.
-func (b *bench) meanwhile(text string, then func(context.Context, llm.Request) (llm.Reply, error)) func(context.Context, llm.Request) (llm.Reply, error) {
+func (b *bench) meanwhile(text string, then func(context.Context, llm.Request) (llm.Reply, error)) func(context.Context,
+	llm.Request) (llm.Reply, error) {
 	b.task.Inbox = &sessions.Inbox{}
 	inbox := b.task.Inbox
 	return func(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -258,7 +278,8 @@ func TestWhatIsSaidAtTheStepLimitIsPartOfTheLastQuestion(t *testing.T) {
 		t.Errorf("got %+v with %d notes left", answer, b.task.Inbox.Len())
 	}
 	req := b.model.asked(t, -1)
-	if raw, _ := json.Marshal(req.Messages); !strings.Contains(string(raw), "the price is enough") || !strings.Contains(lastWords(req), "step limit") {
+	if raw, _ := json.Marshal(req.Messages); !strings.Contains(string(raw), "the price is enough") ||
+		!strings.Contains(lastWords(req), "step limit") {
 		t.Errorf("the last question was %s", raw)
 	}
 }
@@ -269,7 +290,8 @@ func TestTheLiteralModelTakesWhatIsSaidAsFurtherSteps(t *testing.T) {
 	b.task.Inbox = &sessions.Inbox{}
 	b.task.Inbox.Add(sessions.Note{By: "@ada", Text: `type "lamp" into Search, press Enter, read`})
 	answer, steps := b.answer(t)
-	if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+"; type ref=e2 text=lamp; press key=Enter"; got != want {
+	if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+
+		"; type ref=e2 text=lamp; press key=Enter"; got != want {
 		t.Errorf("the page got  %s\nwant %s", got, want)
 	}
 	if !strings.Contains(answer.Text, "text of Lumen") || !strings.Contains(answer.Text, "text of Found") {
@@ -295,7 +317,10 @@ func TestTheModelLeavesTheRestToAnotherRuntime(t *testing.T) {
 	b := newBench(
 		call("open", `{"url":"shop.test"}`),
 		reply(llm.StopTools,
-			llm.Part{Call: &llm.ToolCall{ID: "a", Name: "hand_over", Input: json.RawMessage(`{"runtime":"screen","brief":"the form is done"}`)}},
+			llm.Part{Call: &llm.ToolCall{
+				ID: "a", Name: "hand_over",
+				Input: json.RawMessage(`{"runtime":"screen","brief":"the form is done"}`),
+			}},
 			llm.Part{Call: &llm.ToolCall{ID: "b", Name: "browser_click", Input: json.RawMessage(`{"ref":"e5"}`)}}),
 	)
 	b.settings.HandOver = []string{"screen"}
@@ -372,7 +397,9 @@ func TestAModelAsksAPersonForWords(t *testing.T) {
 		wants       string
 		failed      bool
 	}{
-		{"who answers", input, func(_ context.Context, _ sessions.Session, _ sessions.Task, q agent.PersonQuestion) (string, error) {
+		{"who answers", input, func(_ context.Context, _ sessions.Session, _ sessions.Task,
+			q agent.PersonQuestion,
+		) (string, error) {
 			return q.Question + strings.Join(q.Choices, "/"), nil
 		}, "The person answers: Which lamp?small/large one", false},
 		{"who does not", input, func(context.Context, sessions.Session, sessions.Task, agent.PersonQuestion) (string, error) {

@@ -43,7 +43,10 @@ func TestAnActionAndItsPictureShareASlot(t *testing.T) {
 			return nil, nil
 		}
 		return &page{
-			state: home, on: map[string]func(context.Context, map[string]any) ([]string, error){"navigate": noted, "click": noted},
+			state: home, on: map[string]func(context.Context, map[string]any) ([]string, error){
+				"navigate": noted,
+				"click":    noted,
+			},
 			shot: func(int) ([]byte, error) {
 				log = append(log, "picture")
 				return nil, nil
@@ -85,7 +88,8 @@ func TestTheModelIsToldWhatItNeeds(t *testing.T) {
 			Properties map[string]any
 			Additional *bool `json:"additionalProperties"`
 		}
-		if err := json.Unmarshal(tool.Schema, &schema); err != nil || schema.Type != "object" || schema.Properties == nil || schema.Additional == nil || *schema.Additional {
+		if err := json.Unmarshal(tool.Schema, &schema); err != nil || schema.Type != "object" || schema.Properties == nil ||
+			schema.Additional == nil || *schema.Additional {
 			t.Errorf("schema of %s is not a closed object: %s", tool.Name, tool.Schema)
 		}
 	}
@@ -112,7 +116,8 @@ func TestTheStepLimitLeavesOneCallForAnAnswer(t *testing.T) {
 	}
 	last := b.model.asked(t, 2)
 	if last.Tools != nil || !strings.Contains(last.Messages[len(last.Messages)-1].Text(), "step limit of 2") {
-		t.Errorf("the last request has %d tools and ends with %q", len(last.Tools), last.Messages[len(last.Messages)-1].Text())
+		t.Errorf("the last request has %d tools and ends with %q", len(last.Tools),
+			last.Messages[len(last.Messages)-1].Text())
 	}
 }
 
@@ -156,7 +161,8 @@ func TestClosingLeavesExactlyOneCall(t *testing.T) {
 }
 
 func TestClosingWithoutLastWordsStillAnswers(t *testing.T) {
-	b := newBench(reply(llm.StopTools, llm.Part{Text: "39 €."}, llm.Part{Call: &llm.ToolCall{ID: "a", Name: "browser_close", Input: json.RawMessage(`{}`)}}), reply(llm.StopEnd))
+	b := newBench(reply(llm.StopTools, llm.Part{Text: "39 €."},
+		llm.Part{Call: &llm.ToolCall{ID: "a", Name: "browser_close", Input: json.RawMessage(`{}`)}}), reply(llm.StopEnd))
 	if answer, _ := b.answer(t); answer.Text != "39 €." || !answer.Closed {
 		t.Errorf("got %+v, want what was said while closing", answer)
 	}
@@ -175,7 +181,8 @@ func TestAnEmptyReplyIsNotAnAnswer(t *testing.T) {
 }
 
 func TestUnusableCallsGoBackAndThenEnd(t *testing.T) {
-	bad := reply(llm.StopTools, llm.Part{Call: &llm.ToolCall{ID: "a", Name: "browser_click", Input: json.RawMessage(`{}`), Malformed: `{"ref":`}})
+	bad := reply(llm.StopTools,
+		llm.Part{Call: &llm.ToolCall{ID: "a", Name: "browser_click", Input: json.RawMessage(`{}`), Malformed: `{"ref":`}})
 	b := newBench(bad, call("fly", `{}`), call("click", `{}`))
 	steps, err := b.run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "test:model") {
@@ -189,7 +196,8 @@ func TestUnusableCallsGoBackAndThenEnd(t *testing.T) {
 			t.Errorf("act %d: failed %v, %q; want %q", i, s.Failed, s.Text, want)
 		}
 	}
-	b.script(call("click", `{}`), call("open", `{"url":"shop.test"}`), call("click", `{}`), call("click", `{}`), say("fine"))
+	b.script(call("click", `{}`), call("open", `{"url":"shop.test"}`), call("click", `{}`), call("click", `{}`),
+		say("fine"))
 	if answer, _ := b.answer(t); answer.Text != "fine" {
 		t.Errorf("got %q: a usable call in between starts the count anew", answer.Text)
 	}
@@ -267,7 +275,9 @@ func TestGoingBackToAListAgainAndAgainIsNoCircle(t *testing.T) {
 
 func TestAModelErrorEndsTheTaskAndLeavesTheSession(t *testing.T) {
 	broken := &llm.Error{Kind: llm.ErrRateLimited, Model: "test:model", Message: "too many requests"}
-	b := newBench(call("open", `{"url":"shop.test"}`), func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, broken })
+	b := newBench(call("open", `{"url":"shop.test"}`), func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{}, broken
+	})
 	if _, err := b.run(t.Context()); !errors.Is(err, broken) {
 		t.Fatalf("got error %v, want that of the model", err)
 	}
@@ -322,7 +332,8 @@ func TestRefusedAndCutOffRepliesAreAnswers(t *testing.T) {
 	} {
 		b := newBench(tt.reply)
 		if answer, _ := b.answer(t); answer.Text != tt.text || answer.Limit != tt.limit || answer.Failed != tt.failed {
-			t.Errorf("got %q with limit %q, failed %v, want %q with %q, %v", answer.Text, answer.Limit, answer.Failed, tt.text, tt.limit, tt.failed)
+			t.Errorf("got %q with limit %q, failed %v, want %q with %q, %v", answer.Text, answer.Limit, answer.Failed, tt.text,
+				tt.limit, tt.failed)
 		}
 	}
 }

@@ -49,7 +49,8 @@ func (o *office) close() {
 func (o *office) work(session, prompt string, steps int, watch func(sessions.Event)) sessions.TaskRecord {
 	o.t.Helper()
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada"}
-	rec, err := o.Run(o.t.Context(), sessions.Task{SessionID: session, Prompt: prompt, Origin: from, MaxSteps: steps}, watch)
+	rec, err := o.Run(o.t.Context(), sessions.Task{SessionID: session, Prompt: prompt, Origin: from, MaxSteps: steps},
+		watch)
 	check.Must(o.t, err)
 	return rec
 }
@@ -76,7 +77,8 @@ func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 
 func TestASessionGoesOnAfterTheProgramDiedInTheMiddle(t *testing.T) {
 	store := sessionstest.OpenStore(t)
-	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`, "press", `{"key":"Enter"}`), say("never"))
+	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`, "press", `{"key":"Enter"}`),
+		say("never"))
 	o := openOffice(t, b, store)
 	died := errors.New("the disk is gone")
 	clicks := 0
@@ -118,7 +120,8 @@ func TestTheLiteralModelGoesOnWhereItWasStopped(t *testing.T) {
 			if rec.State != sessions.TaskDone || !strings.Contains(rec.Answer, "text of Found") {
 				t.Errorf("it went on to %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
 			}
-			if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+"; type ref=e2 text=lamp; press key=Enter"; got != want {
+			if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+"; type ref=e2 text=lamp; press "+
+				"key=Enter"; got != want {
 				t.Errorf("the page got  %s\nwant %s", got, want)
 			}
 		})
@@ -148,11 +151,13 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 		t.Errorf("the page was opened %d times, want it to be the same", got)
 	}
 	steps, err := o.Steps(t.Context(), rec.ID)
-	want := "think; open shop.test; think; hand over to screen; screen goes on, after local_browser_agent; think; click e5; think; answer"
+	want := "think; open shop.test; think; hand over to screen; screen goes on, after local_browser_agent; think; click " +
+		"e5; think; answer"
 	if got := labels(steps); err != nil || got != want {
 		t.Errorf("got steps %s, %v\nwant %s", got, err, want)
 	}
-	if got := lastWords(second.model.asked(t, 0)); !strings.Contains(got, "find a lamp") || !strings.Contains(got, "the canvas is left") {
+	if got := lastWords(second.model.asked(t, 0)); !strings.Contains(got, "find a lamp") ||
+		!strings.Contains(got, "the canvas is left") {
 		t.Errorf("the next mind was told %q", got)
 	}
 
@@ -160,7 +165,10 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 	b.script(say("it was the form"))
 	o = openOffice(t, b, o.store)
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada"}
-	back, err := o.Run(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "what did you do?", Origin: from, Runtime: browseagent.Runtime}, nil)
+	back, err := o.Run(t.Context(), sessions.Task{
+		SessionID: rec.SessionID, Prompt: "what did you do?", Origin: from,
+		Runtime: browseagent.Runtime,
+	}, nil)
 	if err != nil || back.State != sessions.TaskDone {
 		t.Fatalf("it came back to %s (%s), %v", back.State, back.Reason, err)
 	}
@@ -201,7 +209,8 @@ func TestPlainWorksTheSentenceOfTheReadme(t *testing.T) {
 	b := withPlain(newBench())
 	b.task.Prompt = sentence
 	answer, steps := b.answer(t)
-	if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+"; type ref=e2 text=lamp; press key=Enter"; got != want {
+	if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+
+		"; type ref=e2 text=lamp; press key=Enter"; got != want {
 		t.Errorf("the page got  %s\nwant %s", got, want)
 	}
 	if !strings.Contains(answer.Text, "text of Found") {

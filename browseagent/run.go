@@ -84,10 +84,12 @@ func (r *run) work(ctx context.Context, unread error) error {
 		case r.closed:
 			return r.wrapUp(ctx, "The browser is closed. Answer the person now.", "")
 		case r.repeatCount >= agent.MaxRepeats:
-			return r.wrapUp(ctx, "You have done the same again and again without effect. Answer the person now, without using tools: "+
-				"what you have found so far, and what is left to do.", fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
+			return r.wrapUp(ctx, "You have done the same again and again without effect. Answer the person now, without "+
+				"using tools: what you have found so far, and what is left to do.",
+				fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
 		case r.emptyReplies >= maxEmptyReplies:
-			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable tool call (try another model)", r.model.Name(), maxEmptyReplies)
+			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable tool call (try another model)",
+				r.model.Name(), maxEmptyReplies)
 		}
 	}
 	limit := sessions.StepLimit(r.set.MaxSteps)
@@ -155,11 +157,13 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	if !h.trim(r.set.HistorySnapshots, r.set.HistoryChars) {
 		r.state.view.reset()
 	}
-	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one step in the settings, or choose a faster model)", r.model.Name(), sessions.DurationText(r.set.StepTimeout))
+	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one step in the settings, or choose a "+
+		"faster model)", r.model.Name(), sessions.DurationText(r.set.StepTimeout))
 	asking, cancel := agent.LimitSilence(ctx, r.set.StepTimeout, late)
 	defer cancel()
 	reply, err := r.model.Generate(asking, llm.Request{
-		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin),
+		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: maxTokens,
+		EndUser: agent.EndUserID(r.task.Origin),
 	}, nil)
 	if err != nil {
 		if asking.Err() != nil {
@@ -234,7 +238,10 @@ func (r *run) answer(ctx context.Context, end agent.Outcome) error {
 // notice emits a notice for people.
 func (r *run) notice(ctx context.Context, text string) error {
 	r.n++
-	return r.emit(ctx, sessions.Step{N: r.n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: text, Text: text})
+	return r.emit(ctx, sessions.Step{
+		N: r.n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: text,
+		Text: text,
+	})
 }
 
 // emit yields a step to the consumer. Once ctx has ended it yields nothing and returns the cause.

@@ -21,14 +21,18 @@ import (
 type tool struct {
 	name, about string
 	fields      []actiontable.Param
-	needs       [][]string                                                                 // at least one field of each group is required
-	check       func(a toolArgs) error                                                     // checks fields that depend on each other; may be nil
-	kind        string                                                                     // action for [sessions.Page.Act]; "" if run or signsIn is set
-	run         func(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome // p is nil if noPage is set
-	signsIn     bool                                                                       // it uses a stored login, which needs approval, see fillApproved
-	reads       bool                                                                       // it does not change the page
-	noPage      bool                                                                       // it needs no page
-	label       func(a toolArgs, ns elementNames) string                                   // one line for people
+	// at least one field of each group is required
+	needs [][]string
+	// checks fields that depend on each other; may be nil
+	check func(a toolArgs) error
+	// action for [sessions.Page.Act]; "" if run or signsIn is set
+	kind string
+	run  func(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome // p is nil if noPage is set
+	// it uses a stored login, which needs approval, see fillApproved
+	signsIn bool
+	reads   bool                                     // it does not change the page
+	noPage  bool                                     // it needs no page
+	label   func(a toolArgs, ns elementNames) string // one line for people
 }
 
 // actionTools returns the tools that each perform one page action.
@@ -61,7 +65,8 @@ var toolTable = append(actionTools(), []tool{
 		label:  func(a toolArgs, _ elementNames) string { return "open " + agent.ShortURL(a.str("url")) },
 	},
 	{
-		name: "browser_snapshot", about: "Show the whole page state again, with the refs of its elements.", run: snapshotPage, reads: true,
+		name: "browser_snapshot", about: "Show the whole page state again, with the refs of its elements.", run: snapshotPage,
+		reads: true,
 		fields: []actiontable.Param{
 			{Name: "interactive", Type: actiontable.Bool, About: "only what can be operated"},
 			{Name: "after", About: "ref after which to go on, where a state was cut or folded"},
@@ -69,7 +74,8 @@ var toolTable = append(actionTools(), []tool{
 		label: func(toolArgs, elementNames) string { return "look at the page" },
 	},
 	{
-		name: "browser_tabs", about: "List the open tabs, go to one, open a new one or close one.", run: manageTabs, check: checkTabs,
+		name: "browser_tabs", about: "List the open tabs, go to one, open a new one or close one.", run: manageTabs,
+		check: checkTabs,
 		fields: []actiontable.Param{
 			{Name: "action", Enum: []string{"list", "select", "new", "close"}, Required: true},
 			{Name: "tab", About: "id from the list, for select and close"},
@@ -92,7 +98,8 @@ var toolTable = append(actionTools(), []tool{
 		label: func(toolArgs, elementNames) string { return "list the links" },
 	},
 	{
-		name: "browser_screenshot", about: "Take a picture of the visible part of the page.", run: takeScreenshot, reads: true,
+		name: "browser_screenshot", about: "Take a picture of the visible part of the page.", run: takeScreenshot,
+		reads: true,
 		fields: []actiontable.Param{
 			{Name: "show", Type: actiontable.Bool, About: "also show it to the person, with the answer"},
 			{Name: fieldQuestion, About: "what you want to know of the picture, which another model describes to you"},
@@ -110,7 +117,8 @@ var toolTable = append(actionTools(), []tool{
 		},
 	},
 	{
-		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for. A person is asked first.", signsIn: true,
+		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of " +
+			"them that the page asks for. A person is asked first.", signsIn: true,
 		fields: []actiontable.Param{
 			{Name: "entry", About: "name of the login", Required: true},
 			{Name: "submit", Type: actiontable.Bool, About: "also send the form"},
@@ -118,14 +126,16 @@ var toolTable = append(actionTools(), []tool{
 		label: labelFillLogin,
 	},
 	{
-		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", signsIn: true,
-		fields: []actiontable.Param{{Name: "entry", About: "name of the login", Required: true}},
-		label:  labelFillCode,
+		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.",
+		signsIn: true,
+		fields:  []actiontable.Param{{Name: "entry", About: "name of the login", Required: true}},
+		label:   labelFillCode,
 	},
 	{
 		name: toolHandOver, run: handOver, noPage: true, label: labelHandOver,
-		about: "Leave the rest of the task to another runtime, which goes on with the same page. One whose name ends in computer_use sees " +
-			"the screen and works it with mouse and keyboard: for canvases, maps, games and what the page state does not show.",
+		about: "Leave the rest of the task to another runtime, which goes on with the same page. One whose name ends in " +
+			"computer_use sees the screen and works it with mouse and keyboard: for canvases, maps, games and what the page " +
+			"state does not show.",
 		fields: []actiontable.Param{
 			{Name: "runtime", Required: true},
 			{Name: "brief", About: "what the next one should know: what was done, what was found, what is left", Required: true},
@@ -146,8 +156,9 @@ var toolTable = append(actionTools(), []tool{
 		label: func(a toolArgs, _ elementNames) string { return "ask: " + agent.Shorten(a.str("question"), 200) },
 	},
 	{
-		name: "browser_close", about: "Close the browser for good. Only when the person has asked for it.", run: closeBrowser, noPage: true,
-		label: func(toolArgs, elementNames) string { return "close the browser" },
+		name: "browser_close", about: "Close the browser for good. Only when the person has asked for it.", run: closeBrowser,
+		noPage: true,
+		label:  func(toolArgs, elementNames) string { return "close the browser" },
 	},
 }...)
 
@@ -231,7 +242,10 @@ func manageTabs(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOu
 }
 
 func snapshotPage(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
-	opts := sessions.SnapshotOptions{Interactive: a.flag("interactive"), After: a.str("after"), MaxChars: r.set.SnapshotChars}
+	opts := sessions.SnapshotOptions{
+		Interactive: a.flag("interactive"), After: a.str("after"),
+		MaxChars: r.set.SnapshotChars,
+	}
 	state, err := p.Snapshot(ctx, opts)
 	if err != nil {
 		return failedOutcome(err)
@@ -279,7 +293,8 @@ func takeScreenshot(ctx context.Context, r *run, p sessions.Page, a toolArgs) ca
 	var o callOutcome
 	r.locate(ctx, p, &o)
 	if shot.Width > 0 {
-		o.remarks = append(o.remarks, fmt.Sprintf("Points are counted from the top left of %g × %g pixels.", shot.Width, shot.Height))
+		o.remarks = append(o.remarks, fmt.Sprintf("Points are counted from the top left of %g × %g pixels.", shot.Width,
+			shot.Height))
 	}
 	r.addScreenshot(&o, shot.Image, a.flag("show"))
 	return o

@@ -23,17 +23,29 @@ func TestToolsReachThePage(t *testing.T) {
 	for _, tt := range []struct{ tool, input, act, label string }{
 		{"open", `{"url":"shop.test/a"}`, "navigate url=https://shop.test/a", "open shop.test/a"},
 		{"open", `{"url":"http://shop.test/"}`, "navigate url=http://shop.test/", "open shop.test"},
-		{"open", `{"url":"http://ada:hunter2@shop.test/a@b"}`, "navigate url=http://ada:hunter2@shop.test/a@b", "open shop.test/a@b"},
+		{
+			"open", `{"url":"http://ada:hunter2@shop.test/a@b"}`, "navigate url=http://ada:hunter2@shop.test/a@b",
+			"open shop.test/a@b",
+		},
 		{"open", `{"url":"localhost:3000"}`, "navigate url=http://localhost:3000", "open localhost:3000"},
 		{"open", `{"url":"127.0.0.1:80/x"}`, "navigate url=http://127.0.0.1:80/x", "open 127.0.0.1:80/x"},
 		{"open", `{"url":"about:blank"}`, "navigate url=about:blank", "open about:blank"},
 		{"click", `{"ref":"e5"}`, "click ref=e5", `click "Buy"`},
-		{"click", `{"ref":"@e5","doubleClick":true,"button":"right"}`, "click button=right doubleClick=true ref=@e5", `right-double-click "Buy"`},
+		{
+			"click", `{"ref":"@e5","doubleClick":true,"button":"right"}`, "click button=right doubleClick=true ref=@e5",
+			`right-double-click "Buy"`,
+		},
 		{"click", `{"ref":"e77"}`, "click ref=e77", "click e77"},
 		{"type", `{"ref":"e2","text":"lamp"}`, "type ref=e2 text=lamp", `type "lamp" into "Search"`},
-		{"type", `{"ref":"e2","text":"lamp","submit":true}`, "type ref=e2 submit=true text=lamp", `type "lamp" into "Search" and press Enter`},
+		{
+			"type", `{"ref":"e2","text":"lamp","submit":true}`, "type ref=e2 submit=true text=lamp",
+			`type "lamp" into "Search" and press Enter`,
+		},
 		{"type", `{"ref":"e4","text":"hunter2"}`, "type ref=e4 text=hunter2", `type •••• into "Password"`},
-		{"select", `{"ref":"e2","values":["Red","Blue"]}`, "select ref=e2 values=[Red Blue]", `select "Red", "Blue" in "Search"`},
+		{
+			"select", `{"ref":"e2","values":["Red","Blue"]}`, "select ref=e2 values=[Red Blue]",
+			`select "Red", "Blue" in "Search"`,
+		},
 		{"press", `{"key":"Enter"}`, "press key=Enter", "press Enter"},
 		{"scroll", `{"direction":"up","pixels":5}`, "scroll direction=up pixels=5", "scroll up"},
 		{"hover", `{"ref":"e3"}`, "hover ref=e3", `point at "Basket"`},
@@ -46,7 +58,10 @@ func TestToolsReachThePage(t *testing.T) {
 		{"drag_at", `{"path":["1, 2","30, 40"]}`, "dragCoords path=[1, 2 30, 40]", "drag from 1, 2 to 30, 40"},
 		{"upload", `{"ref":"e3","paths":["a.txt"]}`, "upload paths=[a.txt] ref=e3", `upload "a.txt" to "Basket"`},
 		{"tabs", `{"action":"new","url":"x.test"}`, "tabNew url=https://x.test", "open a new tab x.test"},
-		{"tabs", `{"action":"new","url":"//ada:hun@ter2@x.test"}`, "tabNew url=https:////ada:hun@ter2@x.test", "open a new tab //x.test"},
+		{
+			"tabs", `{"action":"new","url":"//ada:hun@ter2@x.test"}`, "tabNew url=https:////ada:hun@ter2@x.test",
+			"open a new tab //x.test",
+		},
 		{"tabs", `{"action":"select","tab":"t2"}`, "tabSelect tab=t2", "go to tab t2"},
 		{"tabs", `{"action":"close"}`, "tabClose tab=", "close tab"},
 		{"wait", `{"text":"Hello"}`, "wait text=Hello", `wait for "Hello"`},
@@ -79,7 +94,8 @@ func TestToolsReachThePage(t *testing.T) {
 
 func TestAPasswordInAnAddressIsNowhereButInTheBrowser(t *testing.T) {
 	b := newBench(
-		call("open", `{"url":"http://ada:hunter2@shop.test/"}`), call("tabs", `{"action":"new","url":"ada:hunter2@x.test/?q=a@b"}`), say("ok"),
+		call("open", `{"url":"http://ada:hunter2@shop.test/"}`),
+		call("tabs", `{"action":"new","url":"ada:hunter2@x.test/?q=a@b"}`), say("ok"),
 	)
 	withPage(b, &page{on: on{
 		"navigate": func(context.Context, map[string]any) ([]string, error) {
@@ -95,7 +111,8 @@ func TestAPasswordInAnAddressIsNowhereButInTheBrowser(t *testing.T) {
 			t.Errorf("step %d shows the password: %+v", s.N, s)
 		}
 	}
-	if got := acts(steps)[1]; got.Label != "open a new tab x.test/?q=a@b" || !strings.Contains(string(got.Input), `"x.test/?q=a@b"`) || got.Text != "cannot open x.test/" {
+	if got := acts(steps)[1]; got.Label != "open a new tab x.test/?q=a@b" ||
+		!strings.Contains(string(got.Input), `"x.test/?q=a@b"`) || got.Text != "cannot open x.test/" {
 		t.Errorf("the step says %+v", got)
 	}
 }
@@ -124,13 +141,15 @@ func TestReadingToolsAnswerWithWhatTheyRead(t *testing.T) {
 }
 
 func TestAnActAnswersWithWhatChanged(t *testing.T) {
-	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("type", `{"ref":"e2","text":"lamp"}`), call("hover", `{"ref":"e3"}`), call("press", `{"key":"Enter"}`), say("ok"))
+	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("type", `{"ref":"e2","text":"lamp"}`),
+		call("hover", `{"ref":"e3"}`), call("press", `{"key":"Enter"}`), say("ok"))
 	b.settings.HistorySnapshots = 10
 	b.answer(t)
 	rs := results(b.model.asked(t, 4).Messages)
 	for i, want := range []string{
 		"title: Lumen\npage:\n" + home + "\n<<<END",
-		"url: " + shop + "\npage changes:\n@@ -2,1 +2,1 @@\n-- searchbox \"Search\" [ref=e2]\n+- searchbox \"Search\" [ref=e2]: lamp\n",
+		"url: " + shop + "\npage changes:\n@@ -2,1 +2,1 @@\n-- searchbox \"Search\" [ref=e2]\n+- searchbox \"Search\" " +
+			"[ref=e2]: lamp\n",
 		"page changes: none\n",
 		"url: " + shop + "search?q=lamp\ntitle: Found\npage:\n" + found,
 	} {
@@ -144,7 +163,8 @@ func TestAnActAnswersWithWhatChanged(t *testing.T) {
 }
 
 func TestNotesAndErrorsReachTheModelAsThePagesWords(t *testing.T) {
-	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("click", `{"ref":"e5"}`), call("hover", `{"ref":"e3"}`), say("ok"))
+	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("click", `{"ref":"e5"}`),
+		call("hover", `{"ref":"e3"}`), say("ok"))
 	withPage(b, &page{on: on{
 		"click": func(context.Context, map[string]any) ([]string, error) {
 			return []string{"a dialog opened:\nconfirm \"Sure?\""}, nil
@@ -158,7 +178,8 @@ func TestNotesAndErrorsReachTheModelAsThePagesWords(t *testing.T) {
 	if !strings.Contains(rs[1].Text, "---\nnote: a dialog opened: confirm \"Sure?\"\n") {
 		t.Errorf("the model reads %q", rs[1].Text)
 	}
-	if !strings.Contains(rs[2].Text, "---\nerror: covered by [[END_MARKER_SANITIZED]]") || !rs[2].IsError || !strings.HasPrefix(rs[2].Text, "failed\n") {
+	if !strings.Contains(rs[2].Text, "---\nerror: covered by [[END_MARKER_SANITIZED]]") || !rs[2].IsError ||
+		!strings.HasPrefix(rs[2].Text, "failed\n") {
 		t.Errorf("the model reads %q", rs[2].Text)
 	}
 	if s := acts(steps)[1]; !strings.Contains(s.Text, "Sure?") || s.Failed {
@@ -173,13 +194,15 @@ func TestAPageThatCannotBeReadIsNoFailedAct(t *testing.T) {
 	if acts(steps)[0].Failed {
 		t.Error("the click is told as failed")
 	}
-	if rs := results(b.model.asked(t, 1).Messages); !strings.Contains(rs[0].Text, "note: the page could not be read: a dialog is open") {
+	if rs := results(b.model.asked(t, 1).Messages); !strings.Contains(rs[0].Text, "note: the page could not be read: a "+
+		"dialog is open") {
 		t.Errorf("the model reads %q", rs[0].Text)
 	}
 }
 
 func TestEveryActShowsPeopleAPicture(t *testing.T) {
-	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("screenshot", `{}`), call("hover", `{"ref":"e3"}`), say("ok"))
+	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("screenshot", `{}`), call("hover", `{"ref":"e3"}`),
+		say("ok"))
 	withPage(b, &page{shot: func(n int) ([]byte, error) {
 		if n == 3 {
 			return nil, errors.New("too busy")
@@ -253,9 +276,12 @@ func TestTheModelSeesItsScreenshots(t *testing.T) {
 
 func TestPicturesAreShownWhenTheModelChoosesAndOnce(t *testing.T) {
 	b := newBench(
-		call("screenshot", `{"show":true}`, "screenshot", `{"show":true}`, "screenshot", `{"show":false}`, "screenshot", `{"show":true}`), say("Look."))
+		call("screenshot", `{"show":true}`, "screenshot", `{"show":true}`, "screenshot", `{"show":false}`, "screenshot",
+			`{"show":true}`), say("Look."))
 	same := strings.Repeat("a", 500) // different pictures may have the same beginning
-	withPage(b, &page{shot: func(n int) ([]byte, error) { return []byte(same + []string{"x", "x", "y", "z"}[(n-1)%4]), nil }})
+	withPage(b, &page{shot: func(n int) ([]byte, error) {
+		return []byte(same + []string{"x", "x", "y", "z"}[(n-1)%4]), nil
+	}})
 	answer, _ := b.answer(t)
 	var got []string
 	for _, img := range answer.Images {
@@ -291,7 +317,8 @@ func TestLongPagesAreCutOnWholeLines(t *testing.T) {
 }
 
 func TestOldPageStatesAreLeftOut(t *testing.T) {
-	b := newBench(call("snapshot", `{}`), call("snapshot", `{}`), call("snapshot", `{}`), call("snapshot", `{}`), say("ok"))
+	b := newBench(call("snapshot", `{}`), call("snapshot", `{}`), call("snapshot", `{}`), call("snapshot", `{}`),
+		say("ok"))
 	b.session.URL = shop
 	b.settings.HistorySnapshots = 2
 	b.answer(t)
@@ -308,7 +335,8 @@ func TestOldPageStatesAreLeftOut(t *testing.T) {
 }
 
 func TestAnotherDocumentIsShownWholeAndSoIsALargeChange(t *testing.T) {
-	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("click", `{"ref":"e5"}`), call("hover", `{"ref":"e3"}`), call("back", `{}`), say("ok"))
+	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("click", `{"ref":"e5"}`),
+		call("hover", `{"ref":"e3"}`), call("back", `{}`), say("ok"))
 	p := &page{}
 	change := func(url, state string) func(context.Context, map[string]any) ([]string, error) {
 		return func(context.Context, map[string]any) ([]string, error) {
@@ -318,7 +346,10 @@ func TestAnotherDocumentIsShownWholeAndSoIsALargeChange(t *testing.T) {
 			return nil, nil
 		}
 	}
-	p.on = on{"click": change(shop+"b", home+"\n- text: b"), "hover": change(shop+"b", found), "back": change(shop+"b#top", found+"\n- text: top")}
+	p.on = on{
+		"click": change(shop+"b", home+"\n- text: b"), "hover": change(shop+"b", found),
+		"back": change(shop+"b#top", found+"\n- text: top"),
+	}
 	b.settings.HistorySnapshots = 10
 	withPage(b, p).answer(t)
 	rs := results(b.model.asked(t, -1).Messages)
@@ -350,7 +381,8 @@ func TestABlindModelIsNotGivenPicturesOfASeeingOne(t *testing.T) {
 	b.answer(t)
 	ms := b.model.asked(t, 0).Messages
 	if n := pictures(ms); n != 0 || len(results(ms)) != 1 {
-		t.Errorf("%d pictures and %d results are in the conversation, want the result without its picture", n, len(results(ms)))
+		t.Errorf("%d pictures and %d results are in the conversation, want the result without its picture", n,
+			len(results(ms)))
 	}
 }
 
@@ -360,7 +392,10 @@ func TestTheModelChoosesThePicturesOfItsAnswer(t *testing.T) {
 		var all []llm.Image
 		for _, c := range captions {
 			data, caption, _ := strings.Cut(c, "|")
-			all = append(all, llm.Image{MediaType: "image/jpeg", Data: []byte("picture of http://shop.test/" + data), Caption: caption})
+			all = append(all, llm.Image{
+				MediaType: "image/jpeg", Data: []byte("picture of http://shop.test/" + data),
+				Caption: caption,
+			})
 		}
 		return all
 	}
@@ -371,7 +406,8 @@ func TestTheModelChoosesThePicturesOfItsAnswer(t *testing.T) {
 		want    []llm.Image
 	}{
 		"by number, the page now, and an element, in order": {
-			append(replies{open, shot}, named("show_pictures", `{"pictures":["e7",1,"now"],"captions":["the\nprice ","the shop"]}`)),
+			append(replies{open, shot},
+				named("show_pictures", `{"pictures":["e7",1,"now"],"captions":["the\nprice ","the shop"]}`)),
 			"The answer shows e7, 1, now.", shows("e7|the price", "|the shop", "|"),
 		},
 		"instead of what it has shown before": {
@@ -386,7 +422,8 @@ func TestTheModelChoosesThePicturesOfItsAnswer(t *testing.T) {
 			append(replies{open, shown}, named("show_pictures", `{"pictures":["9","e404"]}`)), "nothing was chosen", shows("|"),
 		},
 		"more than an answer shows": {
-			append(replies{open}, named("show_pictures", `{"pictures":["e1","e2","e3","e4","e5","e6","e7","e8","e9","e10","e11"]}`)),
+			append(replies{open}, named("show_pictures",
+				`{"pictures":["e1","e2","e3","e4","e5","e6","e7","e8","e9","e10","e11"]}`)),
 			`"e11" (an answer shows 10)`, shows("e1|", "e2|", "e3|", "e4|", "e5|", "e6|", "e7|", "e8|", "e9|", "e10|"),
 		},
 	} {
@@ -422,7 +459,8 @@ func TestAModelIsToldHowItComesToKnowWhatAPictureShows(t *testing.T) {
 			t.Errorf("%+v: told %q, want %q", caps, rs[0].Text, want)
 		}
 		for _, tool := range asked.Tools {
-			if got := strings.Contains(string(tool.Schema), `"question"`); got != (caps.Described && tool.Name == "browser_screenshot") {
+			if got := strings.Contains(string(tool.Schema), `"question"`); got != (caps.Described &&
+				tool.Name == "browser_screenshot") {
 				t.Errorf("%+v: %s has a question: %v", caps, tool.Name, got)
 			}
 		}
@@ -510,7 +548,9 @@ func TestOfEarlierTasksRemainsWhatWasAskedAndAnswered(t *testing.T) {
 		}
 		b.task.Prompt = fmt.Sprintf("task %d", i)
 		if i == 1 { // the interrupted task is kept with the next one
-			b.script(call("open", `{"url":"http://shop.test/"}`), func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, errors.New("no answer") })
+			b.script(call("open", `{"url":"http://shop.test/"}`), func(context.Context, llm.Request) (llm.Reply, error) {
+				return llm.Reply{}, errors.New("no answer")
+			})
 			if _, err := b.run(t.Context()); err == nil {
 				t.Fatal("the task has an answer, want an error")
 			}
@@ -552,10 +592,13 @@ func TestALongConversationKeepsThePageThatIsWorked(t *testing.T) {
 	withPage(b, &page{})
 	for i := range 6 {
 		b.task.Prompt = fmt.Sprintf("task %d: %s", i, strings.Repeat("please ", 60))
-		b.script(call("open", `{"url":"http://shop.test/"}`), call("extract", `{}`), call("hover", `{"ref":"e3"}`), say(strings.Repeat("an answer ", 60)))
+		b.script(call("open", `{"url":"http://shop.test/"}`), call("extract", `{}`), call("hover", `{"ref":"e3"}`),
+			say(strings.Repeat("an answer ", 60)))
 		b.answer(t)
 		for n, r := range b.model.requests[1:] {
-			if !slices.ContainsFunc(results(r.Messages), func(r llm.ToolResult) bool { return strings.Contains(r.Text, "\npage:\n") }) {
+			if !slices.ContainsFunc(results(r.Messages), func(r llm.ToolResult) bool {
+				return strings.Contains(r.Text, "\npage:\n")
+			}) {
 				t.Errorf("task %d: after %d calls the model does not see the page", i, n+1)
 			}
 		}

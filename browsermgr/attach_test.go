@@ -57,8 +57,9 @@ func alive(p *chrome.Process) bool {
 func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 	browser := external.Process(t)
 	for name, entry := range map[string]string{
-		"port":          fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port),
-		"stale address": fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d/devtools/browser/old","cdpPort":%d,"attachOnly":true}`, browser.Port, browser.Port),
+		"port": fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port),
+		"stale address": fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d/devtools/browser/old","cdpPort":%d,"attachOnly":true}`,
+			browser.Port, browser.Port),
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := manager(t, nil)
@@ -155,16 +156,19 @@ func TestAttachFailureNamesTheProbeThatFailed(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	check.Must(t, err)
 	defer silent.Close()
-	attachOnly(t, m, fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d?token=s3cr3t","attachOnly":true}`, silent.Addr().(*net.TCPAddr).Port))
+	attachOnly(t, m, fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d?token=s3cr3t","attachOnly":true}`,
+		silent.Addr().(*net.TCPAddr).Port))
 	p := findProfile(t, m, "ext")
 	_, err = p.Acquire(t.Context(), true)
 	for _, want := range []string{"discovery at", "websocket at", "no answer in time", "tried 3 times"} {
-		if err == nil || !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr3t") {
+		if err == nil || !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	r, err := p.Doctor(t.Context(), false)
-	if c := findCheck(t, r, "attach-target"); err != nil || c.Status != chrome.CheckFail || !strings.Contains(c.Summary, "no answer") {
+	if c := findCheck(t, r, "attach-target"); err != nil || c.Status != chrome.CheckFail ||
+		!strings.Contains(c.Summary, "no answer") {
 		t.Errorf("the doctor: %+v, %v", c, err)
 	}
 }
@@ -196,7 +200,9 @@ func TestAddressIsCheckedAgainstThePolicy(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Endpoints = nobodysList{}
 	})
-	if _, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"}); !errors.Is(err, profile.ErrEndpointBlocked) {
+	if _, err := m.CreateProfile(t.Context(),
+		browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"}); !errors.Is(err,
+		profile.ErrEndpointBlocked) {
 		t.Errorf("create: %v", err)
 	}
 	attachOnly(t, m, `{"cdpUrl":"wss://metadata.invalid"}`)
@@ -208,9 +214,13 @@ func TestAddressIsCheckedAgainstThePolicy(t *testing.T) {
 func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
 	browser := external.Process(t)
 	m := manager(t, nil)
-	create(t, m, browsermgr.CreateProfileOptions{Name: "ext", Driver: "existing-session", UserDataDir: browser.UserDataDir})
+	create(t, m, browsermgr.CreateProfileOptions{
+		Name: "ext", Driver: "existing-session",
+		UserDataDir: browser.UserDataDir,
+	})
 	p := findProfile(t, m, "ext")
-	if s := status(t, p); s.Running || s.CDPReady || s.Driver != "existing-session" || *s.CDPPort != browser.Port || s.ProbeError != "" {
+	if s := status(t, p); s.Running || s.CDPReady || s.Driver != "existing-session" || *s.CDPPort != browser.Port ||
+		s.ProbeError != "" {
 		t.Errorf("passive status: %+v", s)
 	}
 	u := use(t, p)
@@ -246,7 +256,8 @@ func asker(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (d
 	t.Cleanup(srv.Close)
 	dir = t.TempDir()
 	port := srv.Listener.Addr().(*net.TCPAddr).Port
-	check.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), fmt.Appendf(nil, "%d\n/devtools/browser/x", port), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), fmt.Appendf(nil, "%d\n/devtools/browser/x", port),
+		0o600))
 	return dir, asked
 }
 
@@ -396,7 +407,10 @@ func looked(t *testing.T, file string) []string {
 		t.Fatalf("read %s: %v", file, err)
 	}
 	var found []string
-	for _, name := range []string{"HOST_RESOLVER_SYSTEM_TASK", "HOST_RESOLVER_DNS_TASK", "DNS_TRANSACTION", "UDP_BYTES_SENT"} {
+	for _, name := range []string{
+		"HOST_RESOLVER_SYSTEM_TASK", "HOST_RESOLVER_DNS_TASK", "DNS_TRANSACTION",
+		"UDP_BYTES_SENT",
+	} {
 		id, known := log.Constants.Types[name]
 		if !known {
 			t.Errorf("this Chromium logs no %s", name)
@@ -422,7 +436,8 @@ func TestNothingBypassesTheProxy(t *testing.T) {
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), `result: ["complete"]`)
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)}), allWays)
 	for _, host := range []string{
-		"fetch.refused", "secure.refused", " socket.refused", "localhost:", "[::1]:", " blob.refused", " data.refused", " module.refused", " nested.refused",
+		"fetch.refused", "secure.refused", " socket.refused", "localhost:", "[::1]:", " blob.refused", " data.refused",
+		" module.refused", " nested.refused",
 		"blob-socket.refused", "data-socket.refused", "module-socket.refused", "nested-socket.refused",
 	} {
 		if !proxy.has(host) {
@@ -479,7 +494,10 @@ func TestFlagsThatBypassTheProxyAreRefused(t *testing.T) {
 }
 
 func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
-	for _, flag := range []string{"--remote-allow-origins=*", "-remote-debugging-address=0.0.0.0", "--REMOTE-DEBUGGING-PORT=9222", "--remote-debugging-pipe", "--user-data-dir=/tmp/x"} {
+	for _, flag := range []string{
+		"--remote-allow-origins=*", "-remote-debugging-address=0.0.0.0",
+		"--REMOTE-DEBUGGING-PORT=9222", "--remote-debugging-pipe", "--user-data-dir=/tmp/x",
+	} {
 		m := manager(t, func(m *browsermgr.Manager) {
 			configure(m, func(c *profile.Config) { c.Args = []string{"--lang=de", flag} })
 		})
@@ -526,7 +544,8 @@ func TestProxyAndObserversAreAskedForAtEachStart(t *testing.T) {
 		m.Gate = g
 	})
 	p := findProfile(t, m, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "no port is free") {
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "no port is free") {
 		t.Errorf("a browser without its proxy: %v", err)
 	}
 	for n := range 2 {

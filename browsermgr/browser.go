@@ -227,7 +227,8 @@ func (b *browser) run() {
 			}
 			b.handleEvent(ev)
 		case <-idle:
-			if !b.hasUnownedPages() && b.uses.IsIdle(b.manager.IdleAfter) && !b.losesPages() && b.uses.TryEnd(b.manager.IdleAfter) {
+			if !b.hasUnownedPages() && b.uses.IsIdle(b.manager.IdleAfter) && !b.losesPages() &&
+				b.uses.TryEnd(b.manager.IdleAfter) {
 				b.manager.Logger.Info("stopping idle browser", "pid", b.pid())
 			}
 		case <-sweep.C:
@@ -307,7 +308,8 @@ func (b *browser) shutDown() {
 const undoOverridesTimeout = 5 * time.Second
 
 func (b *browser) undoOverrides() {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), undoOverridesTimeout, &fault.TimeLimitError{Limit: undoOverridesTimeout})
+	ctx, cancel := context.WithTimeoutCause(context.Background(), undoOverridesTimeout,
+		&fault.TimeLimitError{Limit: undoOverridesTimeout})
 	defer cancel()
 	if err := profile.UndoOverrides(ctx, b.observers); err != nil {
 		b.manager.Logger.Warn("undo overrides in browser", "error", err)

@@ -105,7 +105,8 @@ type BreakerError struct {
 }
 
 func (e *BreakerError) Error() string {
-	return fmt.Sprintf("the browser of profile %q has failed to start %d times in a row, and is not tried again for %s; the last time: %v",
+	return fmt.Sprintf("the browser of profile %q has failed to start %d times in a row, and is not tried again for %s; "+
+		"the last time: %v",
 		e.Profile, e.Failures, sessions.DurationText(max(time.Until(e.Until), time.Second)), e.Err)
 }
 

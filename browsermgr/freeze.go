@@ -24,7 +24,8 @@ func (b *browser) freezeUnused(after time.Duration) {
 		case <-tick.C:
 		}
 		for _, tab := range b.unusedTabs() {
-			if err := tab.Freeze(ctx, after); err != nil && !errors.Is(err, page.ErrTabGone) && !errors.Is(err, page.ErrBrowserGone) {
+			if err := tab.Freeze(ctx, after); err != nil && !errors.Is(err, page.ErrTabGone) &&
+				!errors.Is(err, page.ErrBrowserGone) {
 				b.manager.Logger.Debug("a page was not frozen", "tab", tab.ID(), "error", err)
 			}
 		}

@@ -139,8 +139,9 @@ func (m *Manager) Open(ctx context.Context) error {
 		m.FirstPort, m.LastPort = FirstPort, LastPort
 	}
 	m.store = &profile.Store{
-		Path: filepath.Join(m.Home, "browser", "profiles.json"), FirstPort: m.FirstPort, LastPort: m.LastPort, DefaultName: m.Profile,
-		PortInUse: func(port int) bool { return !chrome.PortFree(context.WithoutCancel(ctx), port) },
+		Path: filepath.Join(m.Home, "browser", "profiles.json"), FirstPort: m.FirstPort, LastPort: m.LastPort,
+		DefaultName: m.Profile,
+		PortInUse:   func(port int) bool { return !chrome.PortFree(context.WithoutCancel(ctx), port) },
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

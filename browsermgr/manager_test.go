@@ -64,13 +64,15 @@ func TestCrashDuringAnActionIsReportedAndTheWindowRecovers(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("the error took %s", took)
 	}
-	if err == nil || !strings.Contains(err.Error(), "signal 9") || !strings.Contains(err.Error(), "the page is reopened on the next step") {
+	if err == nil || !strings.Contains(err.Error(), "signal 9") ||
+		!strings.Contains(err.Error(), "the page is reopened on the next step") {
 		t.Errorf("got %v", err)
 	}
 	if url, _, tabs := state(t, w); url != base+"/" || len(tabs) != 0 {
 		t.Errorf("state without a browser: %q %q", url, tabs)
 	}
-	if _, err := w.Act(t.Context(), "click", map[string]any{"ref": ref}); err == nil || !strings.Contains(err.Error(), "take a snapshot") {
+	if _, err := w.Act(t.Context(), "click", map[string]any{"ref": ref}); err == nil ||
+		!strings.Contains(err.Error(), "take a snapshot") {
 		t.Errorf("a ref of the page that is gone: %v", err)
 	}
 	again, reopened, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
@@ -95,10 +97,12 @@ func TestABrowserThatHangsIsReplaced(t *testing.T) {
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	check.Must(t, check.Suspend(m.Status()[0].PID))
 	_, err := w.Act(t.Context(), "tabNew", nil)
-	if err == nil || !strings.Contains(err.Error(), "did not answer any more, and was ended; the page is reopened on the next step") {
+	if err == nil || !strings.Contains(err.Error(), "did not answer any more, and was ended; the page is reopened on "+
+		"the next step") {
 		t.Errorf("got %v", err)
 	}
-	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened again at "+base+"/two; what was typed there is lost")
+	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened again at "+base+
+		"/two; what was typed there is lost")
 }
 
 func TestWindowIsRestoredAfterACrash(t *testing.T) {
@@ -110,7 +114,8 @@ func TestWindowIsRestoredAfterACrash(t *testing.T) {
 	kill(t, m)
 	eventually(t, "the crash is noticed", func() bool { return !m.Status()[0].Running })
 	w, reopened, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-	if err != nil || reopened != "the page had been closed and was opened again at "+base+"/two; what was typed there is lost" {
+	if err != nil || reopened != "the page had been closed and was opened again at "+base+"/two; what was typed "+
+		"there is lost" {
 		t.Fatalf("reopened %q, %v", reopened, err)
 	}
 	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "the other tab was closed with the browser")
@@ -147,7 +152,8 @@ func TestCrashedPageIsReportedAndReloaded(t *testing.T) {
 	}()
 	<-signs
 	killPages(t, m)
-	if err := <-failed; err == nil || !strings.Contains(err.Error(), "the page crashed; the page is reopened on the next step") {
+	if err := <-failed; err == nil ||
+		!strings.Contains(err.Error(), "the page crashed; the page is reopened on the next step") {
 		t.Errorf("got %v", err)
 	}
 	notes := act(t, w, "wait", map[string]any{"text": "Second page"})

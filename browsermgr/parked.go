@@ -99,7 +99,9 @@ func (w *Window) savePages(ctx context.Context, b *browser) (kept *parkedWindow,
 
 // reopenParked restores the tabs of a parked window in their order and returns the current one when all are ready.
 // reopened reports on the current one; the others are reported in the notes of the next action.
-func (w *Window) reopenParked(ctx context.Context, b *browser, kept *parkedWindow) (tab *page.Tab, reopened string, err error) {
+func (w *Window) reopenParked(ctx context.Context, b *browser,
+	kept *parkedWindow,
+) (tab *page.Tab, reopened string, err error) {
 	tabs := make([]*page.Tab, len(kept.pages))
 	for i := range kept.pages {
 		if tabs[i], err = w.openTab(ctx, b); err != nil {

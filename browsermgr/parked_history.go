@@ -185,7 +185,8 @@ func (s *pageSession) intercept(ctx context.Context, on func(requestID, frameID 
 // emptyPage returns the response for history entries that are only passed through. Its status, 203, keeps Chromium from
 // showing it again when somebody navigates back to it.
 func emptyPage(title string) (status int, body string) {
-	return http.StatusNonAuthoritativeInfo, base64.StdEncoding.EncodeToString([]byte("<!doctype html><title>" + html.EscapeString(title) + "</title>"))
+	return http.StatusNonAuthoritativeInfo,
+		base64.StdEncoding.EncodeToString([]byte("<!doctype html><title>" + html.EscapeString(title) + "</title>"))
 }
 
 // makeHistory gives a new tab a history by loading an empty page for each entry, since CDP cannot write one. Nothing is
@@ -199,13 +200,20 @@ func (s *pageSession) makeHistory(ctx context.Context, entries []historyEntry, a
 		status, body := emptyPage(title)
 		return "Fetch.fulfillRequest", map[string]any{
 			"requestId": requestID, "responseCode": status, "body": body,
-			"responseHeaders": []map[string]string{{"name": "Content-Type", "value": "text/html; charset=utf-8"}, {"name": "Cache-Control", "value": "no-store"}},
+			"responseHeaders": []map[string]string{
+				{"name": "Content-Type", "value": "text/html; charset=utf-8"},
+				{"name": "Cache-Control", "value": "no-store"},
+			},
 		}
 	})
 	if err != nil {
 		return err
 	}
-	for _, req := range []proto.Request{proto.PageEnable{}, proto.NetworkEnable{}, proto.NetworkSetBypassServiceWorker{Bypass: true}} {
+	for _, req := range []proto.Request{
+		proto.PageEnable{},
+		proto.NetworkEnable{},
+		proto.NetworkSetBypassServiceWorker{Bypass: true},
+	} {
 		if err := s.do(ctx, req, nil); err != nil {
 			return err
 		}

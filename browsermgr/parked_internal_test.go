@@ -23,7 +23,8 @@ func TestATabThatClosedMeanwhileIsNotSelected(t *testing.T) {
 func TestAllThatIsKeptOfAPageCounts(t *testing.T) {
 	long := strings.Repeat("x", maxParkedPage)
 	for name, f := range map[string]parkedFrame{
-		"state": {State: &long}, "address": {URL: long}, "focus": {Focus: []byte(long)}, "storage": {Storage: map[string]string{"a": long}},
+		"state": {State: &long}, "address": {URL: long}, "focus": {Focus: []byte(long)},
+		"storage": {Storage: map[string]string{"a": long}},
 	} {
 		if p := (parkedPage{frames: []parkedFrame{f}}); p.size() < maxParkedPage {
 			t.Errorf("%s: %d bytes", name, p.size())

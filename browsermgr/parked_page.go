@@ -185,7 +185,9 @@ func (w *Window) restorePage(ctx context.Context, b *browser, tab *page.Tab, p p
 
 // loadParked loads a parked page in a new tab and restores its history, storage and fields. missing names the fields
 // that are gone or did not accept their former value.
-func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab, p parkedPage) (notes, missing []string, err error) {
+func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab,
+	p parkedPage,
+) (notes, missing []string, err error) {
 	if len(p.history) == 0 {
 		notes, err = w.navigate(ctx, b, tab, p.url)
 		return notes, nil, err
@@ -239,7 +241,8 @@ func (s *pageSession) prepare(ctx context.Context, p parkedPage) error {
 		return err
 	}
 	if len(p.frames) > 0 {
-		set := "(({ storage, state }) => { Object.assign(sessionStorage, storage); if (state) history.replaceState(JSON.parse(state), ''); })"
+		set := "(({ storage, state }) => { Object.assign(sessionStorage, storage); if (state) " +
+			"history.replaceState(JSON.parse(state), ''); })"
 		main, err := json.Marshal(p.frames[0])
 		if err != nil {
 			return err

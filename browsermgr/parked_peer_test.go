@@ -42,7 +42,10 @@ func TestFieldsOfReactComeBackAsItsState(t *testing.T) {
 			http.ServeFile(w, r, filepath.Join(dir, "node_modules", name, "umd", name+".production.min.js"))
 		}
 	}
-	site := browsertest.Routes(t, map[string]any{"/": reactPage, "/react.js": file("react"), "/react-dom.js": file("react-dom")})
+	site := browsertest.Routes(t, map[string]any{
+		"/": reactPage, "/react.js": file("react"),
+		"/react-dom.js": file("react-dom"),
+	})
 	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site + "/"})
 	act(t, w, "type", map[string]any{"ref": refOf(t, w, "Name"), "text": "Ada"})

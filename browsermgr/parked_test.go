@@ -71,7 +71,8 @@ const showAll = `() => {
 func heldSite(t *testing.T) string {
 	t.Helper()
 	return browsertest.Routes(t, map[string]any{
-		"/": heldPage, "/frame": "<input>", "/before": "<title>Before</title><h1>Before</h1>", "/after": "<title>After</title><h1>After</h1>",
+		"/": heldPage, "/frame": "<input>", "/before": "<title>Before</title><h1>Before</h1>",
+		"/after": "<title>After</title><h1>After</h1>",
 	})
 }
 
@@ -168,10 +169,13 @@ func TestAllTabsOfAParkedWindowComeBackInTheirOrder(t *testing.T) {
 func TestAPageStaysOpenThatCannotComeBackAsItIs(t *testing.T) {
 	const nothing = "nothing"
 	pages := map[string]struct{ page, do string }{
-		nothing:                     {`<input type=password><input type=file><div contenteditable></div>`, `1`},
-		"a text in an editor":       {`<div contenteditable></div>`, `void document.querySelector("div").append("draft")`},
-		"a password":                {`<input type=password>`, `void (document.querySelector("input").value = "hunter2")`},
-		"a code":                    {`<input autocomplete=one-time-code>`, `void (document.querySelector("input").value = "123456")`},
+		nothing:               {`<input type=password><input type=file><div contenteditable></div>`, `1`},
+		"a text in an editor": {`<div contenteditable></div>`, `void document.querySelector("div").append("draft")`},
+		"a password":          {`<input type=password>`, `void (document.querySelector("input").value = "hunter2")`},
+		"a code": {
+			`<input autocomplete=one-time-code>`,
+			`void (document.querySelector("input").value = "123456")`,
+		},
 		"it asks before it is left": {`<p>Work</p>`, `void (onbeforeunload = () => "sure?")`},
 		"a dialog":                  {`<p>Ask</p>`, `void setTimeout(() => alert("hello"))`},
 		"a call": {`<p>Call</p>`, `(async () => {
@@ -187,7 +191,10 @@ func TestAPageStaysOpenThatCannotComeBackAsItIs(t *testing.T) {
 			await a.setRemoteDescription(b.localDescription);
 			await connected;
 		})()`},
-		"the answer to a form": {`<form method=post action="/posted"><button>Send</button></form>`, `void document.querySelector("form").requestSubmit()`},
+		"the answer to a form": {
+			`<form method=post action="/posted"><button>Send</button></form>`,
+			`void document.querySelector("form").requestSubmit()`,
+		},
 	}
 	m := sharedManager(t)
 	for name, of := range pages {
@@ -204,7 +211,9 @@ func TestAPageStaysOpenThatCannotComeBackAsItIs(t *testing.T) {
 			act(t, w, "evaluate", map[string]any{"fn": of.do})
 			tab, _ := w.Observed()
 			if name == "the answer to a form" {
-				browsertest.Eventually(t, "the answer is there", func() bool { return strings.HasSuffix(tab.URL(), "/posted") && tab.Loaded() })
+				browsertest.Eventually(t, "the answer is there", func() bool {
+					return strings.HasSuffix(tab.URL(), "/posted") && tab.Loaded()
+				})
 			}
 			if name == "a dialog" {
 				browsertest.Eventually(t, "it opens", func() bool { return len(tab.Dialogs().Pending) > 0 })
@@ -230,7 +239,8 @@ func TestABrowserIsNotStoppedForIdlenessWhosePagesWouldLoseSomething(t *testing.
 	site := browsertest.Routes(t, map[string]any{"/": `<div contenteditable></div>`})
 	var log check.Log
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.IdleAfter, m.Logger = 200*time.Millisecond, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		m.IdleAfter, m.Logger = 200*time.Millisecond,
+			slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site + "/"})
 	write := func(text string) {
@@ -240,7 +250,9 @@ func TestABrowserIsNotStoppedForIdlenessWhosePagesWouldLoseSomething(t *testing.
 	write("draft")
 	w.Rest()
 	was := m.Status()[0].PID
-	eventually(t, "it was to be stopped", func() bool { return strings.Contains(log.String(), "an idle browser keeps running") })
+	eventually(t, "it was to be stopped", func() bool {
+		return strings.Contains(log.String(), "an idle browser keeps running")
+	})
 	js(t, w, `() => document.querySelector("div").textContent`, `"draft"`)
 	if now := m.Status()[0].PID; now != was {
 		t.Errorf("the browser is another one: %d, was %d", now, was)

@@ -47,13 +47,31 @@ var kinds = []struct {
 	{"cookie of the server", `await fetch("/login?mine")`, `await (await fetch("/who")).text()`, false},
 	{"session cookie", `document.cookie = "s=mine"`, `/s=(\w+)/.exec(document.cookie)?.[1]`, true},
 	{"localStorage", `localStorage.k = "mine"`, `localStorage.k`, false},
-	{"IndexedDB", `await new Promise(done => { indexedDB.open("mine").onsuccess = done })`, `(await indexedDB.databases()).map(d => d.name).join()`, false},
-	{"Cache API", `await (await caches.open("c")).put("/k", new Response("mine"))`, `await (await caches.match("/k"))?.text()`, false},
-	{"service worker", `await navigator.serviceWorker.register("/sw.js?mine"); await navigator.serviceWorker.ready`, `(await navigator.serviceWorker.getRegistrations())[0]?.active.scriptURL.split("?")[1]`, false},
-	{"file system", `await (await navigator.storage.getDirectory()).getFileHandle("mine", {create: true})`, `(await Array.fromAsync((await navigator.storage.getDirectory()).keys())).join()`, false},
-	{"HTTP cache", `await (await fetch("/cached", {headers: {"X-Body": "mine"}})).text()`, `await fetch("/cached", {cache: "only-if-cached", mode: "same-origin"}).then(r => r.text(), () => "")`, false},
+	{
+		"IndexedDB", `await new Promise(done => { indexedDB.open("mine").onsuccess = done })`,
+		`(await indexedDB.databases()).map(d => d.name).join()`, false,
+	},
+	{
+		"Cache API", `await (await caches.open("c")).put("/k", new Response("mine"))`,
+		`await (await caches.match("/k"))?.text()`, false,
+	},
+	{
+		"service worker", `await navigator.serviceWorker.register("/sw.js?mine"); await navigator.serviceWorker.ready`,
+		`(await navigator.serviceWorker.getRegistrations())[0]?.active.scriptURL.split("?")[1]`, false,
+	},
+	{
+		"file system", `await (await navigator.storage.getDirectory()).getFileHandle("mine", {create: true})`,
+		`(await Array.fromAsync((await navigator.storage.getDirectory()).keys())).join()`, false,
+	},
+	{
+		"HTTP cache", `await (await fetch("/cached", {headers: {"X-Body": "mine"}})).text()`,
+		`await fetch("/cached", {cache: "only-if-cached", mode: "same-origin"}).then(r => r.text(), () => "")`, false,
+	},
 	{"HTTP login", `await new Promise(done => { const r = new XMLHttpRequest(); r.open("GET", "/basic", true, "mine", "pw"); r.onload = done; r.send() })`, `await (await fetch("/basic", {headers: {"X-Quiet": "1"}})).text()`, true},
-	{"permission", `sessionStorage.granted = "mine"`, `(await navigator.permissions.query({name: "geolocation"})).state === "granted" ? sessionStorage.granted ?? "mine of others" : ""`, true},
+	{
+		"permission", `sessionStorage.granted = "mine"`,
+		`(await navigator.permissions.query({name: "geolocation"})).state === "granted" ? sessionStorage.granted ?? "mine of others" : ""`, true,
+	},
 	{"clipboard", `await navigator.clipboard.writeText("mine")`, `await navigator.clipboard.readText()`, true},
 	{"HSTS", "", "", false},
 	{"download", "", "", false},
@@ -86,7 +104,9 @@ func leavingSite(t *testing.T) string {
 		w.Header().Set("Content-Disposition", `attachment; filename="kept.txt"`)
 		fmt.Fprint(w, r.URL.RawQuery)
 	})
-	mux.HandleFunc("GET /sw.js", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/javascript") })
+	mux.HandleFunc("GET /sw.js", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+	})
 	mux.HandleFunc("GET /cached", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=3600")
 		fmt.Fprint(w, r.Header.Get("X-Body"))
@@ -219,7 +239,8 @@ func (v visit) grant(names ...string) {
 	origin := v.run("return location.origin")
 	for _, name := range names {
 		req := proto.BrowserSetPermission{
-			Permission: &proto.BrowserPermissionDescriptor{Name: name}, Setting: proto.BrowserPermissionSettingGranted, Origin: origin,
+			Permission: &proto.BrowserPermissionDescriptor{Name: name}, Setting: proto.BrowserPermissionSettingGranted,
+			Origin: origin,
 		}
 		check.Must(v.t, v.use.Browser.RootSession().Do(v.t.Context(), req))
 	}
@@ -470,7 +491,9 @@ func TestAPlaceThatIsLeftIsForgotten(t *testing.T) {
 	for _, name := range []string{"clank@server-1", "clank@server-12"} {
 		check.Must(t, findOrCreate(t, m, name).Start(t.Context(), browsermgr.StartOptions{}))
 	}
-	check.Must(t, os.MkdirAll(filepath.Join(m.Home, "browser", findOrCreate(t, m, "work@server-1").Name(), "user-data"), 0o700)) // of one that ended
+	// of one that ended
+	check.Must(t, os.MkdirAll(filepath.Join(m.Home, "browser", findOrCreate(t, m, "work@server-1").Name(), "user-data"),
+		0o700))
 	check.Must(t, m.RemovePlace(t.Context(), "server-1"))
 	placesAreListed(t, m, []string{"clank@server-12"})
 	left, err := filepath.Glob(filepath.Join(m.Home, "browser", "*server*"))
@@ -541,7 +564,8 @@ func TestBrowsersThatAreNotUsedMakeRoom(t *testing.T) {
 	open("b", "clank@server-3")
 	for range 5 { // more often than the breaker bears failures
 		err := begin("clank@person-1")
-		if !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "2 run") || !strings.Contains(err.Error(), "in use") {
+		if !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "2 run") ||
+			!strings.Contains(err.Error(), "in use") {
 			t.Fatalf("a third one: %v", err)
 		}
 	}

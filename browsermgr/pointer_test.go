@@ -59,7 +59,11 @@ func TestMouseAndKeysActAtAPoint(t *testing.T) {
 		args map[string]any
 		want []string
 	}{
-		{"clickCoords", map[string]any{"x": 10, "y": "20.5"}, []string{"mousemove 0@10,20", "mousedown 0@10,20 1", "mouseup 0@10,20 1", "click 0@10,20 1"}},
+		{
+			"clickCoords",
+			map[string]any{"x": 10, "y": "20.5"},
+			[]string{"mousemove 0@10,20", "mousedown 0@10,20 1", "mouseup 0@10,20 1", "click 0@10,20 1"},
+		},
 		{
 			"clickCoords",
 			map[string]any{"x": 10, "y": 20, "clickCount": 3, "modifiers": "Shift"},
@@ -69,13 +73,25 @@ func TestMouseAndKeysActAtAPoint(t *testing.T) {
 				"mousedown 0@10,20 3 shift", "mouseup 0@10,20 3 shift", "click 0@10,20 3 shift",
 			},
 		},
-		{"clickCoords", map[string]any{"x": 1, "y": 2, "button": "middle"}, []string{"mousemove 0@1,2", "mousedown 1@1,2 1", "mouseup 1@1,2 1", "auxclick 1@1,2 1"}},
+		{
+			"clickCoords",
+			map[string]any{"x": 1, "y": 2, "button": "middle"},
+			[]string{"mousemove 0@1,2", "mousedown 1@1,2 1", "mouseup 1@1,2 1", "auxclick 1@1,2 1"},
+		},
 		{"pointerMove", map[string]any{"x": 30, "y": 40}, []string{"mousemove 0@30,40"}},
 		{"pointerDown", map[string]any{"x": 30, "y": 40}, []string{"mousemove 0@30,40", "mousedown 0@30,40 1"}},
 		{"pointerMove", map[string]any{"x": 33, "y": 44}, []string{"mousemove 1@33,44"}},
-		{"pointerUp", map[string]any{"x": 35, "y": 45}, []string{"mousemove 1@35,45", "mouseup 0@35,45 1", "click 0@35,45 1"}},
+		{
+			"pointerUp",
+			map[string]any{"x": 35, "y": 45},
+			[]string{"mousemove 1@35,45", "mouseup 0@35,45 1", "click 0@35,45 1"},
+		},
 		{"keyDown", map[string]any{"key": "ctrl"}, []string{"keydown Control 0 ctrl"}},
-		{"clickCoords", map[string]any{"x": 5, "y": 5}, []string{"mousemove 0@5,5", "mousedown 0@5,5 1 ctrl", "mouseup 0@5,5 1 ctrl", "click 0@5,5 1 ctrl"}},
+		{
+			"clickCoords",
+			map[string]any{"x": 5, "y": 5},
+			[]string{"mousemove 0@5,5", "mousedown 0@5,5 1 ctrl", "mouseup 0@5,5 1 ctrl", "click 0@5,5 1 ctrl"},
+		},
 		{"press", map[string]any{"key": "Shift+ArrowUp", "count": 2}, []string{
 			"keydown Shift 0 ctrl+shift", "keydown ArrowUp 0 ctrl+shift", "keyup ArrowUp 0 ctrl+shift", "keyup Shift 0 ctrl",
 			"keydown Shift 0 ctrl+shift", "keydown ArrowUp 0 ctrl+shift", "keyup ArrowUp 0 ctrl+shift", "keyup Shift 0 ctrl",
@@ -102,7 +118,8 @@ func TestHeldKeysAndButtonsAreReleasedWithTheirDocument(t *testing.T) {
 	act(t, w, "evaluate", map[string]any{"fn": told})
 	act(t, w, "clickCoords", map[string]any{"x": 8, "y": 8})
 	got := heard(t, w)
-	if want := []string{"mousemove 0@8,8", "mousedown 0@8,8 1", "mouseup 0@8,8 1", "click 0@8,8 1"}; !cmp.Equal(want, got[max(len(got)-4, 0):]) {
+	if want := []string{"mousemove 0@8,8", "mousedown 0@8,8 1", "mouseup 0@8,8 1", "click 0@8,8 1"}; !cmp.Equal(want,
+		got[max(len(got)-4, 0):]) {
 		t.Errorf("got %q, want free hands on a new page", got)
 	}
 	act(t, w, "pointerDown", map[string]any{"x": 9, "y": 9})
@@ -124,9 +141,11 @@ func TestTextIsTypedIntoTheFocusedElement(t *testing.T) {
 		{"c", "rich 🎉", true, "rich 🎉"},
 		{"b", strings.Repeat("long ", 500) + "\nend", true, strings.Repeat("long ", 500) + "\nend"},
 	} {
-		act(t, w, "evaluate", map[string]any{"fn": `const e = document.querySelector('#` + tt.id + `'); e.focus(); e.setSelectionRange?.(9e6, 9e6); return ''`})
+		act(t, w, "evaluate", map[string]any{"fn": `const e = document.querySelector('#` + tt.id +
+			`'); e.focus(); e.setSelectionRange?.(9e6, 9e6); return ''`})
 		act(t, w, "insertText", map[string]any{"text": tt.text, "clear": tt.clear})
-		notes := act(t, w, "evaluate", map[string]any{"fn": `const e = document.querySelector('#` + tt.id + `'); return JSON.stringify(e.value ?? e.innerText) === ` + "JSON.stringify(" + quoted(tt.want) + `)`})
+		notes := act(t, w, "evaluate", map[string]any{"fn": `const e = document.querySelector('#` + tt.id +
+			`'); return JSON.stringify(e.value ?? e.innerText) === ` + "JSON.stringify(" + quoted(tt.want) + `)`})
 		contains(t, notes, "true")
 	}
 }
@@ -135,7 +154,8 @@ func TestInputReachesFramesOfOtherSites(t *testing.T) {
 	w := recordingWindow(t)
 	u, _, _ := state(t, w)
 	far := strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two", "/form", 1)
-	write(t, w, `<iframe src="`+far+`" style="position:fixed;left:40px;top:100px;width:300px;height:200px;border:7px solid;padding:3px"></iframe>`)
+	write(t, w, `<iframe src="`+far+
+		`" style="position:fixed;left:40px;top:100px;width:300px;height:200px;border:7px solid;padding:3px"></iframe>`)
 	act(t, w, "wait", map[string]any{"loadState": "networkidle"})
 	eventually(t, "the frame is there", func() bool {
 		text, err := w.Snapshot(t.Context(), sessions.SnapshotOptions{})
@@ -188,7 +208,8 @@ func TestTheWheelScrollsWhatIsUnderIt(t *testing.T) {
 	write(t, w, `<div id=box style="position:fixed;left:0;top:0;width:200px;height:200px;overflow:auto"><p style="height:2000px">x</div><p style="height:5000px">`)
 	act(t, w, "wheel", map[string]any{"x": 100, "y": 100, "deltaY": 300})
 	act(t, w, "wheel", map[string]any{"x": 400, "y": 100, "deltaY": "120"})
-	contains(t, act(t, w, "evaluate", map[string]any{"fn": "[document.querySelector('#box').scrollTop, scrollY]"}), "[300,120]")
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": "[document.querySelector('#box').scrollTop, scrollY]"}),
+		"[300,120]")
 }
 
 func TestAScreenshotReportsTheSizeOfItsCoordinates(t *testing.T) {
@@ -207,8 +228,10 @@ func TestAScreenshotReportsTheSizeOfItsCoordinates(t *testing.T) {
 				want = 1280
 			}
 			want /= pinch
-			if math.Abs(shot.Width-want) > 1 || math.Abs(shot.Width/shot.Height-float64(size.Width)/float64(size.Height)) > 0.01 {
-				t.Errorf("factor %v, pinch %v: got %v×%v of %v×%v, want a width of %v", factor, pinch, shot.Width, shot.Height, size.Width, size.Height, want)
+			if math.Abs(shot.Width-want) > 1 ||
+				math.Abs(shot.Width/shot.Height-float64(size.Width)/float64(size.Height)) > 0.01 {
+				t.Errorf("factor %v, pinch %v: got %v×%v of %v×%v, want a width of %v", factor, pinch, shot.Width, shot.Height,
+					size.Width, size.Height, want)
 			}
 		}
 	}
@@ -219,7 +242,10 @@ func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
 	t.Helper()
 	err := w.WithTab(t.Context(), func(tab *page.Tab) error {
 		if factor > 0 {
-			err := tab.MainFrame().Do(t.Context(), proto.EmulationSetDeviceMetricsOverride{Width: 1001, Height: 601, DeviceScaleFactor: factor})
+			err := tab.MainFrame().Do(t.Context(), proto.EmulationSetDeviceMetricsOverride{
+				Width: 1001, Height: 601,
+				DeviceScaleFactor: factor,
+			})
 			if err != nil {
 				return err
 			}
@@ -312,16 +338,19 @@ func TestAWindowIsFilmedAsPicturesAre(t *testing.T) {
 	hiding.Store(true)
 	covered, _ := filmed(t, w, 80, 1)
 	if !near(covered, 50, 50, grey) || !near(covered, 150, 150, red) || covered.Bounds() != whole.Bounds() {
-		t.Errorf("got %v inside and %v outside of what must not be seen, want %v and %v", covered.At(50, 50), covered.At(150, 150), grey, red)
+		t.Errorf("got %v inside and %v outside of what must not be seen, want %v and %v", covered.At(50, 50),
+			covered.At(150, 150), grey, red)
 	}
 	small, _ := filmed(t, w, 80, 0.5)
 	if !near(small, 25, 25, grey) || !near(small, 75, 75, red) {
-		t.Errorf("got %v inside and %v outside in a small picture, want %v and %v", small.At(25, 25), small.At(75, 75), grey, red)
+		t.Errorf("got %v inside and %v outside in a small picture, want %v and %v", small.At(25, 25), small.At(75, 75), grey,
+			red)
 	}
 	hiding.Store(false)
 
 	var open *page.DialogError
-	if _, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": "void setTimeout(() => alert(1))"}); err != nil && !errors.As(err, &open) {
+	if _, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": "void setTimeout(() => alert(1))"}); err != nil &&
+		!errors.As(err, &open) {
 		t.Fatal(err)
 	}
 	eventually(t, "a dialog", func() bool {

@@ -128,7 +128,8 @@ func (p *profileState) restartIfHeadlessDiffers(ctx context.Context, b *browser,
 	}
 	if n := b.windowCount(); n > 0 {
 		how := map[bool]string{true: "runs headless", false: "has a window"}[b.headless]
-		return fmt.Errorf("%w: the browser of profile %q %s and is in use: close its windows first (%d open)", ErrUnavailable, p.name, how, n)
+		return fmt.Errorf("%w: the browser of profile %q %s and is in use: close its windows first (%d open)", ErrUnavailable,
+			p.name, how, n)
 	}
 	return b.stop(ctx)
 }
@@ -178,7 +179,8 @@ func (p *profileState) recordStart(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		p.breaker.Close()
-	case ctx.Err() != nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrClosed), errors.Is(err, chrome.ErrNoDisplay), errors.Is(err, errNoRoom):
+	case ctx.Err() != nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrClosed), errors.Is(err, chrome.ErrNoDisplay),
+		errors.Is(err, errNoRoom):
 	default:
 		p.breaker.RecordFailure(err)
 	}
@@ -216,7 +218,8 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) (
 		}
 	}()
 	got, err := profile.Launch(ctx, executable, chrome.LaunchOptions{
-		Proxy: b.proxy, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox, Sound: b.headless,
+		Proxy: b.proxy, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
+		Sound:       b.headless,
 		ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
 		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,
 	}, b.connectOptions())
@@ -234,7 +237,9 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) (
 }
 
 // serveDevTools opens a DevTools port for other programs and saves its number in the profile.
-func (m *Manager) serveDevTools(ctx context.Context, pl profile.Resolved, conn *page.Browser, ports []int) (*profile.DevToolsServer, error) {
+func (m *Manager) serveDevTools(ctx context.Context, pl profile.Resolved, conn *page.Browser,
+	ports []int,
+) (*profile.DevToolsServer, error) {
 	token := m.DevToolsToken
 	if token == nil {
 		token = func(string) bool { return false }
@@ -320,7 +325,8 @@ func (p *profileState) join(ctx context.Context, b *browser) error {
 	if err != nil {
 		return err
 	}
-	p.manager.Logger.Info("connecting to a person's browser; it may ask there whether to allow it", "profile", p.name, "user_data_dir", session.Path)
+	p.manager.Logger.Info("connecting to a person's browser; it may ask there whether to allow it", "profile", p.name,
+		"user_data_dir", session.Path)
 	got, err := profile.JoinSession(ctx, session, b.connectOptions())
 	if errors.Is(err, profile.ErrConnectionDenied) {
 		p.breaker.Open(err)

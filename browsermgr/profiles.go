@@ -40,7 +40,8 @@ func (m *Manager) CreateProfile(ctx context.Context, opts CreateProfileOptions) 
 		return CreatedProfile{}, err
 	}
 	p := profile.Profile{
-		Name: opts.Name, Driver: profile.Driver(opts.Driver), Color: opts.Color, CDPURL: opts.CDPURL, UserDataDir: opts.UserDataDir,
+		Name: opts.Name, Driver: profile.Driver(opts.Driver), Color: opts.Color, CDPURL: opts.CDPURL,
+		UserDataDir: opts.UserDataDir,
 	}
 	if p.CDPURL != "" {
 		e, err := profile.ParseEndpoint(p.CDPURL)
@@ -59,7 +60,10 @@ func (m *Manager) CreateProfile(ctx context.Context, opts CreateProfileOptions) 
 	if err != nil {
 		return CreatedProfile{}, err
 	}
-	c := CreatedProfile{Profile: p.Name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: p.Color, IsRemote: pl.IsRemote()}
+	c := CreatedProfile{
+		Profile: p.Name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(),
+		Color: p.Color, IsRemote: pl.IsRemote(),
+	}
 	if p.UserDataDir != "" {
 		c.UserDataDir = &p.UserDataDir
 	}
@@ -174,7 +178,8 @@ func (p *Profile) Reset(ctx context.Context) (TrashResult, error) {
 		return TrashResult{}, err
 	}
 	if pl.Mode != profile.ModeLaunched {
-		return TrashResult{}, fault.Invalidf("reset-profile is for profiles whose browser is started here; that of %q is not, and its data is not ours", p.Name())
+		return TrashResult{}, fault.Invalidf("reset-profile is for profiles whose browser is started here; that of %q is "+
+			"not, and its data is not ours", p.Name())
 	}
 	moved, err := p.state.moveToTrash(ctx, p.state.manager.userDataDir(p.Name()))
 	if err != nil {

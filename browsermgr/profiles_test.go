@@ -85,12 +85,14 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", trash)
 	m := manager(t, letOthersIn)
 	made := create(t, m, browsermgr.CreateProfileOptions{Name: "work", Driver: "openclaw"})
-	if made.CDPPort == nil || *made.CDPPort <= m.FirstPort || *made.CDPPort > m.LastPort || made.UserDataDir != nil || made.Transport != "cdp" || made.IsRemote {
+	if made.CDPPort == nil || *made.CDPPort <= m.FirstPort || *made.CDPPort > m.LastPort || made.UserDataDir != nil ||
+		made.Transport != "cdp" || made.IsRemote {
 		t.Errorf("made %+v", made)
 	}
 	p := findProfile(t, m, "work")
 	idle := status(t, p)
-	if idle.Running || idle.PID != nil || *idle.CDPPort != *made.CDPPort || idle.DetectedExecutablePath == nil || idle.Driver != "openclaw" {
+	if idle.Running || idle.PID != nil || *idle.CDPPort != *made.CDPPort || idle.DetectedExecutablePath == nil ||
+		idle.Driver != "openclaw" {
 		t.Errorf("idle: %+v", idle)
 	}
 	if stop(t, p) {
@@ -98,12 +100,17 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	}
 	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	s := ready(t, p)
-	if !s.Running || !s.CDPReady || !s.CDPHTTP || !s.PageReady || s.PID == nil || *s.CDPPort != *made.CDPPort || !s.Headless || s.HeadlessSource != "config" {
+	if !s.Running || !s.CDPReady || !s.CDPHTTP || !s.PageReady || s.PID == nil || *s.CDPPort != *made.CDPPort ||
+		!s.Headless || s.HeadlessSource != "config" {
 		t.Errorf("running: %+v", s)
 	}
-	eventually(t, "the graphics are known", func() bool { s := status(t, p); return s.Graphics != nil && s.Graphics.Acceleration != "" })
+	eventually(t, "the graphics are known", func() bool {
+		s := status(t, p)
+		return s.Graphics != nil && s.Graphics.Acceleration != ""
+	})
 	list, err := m.Profiles(t.Context())
-	if err != nil || len(list) != 3 || list[0].Name != "clank" || !list[0].IsDefault || list[2].Name != "work" || !list[2].Running || list[2].TabCount != 1 {
+	if err != nil || len(list) != 3 || list[0].Name != "clank" || !list[0].IsDefault || list[2].Name != "work" ||
+		!list[2].Running || list[2].TabCount != 1 {
 		t.Errorf("list: %+v, %v", list, err)
 	}
 	moved, err := p.Reset(t.Context())
@@ -152,18 +159,23 @@ func TestInvalidRequestsHaveDistinctErrors(t *testing.T) {
 	}
 	_, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "remote"})
 	refuse("twice", err, profile.ErrExists)
-	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "u", Driver: "existing-session", UserDataDir: "/nowhere/at/all"})
+	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{
+		Name: "u", Driver: "existing-session",
+		UserDataDir: "/nowhere/at/all",
+	})
 	refuse("a directory that is not there", err, browsermgr.ErrInvalid)
 	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", Driver: "extension"})
 	refuse("the extension", err, browsermgr.ErrInvalid)
 	_, err = findProfile(t, m, "remote").Reset(t.Context())
 	refuse("reset of a remote one", err, browsermgr.ErrInvalid)
-	refuse("headless of a remote one", findProfile(t, m, "remote").Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}), browsermgr.ErrInvalid)
+	refuse("headless of a remote one",
+		findProfile(t, m, "remote").Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}), browsermgr.ErrInvalid)
 	_, err = m.DeleteProfile(t.Context(), "clank")
 	refuse("delete the default", err, browsermgr.ErrInvalid)
 	_, err = findProfile(t, m, "").Acquire(t.Context(), false)
 	refuse("use without a start", err, browsermgr.ErrNotRunning)
-	if s := status(t, findProfile(t, m, "remote")); s.CDPURL == nil || strings.Contains(*s.CDPURL, "s3cr3t") || strings.Contains(s.ProbeError, "s3cr3t") || s.ProbeError == "" {
+	if s := status(t, findProfile(t, m, "remote")); s.CDPURL == nil || strings.Contains(*s.CDPURL, "s3cr3t") ||
+		strings.Contains(s.ProbeError, "s3cr3t") || s.ProbeError == "" {
 		t.Errorf("status of a remote one out of reach: %+v", s)
 	}
 	if findProfile(t, m, "openclaw").Name() != "clank" {
@@ -174,7 +186,8 @@ func TestInvalidRequestsHaveDistinctErrors(t *testing.T) {
 func TestBrowserWithoutAPortSaysSo(t *testing.T) {
 	m := sharedManager(t)
 	window(t, m, browsermgr.WindowOptions{Key: "a"})
-	if s := ready(t, findProfile(t, m, "")); !s.CDPReady || !s.CDPHTTP || s.Version == "" || s.CDPPort != nil || s.CDPURL != nil || m.Status()[0].Port != 0 {
+	if s := ready(t, findProfile(t, m, "")); !s.CDPReady || !s.CDPHTTP || s.Version == "" || s.CDPPort != nil ||
+		s.CDPURL != nil || m.Status()[0].Port != 0 {
 		t.Errorf("status %+v", s)
 	}
 	u := use(t, findProfile(t, m, ""))
@@ -190,14 +203,16 @@ func TestAPortThatAnotherProgramHasTakenIsNamedAndAnotherServes(t *testing.T) {
 	check.Must(t, err)
 	p := findProfile(t, m, "work")
 	r, err := p.Doctor(t.Context(), false)
-	if c := findCheck(t, r, "devtools-port"); err != nil || c.Status != chrome.CheckWarn || !strings.Contains(c.Summary, fmt.Sprintf("(pid %d)", os.Getpid())) {
+	if c := findCheck(t, r, "devtools-port"); err != nil || c.Status != chrome.CheckWarn ||
+		!strings.Contains(c.Summary, fmt.Sprintf("(pid %d)", os.Getpid())) {
 		t.Errorf("the doctor says %+v, %v", c, err)
 	}
 	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	s := ready(t, p)
 	list, err := m.Profiles(t.Context())
 	check.Must(t, err)
-	if info := list[2]; *s.CDPPort == *made.CDPPort || *info.CDPPort != *s.CDPPort || *info.CDPURL != *s.CDPURL || info.ReconcileReason != nil {
+	if info := list[2]; *s.CDPPort == *made.CDPPort || *info.CDPPort != *s.CDPPort || *info.CDPURL != *s.CDPURL ||
+		info.ReconcileReason != nil {
 		t.Errorf("it listens on %d, its own is %d, the list has %+v", *s.CDPPort, *made.CDPPort, info)
 	}
 	stop(t, p)
@@ -292,7 +307,8 @@ func TestStoppedProcessIsReportedAndRestarted(t *testing.T) {
 	check.Must(t, check.Suspend(pid))
 	begun := time.Now()
 	s := status(t, p)
-	if took := time.Since(begun); took > 20*time.Second || s.Running || s.CDPReady || !strings.Contains(s.ProbeError, "does not answer") {
+	if took := time.Since(begun); took > 20*time.Second || s.Running || s.CDPReady ||
+		!strings.Contains(s.ProbeError, "does not answer") {
 		t.Errorf("after %s: %+v", took, s)
 	}
 	if r, err := p.Doctor(t.Context(), false); err != nil || findCheck(t, r, "cdp-websocket").Status != chrome.CheckFail {
@@ -313,14 +329,16 @@ func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
 	})
 	p := findProfile(t, m, "")
 	for range 3 {
-		if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "exited with status 1") {
+		if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "exited with status 1") {
 			t.Fatalf("got %v", err)
 		}
 	}
 	begun := time.Now()
 	err := p.Start(t.Context(), browsermgr.StartOptions{})
 	open, ok := errors.AsType[*browsermgr.BreakerError](err)
-	if !ok || open.Failures != 3 || !strings.Contains(err.Error(), "exited with status 1") || time.Since(begun) > 5*time.Second {
+	if !ok || open.Failures != 3 || !strings.Contains(err.Error(), "exited with status 1") ||
+		time.Since(begun) > 5*time.Second {
 		t.Errorf("got %v", err)
 	}
 }
@@ -353,14 +371,18 @@ func TestSettingsAreReadAtEachStart(t *testing.T) {
 	check.Must(t, err)
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Config = func() profile.Config {
-			return profile.Config{Disabled: off, Headless: new(true), NoSandbox: true, Executable: exe.Path, Args: []string{"--lang=de"}}
+			return profile.Config{
+				Disabled: off, Headless: new(true), NoSandbox: true, Executable: exe.Path,
+				Args: []string{"--lang=de"},
+			}
 		}
 	})
 	p := findProfile(t, m, "")
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrDisabled) {
 		t.Errorf("switched off: %v", err)
 	}
-	if r, err := p.Doctor(t.Context(), false); err != nil || r.OK || findCheck(t, r, "plugin-enabled").Status != chrome.CheckFail {
+	if r, err := p.Doctor(t.Context(), false); err != nil || r.OK ||
+		findCheck(t, r, "plugin-enabled").Status != chrome.CheckFail {
 		t.Errorf("the doctor: %v, %v", r.Checks, err)
 	}
 	off = false

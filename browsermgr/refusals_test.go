@@ -153,34 +153,40 @@ func TestTheTabOfARefusedRequestIsReported(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) { m.Gate = g })
 	base := site(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: base + "/"})
-	act(t, w, "evaluate", map[string]any{"fn": `await Promise.allSettled([fetch('http://plain.refused.example/x'), fetch('https://tunnel.example/y'),
+	act(t, w, "evaluate", map[string]any{
+		"fn": `await Promise.allSettled([fetch('http://plain.refused.example/x'), fetch('https://tunnel.example/y'),
   new Promise((done) => { const s = new WebSocket('ws://socket.example/z'); s.onerror = done; })]);
 const asks = (address) => "fetch('" + address + "').catch(() => 0).then(() => postMessage(1))";
 const blob = (code) => URL.createObjectURL(new Blob([code]));
 const worker = (address) => new Promise((done) => { new Worker(address).onmessage = done; });
 await worker(blob(asks('http://worker.refused.example/w')));
 await worker('data:text/javascript,' + encodeURIComponent(asks('https://tunnel.example/data')));
-await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(asks('http://nested.refused.example/n')) + "]))).onmessage = () => postMessage(1)"))`})
+await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(asks('http://nested.refused.example/n')) + "]))).onmessage = () => postMessage(1)"))`,
+	})
 	for _, want := range []string{
 		"clank http://plain.refused.example/x", "clank https://tunnel.example/y", "clank ws://socket.example/z",
 		"clank http://worker.refused.example/w", "clank https://tunnel.example/data", "clank http://nested.refused.example/n",
 	} {
 		eventually(t, want+" to be told", func() bool { return strings.Contains(g.blame(), want) })
 	}
-	if got := g.blame(); strings.Contains(got, "document") || strings.Contains(got, base) || strings.Contains(got, "nobody") {
+	if got := g.blame(); strings.Contains(got, "document") || strings.Contains(got, base) ||
+		strings.Contains(got, "nobody") {
 		t.Errorf("told:\n%s", got)
 	}
 	for _, address := range []string{"http://plain.refused.example/doc", "https://tunnel.example/doc"} {
 		_, err := w.Act(t.Context(), "navigate", map[string]any{"url": address})
-		if !errors.Is(err, browsermgr.ErrNavigationBlocked) || !strings.Contains(err.Error(), address+" document is refused: ask the operator") {
+		if !errors.Is(err, browsermgr.ErrNavigationBlocked) ||
+			!strings.Contains(err.Error(), address+" document is refused: ask the operator") {
 			t.Errorf("navigate %s: %v", address, err)
 		}
 	}
 	act(t, w, "navigate", map[string]any{"url": base + "/"})
-	notes := act(t, w, "evaluate", map[string]any{"fn": `const f = document.createElement('iframe'); f.src = 'http://frame.refused.example/';
+	notes := act(t, w, "evaluate",
+		map[string]any{"fn": `const f = document.createElement('iframe'); f.src = 'http://frame.refused.example/';
   await new Promise((done) => { f.onload = done; document.body.append(f); })`})
 	contains(t, notes, "refused: clank http://frame.refused.example/ document")
-	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/parted"}), "refused: clank http://frame.refused.example/part document")
+	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/parted"}),
+		"refused: clank http://frame.refused.example/part document")
 	if url, title, _ := state(t, w); url != base+"/parted" || title != "Parted" {
 		t.Errorf("a page with a refused frame: got %s %q", url, title)
 	}
@@ -291,16 +297,24 @@ told.login = (await fetch('/login')).status;
 return told`
 	notes := act(t, w, "evaluate", map[string]any{"fn": tries})
 	for _, want := range []string{
-		`"/open/fetch":"fulfilled"`, `"/secret/fetch":"rejected"`, `"/hop/fetch":"rejected"`, `"beacons":"true,true"`, `"image":"error"`,
-		`"open frame":"loaded"`, `"worker":"fulfilled,rejected"`, `"module":"fulfilled,rejected"`, `"nested":"fulfilled,rejected"`,
-		`"blob":"rejected"`, `"data":"rejected"`, `"refused script":"error"`, `"shared":"fulfilled,rejected"`, `"early":"loaded"`, `"login":200`,
+		`"/open/fetch":"fulfilled"`, `"/secret/fetch":"rejected"`, `"/hop/fetch":"rejected"`, `"beacons":"true,true"`,
+		`"image":"error"`,
+		`"open frame":"loaded"`, `"worker":"fulfilled,rejected"`, `"module":"fulfilled,rejected"`,
+		`"nested":"fulfilled,rejected"`,
+		`"blob":"rejected"`, `"data":"rejected"`, `"refused script":"error"`, `"shared":"fulfilled,rejected"`,
+		`"early":"loaded"`, `"login":200`,
 	} {
 		contains(t, notes, want)
 	}
 	check.Must(t, world.SetCredentials(t.Context(), tab, nil))
-	contains(t, act(t, w, "evaluate", map[string]any{"fn": `window.open('/secret/popup'); return await fetch('/secret/after').then(() => 1, () => 0)`}), "result: 0")
+	contains(t, act(t, w, "evaluate",
+		map[string]any{"fn": `window.open('/secret/popup'); return await fetch('/secret/after').then(() => 1, () => 0)`}),
+		"result: 0")
 	eventually(t, "the popup to be judged", func() bool { return strings.Contains(g.blame(), "/secret/popup document") })
-	for _, path := range []string{"fetch", "beacon", "image", "frame", "worker", "module", "inner", "blob", "data", "worker.js", "shared", "early", "popup", "after"} {
+	for _, path := range []string{
+		"fetch", "beacon", "image", "frame", "worker", "module", "inner", "blob", "data",
+		"worker.js", "shared", "early", "popup", "after",
+	} {
 		eventually(t, "/secret/"+path+" to be judged", func() bool { return g.asked(server.URL + "/secret/" + path) })
 	}
 	server.Close()
@@ -312,7 +326,10 @@ return told`
 			t.Errorf("%s was reached", path)
 		}
 	}
-	for _, name := range []string{"fetch", "beacon", "frame", "worker", "module", "part.js", "inner", "blob", "data", "shared", "early"} {
+	for _, name := range []string{
+		"fetch", "beacon", "frame", "worker", "module", "part.js", "inner", "blob", "data",
+		"shared", "early",
+	} {
 		if !arrived["/open/"+name] {
 			t.Errorf("/open/%s, which is harmless, was not reached", name)
 		}

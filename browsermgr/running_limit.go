@@ -39,7 +39,8 @@ func (m *Manager) makeRoom(ctx context.Context, p *profileState, most int) error
 		b := stopUnused(browsers)
 		if b == nil {
 			m.Logger.Warn("browser not started: too many are in use", "profile", p.name, "running", count)
-			return fmt.Errorf("%w: %d run (setting “Running browsers”), and all of them are in use; try again when somebody's task has ended", errNoRoom, count)
+			return fmt.Errorf("%w: %d run (setting “Running browsers”), and all of them are in use; try again when somebody's "+
+				"task has ended", errNoRoom, count)
 		}
 		m.Logger.Info("stopping the least recently used browser", "profile", b.resolved.Name, "pid", b.pid())
 		select {

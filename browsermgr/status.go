@@ -83,7 +83,8 @@ func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 		s.MemoryMB = b.memoryMB()
 	}
 	kind := string(b.executable.Kind)
-	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = profile.NonBlank(kind), profile.NonBlank(kind), profile.NonBlank(b.executable.Path)
+	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = profile.NonBlank(kind), profile.NonBlank(kind),
+		profile.NonBlank(b.executable.Path)
 	s.Graphics = b.graphics.Load()
 }
 
@@ -104,7 +105,10 @@ func (m *Manager) Profiles(ctx context.Context) ([]profile.Info, error) {
 	for i, one := range stored {
 		pl, err := m.resolve(one)
 		if err != nil {
-			list[i] = profile.Info{Name: one.Name, Transport: profile.TransportCDP, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: profile.NonBlank(err.Error())}
+			list[i] = profile.Info{
+				Name: one.Name, Transport: profile.TransportCDP, Color: one.Color, Driver: pl.DriverName(),
+				ReconcileReason: profile.NonBlank(err.Error()),
+			}
 			continue
 		}
 		looks.Go(func() {
@@ -142,7 +146,8 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 		pl = p.manager.withFirstPort(pl)
 	}
 	info := profile.Info{
-		Name: p.name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, Driver: pl.DriverName(),
+		Name: p.name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color,
+		Driver:    pl.DriverName(),
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.IsRemote(), Place: place,
 	}
 	if b := p.current(); b != nil && b.acquire() {
@@ -152,7 +157,8 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 		if b.port != 0 && b.resolved.Mode == profile.ModeLaunched {
 			info.CDPPort, info.CDPURL = &b.port, profile.NonBlank(profile.LocalEndpoint(b.port).String())
 		}
-		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != was.CDPPort && b.port != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
+		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != was.CDPPort &&
+			b.port != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
 			info.ReconcileReason = profile.NonBlank("its setup has changed since it was started: stop and start it")
 		}
 		return info
@@ -192,7 +198,8 @@ func (m *Manager) unlistedProfiles(listed []profile.Info) []profile.Info {
 			port = &s.Port
 		}
 		found = append(found, profile.Info{
-			Name: s.Profile, Transport: profile.TransportCDP, CDPPort: port, Color: b.resolved.Color, Driver: b.resolved.DriverName(), Running: true,
+			Name: s.Profile, Transport: profile.TransportCDP, CDPPort: port, Color: b.resolved.Color,
+			Driver: b.resolved.DriverName(), Running: true,
 			Listening: port != nil, MemoryMB: b.memoryMB(),
 			TabCount: len(b.conn.Tabs()), IsRemote: b.resolved.IsRemote(), MissingFromConfig: true,
 			ReconcileReason: profile.NonBlank("it is not on the list of profiles any more"),
@@ -236,7 +243,8 @@ func (p *profileState) guardStatus(pl profile.Resolved, running *browser) profil
 	case !launched && m.Gate != nil:
 		s.Mode, s.Note = profile.GuardBestEffort, profile.BestEffortNote
 	case launched && m.Gate != nil && bypass != "":
-		s.Note = "the flag " + bypass + " of the settings leads around the proxy, which they allow because pages may reach everything"
+		s.Note = "the flag " + bypass + " of the settings leads around the proxy, which they allow because pages may reach " +
+			"everything"
 	}
 	if m.Gate != nil {
 		s.Refusals = m.Gate.RefusalCount(p.name)
@@ -317,7 +325,8 @@ func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, er
 	return res, err
 }
 
-var errNetworkLost = errors.New("the browser's network process ended and was started again, so what was loading is lost")
+var errNetworkLost = errors.New("the browser's network process ended and was started again, so what was " +
+	"loading is lost")
 
 // networkLossGrace bounds how long after a failed load the browser may report that its network process has ended.
 const networkLossGrace = 500 * time.Millisecond

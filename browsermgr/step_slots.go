@@ -17,9 +17,9 @@ const (
 	stepSlotLimit = time.Second
 )
 
-// stepSlots limits how many steps run at once, first come, first served. Without a limit all steps share the processors,
-// so each takes as long as all of them together, and a large one many times longer than a small one. Its methods are
-// safe for concurrent use.
+// stepSlots limits how many steps run at once, first come, first served. Without a limit all steps share the
+// processors, so each takes as long as all of them together, and a large one many times longer than a small one. Its
+// methods are safe for concurrent use.
 type stepSlots struct {
 	mu      sync.Mutex
 	taken   int
@@ -27,8 +27,8 @@ type stepSlots struct {
 }
 
 // BeginStep waits for a slot among the steps that run at once: an action and what is read of the page around it. The
-// caller calls end when the step has ended. A step that takes long loses its slot before that. The error is the cause of
-// ctx.
+// caller calls end when the step has ended. A step that takes long loses its slot before that. The error is the cause
+// of ctx.
 func (m *Manager) BeginStep(ctx context.Context) (end func(), err error) {
 	return m.steps.begin(ctx, stepsPerProcessor*runtime.GOMAXPROCS(0))
 }

@@ -19,7 +19,8 @@ type stepAskers struct {
 	names []string // of those that got one, in order
 }
 
-// ask asks for a slot and keeps it for a while on the bubble's clock. The channel receives the error that ends the wait.
+// ask asks for a slot and keeps it for a while on the bubble's clock. The channel receives the error that ends the
+// wait.
 func (a *stepAskers) ask(ctx context.Context, name string, keep time.Duration) <-chan error {
 	failed := make(chan error, 1)
 	go func() {

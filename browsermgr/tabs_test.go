@@ -207,7 +207,8 @@ func holds(t *testing.T, temp, home string) held {
 }
 
 func (h held) within(limit held) bool {
-	return h.descriptors <= limit.descriptors && h.goroutines <= limit.goroutines && h.processes <= limit.processes && h.temporary <= limit.temporary
+	return h.descriptors <= limit.descriptors && h.goroutines <= limit.goroutines && h.processes <= limit.processes &&
+		h.temporary <= limit.temporary
 }
 
 // tempDir returns a temporary directory with a path short enough for Chromium's socket.
@@ -250,7 +251,8 @@ func TestClosedTabsAndRestartsLeaveNothingBehind(t *testing.T) {
 			cycle()
 		}
 		limit := holds(t, temp, m.Home)
-		limit.descriptors, limit.goroutines, limit.processes = limit.descriptors+4, limit.goroutines+8, limit.processes+2 // kept-alive connections of the site, spare renderers
+		// kept-alive connections of the site, spare renderers
+		limit.descriptors, limit.goroutines, limit.processes = limit.descriptors+4, limit.goroutines+8, limit.processes+2
 		leavesNothing(t, limit, rounds(t, "CLANK_LEAK_CYCLES", 5), cycle)
 	})
 	if !stop(t, p) {

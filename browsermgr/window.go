@@ -306,7 +306,10 @@ func (w *Window) WithTab(ctx context.Context, do func(tab *page.Tab) error) erro
 // lists only those elements.
 func (w *Window) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (text string, err error) {
 	return w.readText(ctx, func(tab *page.Tab) (string, error) {
-		snapshot, err := tab.Snapshot(ctx, page.SnapshotOptions{Interactive: o.Interactive, After: o.After, MaxChars: o.MaxChars})
+		snapshot, err := tab.Snapshot(ctx, page.SnapshotOptions{
+			Interactive: o.Interactive, After: o.After,
+			MaxChars: o.MaxChars,
+		})
 		return snapshot.Text, err
 	})
 }

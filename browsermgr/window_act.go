@@ -356,7 +356,9 @@ func (w *Window) withFileNames(b *browser, kind string, args map[string]any) map
 
 // ActIfUnchanged is like Act, but does nothing and returns same as false if the action no longer has the effects
 // that mark stands for. The page is kept from changing until the input has arrived.
-func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
+func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[string]any,
+	mark string,
+) (notes []string, same bool, err error) {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {
 		return nil, false, err

@@ -71,7 +71,8 @@ func TestActionsWithoutEffectsArePerformed(t *testing.T) {
 			t.Errorf("%s: same %v, %v; without a mark %v", tt.kind, same, err, plainly)
 		}
 	}
-	if classes, text, _ := judged(t, w, "navigate", map[string]any{"url": "https://elsewhere.example/x"}); classes != "leave" || text != "Go to elsewhere.example" {
+	if classes, text, _ := judged(t, w, "navigate",
+		map[string]any{"url": "https://elsewhere.example/x"}); classes != "leave" || text != "Go to elsewhere.example" {
 		t.Errorf("to another host: %q, %q", classes, text)
 	}
 }
@@ -159,8 +160,11 @@ const maze = `<style>body > * {position:fixed; left:0; width:200px; height:40px}
 func TestTargetsOfInputAreNamed(t *testing.T) {
 	w := recordingWindow(t)
 	u, _, _ := state(t, w)
-	write(t, w, strings.Replace(maze, "FAR", strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two", "/form", 1), 1))
-	act(t, w, "evaluate", map[string]any{"fn": `const root = host.attachShadow({mode: 'closed'}); root.innerHTML = '<button style="width:200px;height:40px">Shadow</button>'; return ''`})
+	write(t, w, strings.Replace(maze, "FAR", strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two",
+		"/form", 1), 1))
+	act(t, w, "evaluate", map[string]any{
+		"fn": `const root = host.attachShadow({mode: 'closed'}); root.innerHTML = '<button style="width:200px;height:40px">Shadow</button>'; return ''`,
+	})
 	eventually(t, "the frames are there", func() bool {
 		text, err := w.Snapshot(t.Context(), sessions.SnapshotOptions{})
 		return err == nil && strings.Contains(text, "Name") && strings.Contains(text, "Inner")

@@ -31,7 +31,8 @@ func TestWindowActsAndLooks(t *testing.T) {
 	if err != nil || shot.MediaType != "image/jpeg" || !strings.HasPrefix(string(shot.Data), "\xff\xd8") {
 		t.Errorf("screenshot: %d bytes of %q, %v", len(shot.Data), shot.MediaType, err)
 	}
-	if size, _, err := image.DecodeConfig(bytes.NewReader(shot.Data)); err != nil || size.Width != 1280 || size.Height != 720 {
+	if size, _, err := image.DecodeConfig(bytes.NewReader(shot.Data)); err != nil || size.Width != 1280 ||
+		size.Height != 720 {
 		t.Errorf("screenshot of %d × %d, %v, want 1280 × 720", size.Width, size.Height, err)
 	}
 	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/missing"}), "HTTP 404")
@@ -60,7 +61,8 @@ func TestWindowsDoNotSeeEachOther(t *testing.T) {
 	}
 	other := strings.Fields(tabsOfA[0])[1]
 	for _, kind := range []string{"tabSelect", "tabClose"} {
-		if _, err := b.Act(t.Context(), kind, map[string]any{"tab": other}); err == nil || !strings.Contains(err.Error(), "tab not found") {
+		if _, err := b.Act(t.Context(), kind, map[string]any{"tab": other}); err == nil ||
+			!strings.Contains(err.Error(), "tab not found") {
 			t.Errorf("%s of another window's tab: %v", kind, err)
 		}
 	}
@@ -75,7 +77,8 @@ func TestWindowsDoNotSeeEachOther(t *testing.T) {
 	if err := b.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.Snapshot(t.Context(), sessions.SnapshotOptions{}); err == nil || !strings.Contains(err.Error(), "closed") {
+	if _, err := b.Snapshot(t.Context(), sessions.SnapshotOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "closed") {
 		t.Errorf("a closed window: %v", err)
 	}
 	if _, ok := m.Lookup("b"); ok {
@@ -95,7 +98,8 @@ func TestPopupBelongsToItsOpenersWindow(t *testing.T) {
 	a := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	b := window(t, m, browsermgr.WindowOptions{Key: "b"})
 	act(t, a, "navigate", map[string]any{"url": base + "/popups"})
-	contains(t, act(t, a, "click", map[string]any{"ref": refOf(t, a, "New tab")}), "a new tab opened and is the current one")
+	contains(t, act(t, a, "click", map[string]any{"ref": refOf(t, a, "New tab")}), "a new tab opened and is the "+
+		"current one")
 	act(t, a, "wait", map[string]any{"text": "Second page"})
 	eventually(t, "the popup is loaded", func() bool { _, title, _ := state(t, a); return title == "Two" })
 	_, _, tabs := state(t, a)
@@ -144,7 +148,8 @@ func TestClosedTabFallsBackToThePreviousOne(t *testing.T) {
 func TestDialogIsReportedAndAnswered(t *testing.T) {
 	base := site(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/confirm"})
-	contains(t, act(t, w, "click", map[string]any{"ref": refOf(t, w, "Ask")}), `the page shows a dialog (confirm): "Sure?"`)
+	contains(t, act(t, w, "click", map[string]any{"ref": refOf(t, w, "Ask")}),
+		`the page shows a dialog (confirm): "Sure?"`)
 	contains(t, act(t, w, "dialog", map[string]any{"accept": "yes"}), "accepted")
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": "document.title"}), `result: "yes"`)
 	if _, err := w.Act(t.Context(), "dialog", map[string]any{"accept": false}); err == nil {
@@ -205,7 +210,8 @@ func TestTheLinksOfAPageAndItsFramesAreListed(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := w.Act(t.Context(), "links", map[string]any{"ref": "e1"}); err == nil || !strings.Contains(err.Error(), "it takes none") {
+	if _, err := w.Act(t.Context(), "links", map[string]any{"ref": "e1"}); err == nil ||
+		!strings.Contains(err.Error(), "it takes none") {
 		t.Errorf("with a ref: %v", err)
 	}
 }
@@ -219,7 +225,9 @@ func TestNotesAreNotReturnedAmongTheLinks(t *testing.T) {
 	if got := act(t, w, "links", nil); len(got) != 0 { // that the page was opened again is news
 		t.Errorf("links %q", got)
 	}
-	if got := act(t, w, "wait", map[string]any{"timeMs": 1}); !slices.ContainsFunc(got, func(n string) bool { return strings.Contains(n, "opened again at ") }) {
+	if got := act(t, w, "wait", map[string]any{"timeMs": 1}); !slices.ContainsFunc(got, func(n string) bool {
+		return strings.Contains(n, "opened again at ")
+	}) {
 		t.Errorf("the next action says %q", got)
 	}
 }

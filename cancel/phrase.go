@@ -26,10 +26,14 @@ type language struct {
 // in those languages "no" is an opener only if a pause follows.
 var languages = []language{
 	{
-		openers: []string{"ok", "okay", "oh", "actually", "just", "please", "yeah", "hey", "no", "wait", "can you", "could you"},
+		openers: []string{
+			"ok", "okay", "oh", "actually", "just", "please", "yeah", "hey", "no", "wait", "can you",
+			"could you",
+		},
 		stops: []string{
 			"stop", "cancel", "never mind", "nevermind", "nvm", "forget it", "forgetit", "forget about it",
-			"abort", "quit", "stop searching", "stop browsing", "stop looking", "stop working", "cancel the task", "stop the task",
+			"abort", "quit", "stop searching", "stop browsing", "stop looking", "stop working", "cancel the task",
+			"stop the task",
 			"stop the search", "that's enough",
 		},
 		tails: []string{"it", "that", "this", "please", "now", "right now", "already", "everything", "thanks", "thank you"},
@@ -37,8 +41,10 @@ var languages = []language{
 	{
 		openers: []string{"ok", "vale", "oye", "por favor", "no,", "bueno", "mejor", "ya", "espera"},
 		stops: []string{
-			"para", "parar", "paralo", "parate", "pare", "parad", "detente", "deten", "detenlo", "detengase", "cancela", "cancelar",
-			"cancelalo", "cancele", "alto", "olvidalo", "dejalo", "deja eso", "deja de buscar", "para de buscar", "no sigas", "aborta",
+			"para", "parar", "paralo", "parate", "pare", "parad", "detente", "deten", "detenlo", "detengase", "cancela",
+			"cancelar",
+			"cancelalo", "cancele", "alto", "olvidalo", "dejalo", "deja eso", "deja de buscar", "para de buscar", "no sigas",
+			"aborta",
 			"basta", "stop",
 		},
 		tails: []string{"ya", "eso", "esto", "todo", "por favor", "ahora", "ahi", "gracias"},
@@ -46,7 +52,8 @@ var languages = []language{
 	{
 		openers: []string{"ok", "okay", "ach", "bitte", "hey", "doch", "nein", "ja", "warte", "alles"},
 		stops: []string{
-			"stop", "stopp", "stoppe", "stoppen", "stop mal", "stopp mal", "halt", "halt an", "halt mal", "halt mal an", "anhalten",
+			"stop", "stopp", "stoppe", "stoppen", "stop mal", "stopp mal", "halt", "halt an", "halt mal", "halt mal an",
+			"anhalten",
 			"hor auf", "hore auf", "hor mal auf", "hor bitte auf", "hor auf zu suchen", "aufhoren", "abbrechen", "brich ab",
 			"brich das ab", "brich bitte ab", "abbruch", "beenden", "vergiss es", "lass es", "lass das", "lass gut sein",
 			"lass es gut sein", "schluss", "egal", "genug", "das reicht",
@@ -54,19 +61,28 @@ var languages = []language{
 		tails: []string{"das", "es", "bitte", "jetzt", "sofort", "damit", "danke", "alles"},
 	},
 	{
-		openers: []string{"ok", "oh", "bon", "non", "s'il te plait", "s'il vous plait", "stp", "svp", "en fait", "attends", "allez", "on"},
+		openers: []string{
+			"ok", "oh", "bon", "non", "s'il te plait", "s'il vous plait", "stp", "svp", "en fait", "attends",
+			"allez", "on",
+		},
 		stops: []string{
 			"stop", "stoppe", "stoppez", "arrete", "arrete-toi", "arretez", "arretez-vous", "arreter", "arrete de chercher",
-			"arretez de chercher", "annule", "annulez", "annuler", "laisse tomber", "laissez tomber", "oublie", "oublie ca", "oubliez",
+			"arretez de chercher", "annule", "annulez", "annuler", "laisse tomber", "laissez tomber", "oublie", "oublie ca",
+			"oubliez",
 			"abandonne", "ca suffit", "arrete ca", "arrete tout",
 		},
-		tails: []string{"ca", "cela", "la", "tout de suite", "tout", "maintenant", "s'il te plait", "s'il vous plait", "stp", "svp", "merci"},
+		tails: []string{
+			"ca", "cela", "la", "tout de suite", "tout", "maintenant", "s'il te plait", "s'il vous plait", "stp",
+			"svp", "merci",
+		},
 	},
 	{
 		openers: []string{"ok", "por favor", "ei", "nao,", "bom", "na verdade", "espera", "ja"},
 		stops: []string{
-			"para", "para com isso", "para de procurar", "para de buscar", "pare", "pare com isso", "pare de procurar", "pare de buscar",
-			"parar", "parem", "pode parar", "cancela", "cancelar", "cancele", "esquece", "esqueca", "esquece isso", "esqueca isso", "deixa",
+			"para", "para com isso", "para de procurar", "para de buscar", "pare", "pare com isso", "pare de procurar",
+			"pare de buscar",
+			"parar", "parem", "pode parar", "cancela", "cancelar", "cancele", "esquece", "esqueca", "esquece isso",
+			"esqueca isso", "deixa",
 			"deixa quieto", "deixa pra la", "deixa para la", "interrompa", "aborta", "aborte", "chega", "stop",
 		},
 		tails: []string{"isso", "isto", "tudo", "agora", "ja", "por favor", "obrigado", "obrigada"},

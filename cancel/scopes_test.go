@@ -165,7 +165,8 @@ func TestCauseOfLooksIntoErrorsAndContexts(t *testing.T) {
 	if got := cancel.CauseOf(ctx, context.Canceled); got != c {
 		t.Errorf("CauseOf context = %v, want %v", got, c)
 	}
-	if got := cancel.CauseOf(nil, fmt.Errorf("act: %w", c)); got != c { //nolint:staticcheck // nil is documented as allowed
+	if got := cancel.CauseOf(nil, //nolint:staticcheck // nil is documented as allowed
+		fmt.Errorf("act: %w", c)); got != c {
 		t.Errorf("CauseOf error = %v, want %v", got, c)
 	}
 }

@@ -38,7 +38,9 @@ func (r *run) coveringApproval(m screenMove, followsText bool) (mark string) {
 
 // performApproved performs a move within its time, after people were asked where they want to be and have not agreed to
 // it as given stands for. The time they take does not count.
-func (r *run) performApproved(ctx context.Context, s sessions.Page, m screenMove, given string, limit time.Duration) (d actionResult) {
+func (r *run) performApproved(ctx context.Context, s sessions.Page, m screenMove, given string,
+	limit time.Duration,
+) (d actionResult) {
 	plainly := func() {
 		d.err = agent.RunWithin(ctx, limit, func(ctx context.Context) (err error) {
 			d.notes, err = s.Act(ctx, m.kind, maps.Clone(m.args))

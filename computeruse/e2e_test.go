@@ -99,7 +99,10 @@ func (h *house) open() {
 	h.Manager = &sessions.Manager{
 		Store: h.db, Backends: backends, DefaultRuntime: h.vendor.runtime, Scopes: &cancel.Scopes{},
 		Limits: func() sessions.Limits {
-			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 40, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
+			return sessions.Limits{
+				Running: 4, Sessions: 8, MaxSteps: 40, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour,
+				Views: 20,
+			}
 		},
 		Policy: &sessionstest.Policy{
 			HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
@@ -126,13 +129,18 @@ func (h *house) shut() {
 func (h *house) restarted() {
 	h.t.Helper()
 	h.shut()
-	h.agent = &computeruse.Agent{Browser: h.windows, Approver: h.agent.Approver, Settings: h.settings, Model: h.agent.Model}
+	h.agent = &computeruse.Agent{
+		Browser: h.windows, Approver: h.agent.Approver, Settings: h.settings,
+		Model: h.agent.Model,
+	}
 }
 
 var somebody = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada", UserName: "@ada"}
 
 // work works a task. each is called with every step as it begins and is done.
-func (h *house) work(ctx context.Context, t sessions.Task, each func(sessions.TaskRecord, sessions.Step)) (sessions.TaskRecord, []sessions.Step) {
+func (h *house) work(ctx context.Context, t sessions.Task,
+	each func(sessions.TaskRecord, sessions.Step),
+) (sessions.TaskRecord, []sessions.Step) {
 	h.t.Helper()
 	t.Origin = somebody
 	if t.Prompt == "" {
@@ -281,7 +289,8 @@ func TestNothingIsDoneAfterAStop(t *testing.T) {
 			continue
 		}
 		if rec.State != sessions.TaskStopped || after > 0 {
-			t.Errorf("%s, stopped at act %d: it is %s (%s), and %d acts were told as done after", v.name, n, rec.State, rec.Reason, after)
+			t.Errorf("%s, stopped at act %d: it is %s (%s), and %d acts were told as done after", v.name, n, rec.State,
+				rec.Reason, after)
 		}
 		if got := h.windows.done(t, rec.SessionID); got != before {
 			t.Errorf("%s, stopped at act %d: the page has %q, and had %q", v.name, n, got, before)
@@ -301,7 +310,8 @@ func TestWhatIsSaidToARunningTaskReachesItsModel(t *testing.T) {
 		}
 	})
 	asked := h.asked()
-	if body := string(asked[1].Body); !strings.Contains(body, "write Eve instead") || strings.Contains(string(asked[0].Body), "write Eve") {
+	if body := string(asked[1].Body); !strings.Contains(body, "write Eve instead") ||
+		strings.Contains(string(asked[0].Body), "write Eve") {
 		t.Errorf("the second question does not tell it: %.2000s", body)
 	}
 }
@@ -313,13 +323,17 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 		llmtest.Use("browser_open", opened(t).text),
 		llmtest.Use("hand_over", `{"runtime":"`+v.runtime+`","brief":"the page is open; the canvas is left"}`),
 		llmtest.Say("all is done"))
-	model, err := openai.New(openai.Options{BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat})
+	model, err := openai.New(openai.Options{
+		BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef",
+		Model: "local-test", API: openai.APIChat,
+	})
 	check.Must(t, err)
 	h.local = &browseagent.Agent{
 		Browser: h.windows, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 		Settings: func() browseagent.Settings { return browseagent.Settings{HandOver: []string{v.runtime}} },
 	}
-	h.plays(v.turns(h.width, h.height, stroke, move{act: "hand_over", text: `{"runtime":"` + browseagent.Runtime + `","brief":"the canvas is done"}`})...)
+	h.plays(v.turns(h.width, h.height, stroke, move{act: "hand_over", text: `{"runtime":"` + browseagent.Runtime +
+		`","brief":"the canvas is done"}`})...)
 	h.open()
 	rec, _ := h.work(t.Context(), sessions.Task{Runtime: browseagent.Runtime}, nil)
 	if rec.State != sessions.TaskDone || rec.Answer != "all is done" {
@@ -344,7 +358,8 @@ func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 	h.open()
 	rec, steps := h.work(t.Context(), sessions.Task{}, nil)
 	last := steps[len(steps)-1]
-	if rec.State != sessions.TaskLimited || last.Kind != sessions.StepAnswer || !strings.Contains(last.Limit, "2 of 2 calls") {
+	if rec.State != sessions.TaskLimited || last.Kind != sessions.StepAnswer ||
+		!strings.Contains(last.Limit, "2 of 2 calls") {
 		t.Errorf("the task is %s (%s) and ends with %+v", rec.State, rec.Reason, last)
 	}
 	if got := h.windows.done(t, rec.SessionID); got != "focus" {
@@ -388,7 +403,8 @@ func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 				t.Errorf("the page has %q, want it to be opened again and worked", got)
 			}
 			asked := h.asked()
-			if last := string(asked[len(asked)-1].Body); v.name != "openai" && (!strings.Contains(last, "work the desk") || !strings.Contains(last, "go on")) {
+			if last := string(asked[len(asked)-1].Body); v.name != "openai" &&
+				(!strings.Contains(last, "work the desk") || !strings.Contains(last, "go on")) {
 				t.Errorf("the conversation has lost what was asked first: %.1000s", last)
 			}
 		})
@@ -411,10 +427,12 @@ func TestAPasswordIsNowhereAfterwards(t *testing.T) {
 				move{act: "type", text: "[password]"}, says("I do not know it any more"))...)
 			h.open()
 			first, steps := h.work(t.Context(), sessions.Task{}, nil)
-			if got := h.windows.done(t, first.SessionID); first.State != sessions.TaskDone || got != fmt.Sprintf("focus, apply Ada %d", len(word)) {
+			if got := h.windows.done(t, first.SessionID); first.State != sessions.TaskDone ||
+				got != fmt.Sprintf("focus, apply Ada %d", len(word)) {
 				t.Fatalf("the task is %s (%s), the page has %q", first.State, first.Reason, got)
 			}
-			if !strings.Contains(fmt.Sprint(steps), `type "••••" into "Password"`) || !strings.Contains(fmt.Sprint(steps), `type "Ada" into "Your name"`) {
+			if !strings.Contains(fmt.Sprint(steps), `type "••••" into "Password"`) ||
+				!strings.Contains(fmt.Sprint(steps), `type "Ada" into "Your name"`) {
 				t.Errorf("the steps are %v", steps)
 			}
 			h.restarted()

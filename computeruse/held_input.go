@@ -42,7 +42,9 @@ func (r *run) releaseHeld(ctx context.Context, s sessions.Page) {
 			up.args["x"], up.args["y"] = at.X, at.Y
 		}
 		r.screenshotCurrent = false
-		if err := agent.RunWithin(ctx, r.set.StepTimeout, func(ctx context.Context) error { return r.release(ctx, s, up) }); err != nil {
+		if err := agent.RunWithin(ctx, r.set.StepTimeout, func(ctx context.Context) error {
+			return r.release(ctx, s, up)
+		}); err != nil {
 			r.log.Debug("a key or button stays down", "err", err)
 		}
 	}

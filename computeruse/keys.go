@@ -131,7 +131,8 @@ func ParseKey(name string) (string, error) {
 	if key, ok := keyTable()[plain]; ok {
 		return key, nil
 	}
-	return "", fmt.Errorf("unknown key %q: use a character, or a name such as Enter, Escape, PageDown, ArrowUp, ctrl+s", untrusted.Shorten(name, 40))
+	return "", fmt.Errorf("unknown key %q: use a character, or a name such as Enter, Escape, PageDown, ArrowUp, ctrl+s",
+		untrusted.Shorten(name, 40))
 }
 
 // ParseModifiers returns the control API's names of keys that are held while the mouse
@@ -195,7 +196,8 @@ func joinChord(names []string) (string, error) {
 					held = append(held, key)
 				}
 			case last != "":
-				return "", fmt.Errorf("a chord presses one key beside Control, Alt, Shift and Meta, not both %s and %s: press them one after the other", last, key)
+				return "", fmt.Errorf("a chord presses one key beside Control, Alt, Shift and Meta, not both %s and %s: press "+
+					"them one after the other", last, key)
 			default:
 				last = key
 			}

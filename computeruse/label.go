@@ -199,7 +199,8 @@ type typedSecrets []string
 
 // Learn adds what was typed, and its parts if it went into several fields.
 func (s *typedSecrets) Learn(text string) {
-	words := append([]string{text}, strings.FieldsFunc(text, func(c rune) bool { return c == '\t' || c == '\r' || c == '\n' })...)
+	words := append([]string{text},
+		strings.FieldsFunc(text, func(c rune) bool { return c == '\t' || c == '\r' || c == '\n' })...)
 	for _, w := range words {
 		if w != "" && w != maskForModel && !slices.Contains(*s, w) {
 			*s = append(*s, w)
@@ -255,8 +256,10 @@ func (s typedSecrets) RedactJSON(raw json.RawMessage, instead string) json.RawMe
 // neverRedacted are names of fields in the vendors' conversations that never hold what was typed, and must stay as they
 // are.
 var neverRedacted = []string{
-	"type", "role", "kind", "name", "id", "call_id", "wire_id", "tool_use_id", "toolset_name", "status", "action", "button",
-	"signature", "encrypted_content", "thoughtSignature", "data", "mimeType", "media_type", "previous", "dialect", "model", "mind", "runtime", "owner", "tools",
+	"type", "role", "kind", "name", "id", "call_id", "wire_id", "tool_use_id", "toolset_name", "status", "action",
+	"button",
+	"signature", "encrypted_content", "thoughtSignature", "data", "mimeType", "media_type", "previous", "dialect", "model",
+	"mind", "runtime", "owner", "tools",
 }
 
 // redactValue cleans a value that stands in a field of that name.

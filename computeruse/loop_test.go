@@ -30,7 +30,8 @@ func TestATurnTakesOneSlot(t *testing.T) {
 	}
 	b.answer(t)
 	if begun != 1 || ended != 1 || b.browser.Acts() != 2 {
-		t.Errorf("%d slots were taken and %d given back for %d acts, want one of each for both acts", begun, ended, b.browser.Acts())
+		t.Errorf("%d slots were taken and %d given back for %d acts, want one of each for both acts", begun, ended,
+			b.browser.Acts())
 	}
 	stopped := errors.New("stopped by Ada")
 	b = newBench(t, do(click(10, 10)))
@@ -47,9 +48,11 @@ func TestAgentKeepsTheContractOfABackend(t *testing.T) {
 	enter := computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"Return"}}
 	open := llm.ToolCall{ID: "f1", Name: computeruse.ToolNavigate, Input: []byte(`{"url":"http://shop.test/"}`)}
 	for name, turn := range map[string]computeruse.Turn{
-		"one batch of several actions": {Calls: []computeruse.Call{{ID: "c1", Actions: []computeruse.Action{click(10, 10), enter}}}},
-		"one call for each action":     {Calls: []computeruse.Call{one("c1", click(10, 10)), one("c2", enter)}},
-		"actions and tools together":   {Calls: []computeruse.Call{one("c1", enter)}, Tools: []llm.ToolCall{open}},
+		"one batch of several actions": {
+			Calls: []computeruse.Call{{ID: "c1", Actions: []computeruse.Action{click(10, 10), enter}}},
+		},
+		"one call for each action":   {Calls: []computeruse.Call{one("c1", click(10, 10)), one("c2", enter)}},
+		"actions and tools together": {Calls: []computeruse.Call{one("c1", enter)}, Tools: []llm.ToolCall{open}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sessionstest.TestBackend(t, func(t *testing.T) sessionstest.BackendCase {
@@ -83,10 +86,12 @@ func TestAgentKeepsTheContractOfABackend(t *testing.T) {
 
 func TestABatchIsDoneInOrderAndAnsweredWithOnePicture(t *testing.T) {
 	b := newBench(t,
-		do(click(100, 50), computeruse.Action{Kind: computeruse.ActType, Text: "lamp", Enter: true}, computeruse.Action{Kind: computeruse.ActScroll, At: &image.Point{X: 5, Y: 5}, Scroll: image.Pt(0, 300)}),
+		do(click(100, 50), computeruse.Action{Kind: computeruse.ActType, Text: "lamp", Enter: true},
+			computeruse.Action{Kind: computeruse.ActScroll, At: &image.Point{X: 5, Y: 5}, Scroll: image.Pt(0, 300)}),
 		say("it is a lamp"))
 	answer, steps := b.answer(t)
-	want := "clickCoords button=left clickCount=1 x=100.5 y=50.5; insertText text=lamp; press key=Enter; wheel deltaX=0 deltaY=300 x=5.5 y=5.5"
+	want := "clickCoords button=left clickCount=1 x=100.5 y=50.5; insertText text=lamp; press key=Enter; wheel deltaX=0 " +
+		"deltaY=300 x=5.5 y=5.5"
 	if got := b.acts(); got != want {
 		t.Errorf("the screen got  %s\nwant %s", got, want)
 	}
@@ -155,7 +160,8 @@ func TestWhatFollowsAFailureIsNotDone(t *testing.T) {
 	}
 	b.answer(t)
 	told := b.told(t, 1)
-	if got := told.Outcomes[0].Err; !strings.Contains(got, "EXTERNAL_UNTRUSTED_CONTENT") || !strings.Contains(got, "covered by") {
+	if got := told.Outcomes[0].Err; !strings.Contains(got, "EXTERNAL_UNTRUSTED_CONTENT") ||
+		!strings.Contains(got, "covered by") {
 		t.Errorf("the model was told %q, want the error, marked as the page's", got)
 	}
 	if o := told.Outcomes[1]; !o.Skipped || o.Err != "Not executed: an earlier computer action in this turn failed." {
@@ -194,7 +200,10 @@ func TestASpentBudgetEndsWithWhatWasFound(t *testing.T) {
 			turn.Text = "I see three lamps."
 			return turn, nil
 		}
-		return computeruse.Turn{}, &llm.Error{Kind: llm.ErrBudgetSpent, Model: "test:mind", Message: "budget of 1 USD is spent"}
+		return computeruse.Turn{}, &llm.Error{
+			Kind: llm.ErrBudgetSpent, Model: "test:mind",
+			Message: "budget of 1 USD is spent",
+		}
 	}
 	answer, _ := b.answer(t)
 	if answer.Text != "I see three lamps." || answer.Limit != "budget of 1 USD is spent" || len(b.mind.Asked()) != 2 {
@@ -311,7 +320,8 @@ func TestNotesOfPeopleReachTheModel(t *testing.T) {
 	if diff := cmp.Diff([]string{"@ada says: the red one", "@bob says: and the price"}, notices); diff != "" {
 		t.Errorf("notices: %s", diff)
 	}
-	if answer.Text != "it is red and 5 €" || !strings.Contains(strings.Join(b.told(t, 1).Says, " "), "[@ada] the red one") {
+	if answer.Text != "it is red and 5 €" || !strings.Contains(strings.Join(b.told(t, 1).Says, " "),
+		"[@ada] the red one") {
 		t.Errorf("got %q; the model was told %q", answer.Text, b.told(t, 1).Says)
 	}
 }
@@ -365,7 +375,9 @@ func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 func TestAModelAsksAPersonForWords(t *testing.T) {
 	call := use(agent.ToolAskPerson, `{"question":"which lamp?","choices":["small"]}`)
 	for want, ask := range map[string]agent.PersonAsker{
-		"The person answers: small": func(_ context.Context, _ sessions.Session, _ sessions.Task, q agent.PersonQuestion) (string, error) {
+		"The person answers: small": func(_ context.Context, _ sessions.Session, _ sessions.Task,
+			q agent.PersonQuestion,
+		) (string, error) {
 			return q.Choices[0], nil
 		},
 		"Nobody can be asked here.": nil,
@@ -398,16 +410,22 @@ func TestHandingOverEndsTheStepsWhereTheSettingAllowsIt(t *testing.T) {
 }
 
 func TestToolsReadAndMarkWhatPagesSay(t *testing.T) {
-	b := newBench(t, use(computeruse.ToolNavigate, `{"url":"shop.test"}`), use(computeruse.ToolReadText, `{}`), use(computeruse.ToolReadPage, `{"interactive":true}`),
-		use(computeruse.ToolListTabs, ``), use(computeruse.ToolOpenTab, `{}`), use(computeruse.ToolSelectTab, `{"tab":"t1"}`), use(computeruse.ToolCloseTab, `{}`),
+	b := newBench(t, use(computeruse.ToolNavigate, `{"url":"shop.test"}`), use(computeruse.ToolReadText, `{}`),
+		use(computeruse.ToolReadPage, `{"interactive":true}`),
+		use(computeruse.ToolListTabs, ``), use(computeruse.ToolOpenTab, `{}`), use(computeruse.ToolSelectTab, `{"tab":"t1"}`),
+		use(computeruse.ToolCloseTab, `{}`),
 		use(computeruse.ToolDialog, `{"accept":true}`), use(computeruse.ToolSelectTab, `{}`), use("fly", `{}`), say("done"))
 	b.answer(t)
 	want := "navigate url=https://shop.test; tabNew; tabSelect tab=t1; tabClose; dialog accept=true promptText="
 	if got := b.acts(); got != want {
 		t.Errorf("the screen got  %s\nwant %s", got, want)
 	}
-	for n, part := range map[int]string{1: "Done.", 2: "text of https://shop.test", 3: "[ref=e1]", 4: "t1 https://shop.test", 9: `field "tab" is missing`, 10: `no tool "fly"`} {
-		if got := b.told(t, n).Results[0].Text; !strings.Contains(got, part) || n > 1 && n < 5 && !strings.Contains(got, "UNTRUSTED") {
+	for n, part := range map[int]string{
+		1: "Done.", 2: "text of https://shop.test", 3: "[ref=e1]",
+		4: "t1 https://shop.test", 9: `field "tab" is missing`, 10: `no tool "fly"`,
+	} {
+		if got := b.told(t, n).Results[0].Text; !strings.Contains(got, part) || n > 1 && n < 5 &&
+			!strings.Contains(got, "UNTRUSTED") {
 			t.Errorf("result %d is %q, want %q, marked if it is a page's", n, got, part)
 		}
 	}
@@ -450,7 +468,8 @@ func TestASessionGoesOnAfterARestart(t *testing.T) {
 	if steps[0].Kind != sessions.StepNotice || !strings.Contains(steps[0].Text, "opened again at http://shop.test/") {
 		t.Errorf("the first step is %+v, want that the page was opened again", steps[0])
 	}
-	if told := again.told(t, 0); !strings.Contains(strings.Join(told.Says, "\n"), "opened again") || len(again.mind.Begun()[0].Memory) == 0 {
+	if told := again.told(t, 0); !strings.Contains(strings.Join(told.Says, "\n"), "opened again") ||
+		len(again.mind.Begun()[0].Memory) == 0 {
 		t.Errorf("the model was told %q with memory %s", told.Says, again.mind.Begun()[0].Memory)
 	}
 	if answer.Text != "still there" || answer.URL != "http://shop.test/" {
@@ -467,7 +486,8 @@ func TestAnotherMindIsToldWhatWasSaid(t *testing.T) {
 	other.session = b.session
 	other.answer(t)
 	told := strings.Join(other.told(t, 0).Says, "\n")
-	if !strings.Contains(told, "what is the lamp?") || !strings.Contains(told, "the lamp is 5 €") || len(other.mind.Begun()[0].Memory) != 0 {
+	if !strings.Contains(told, "what is the lamp?") || !strings.Contains(told, "the lamp is 5 €") ||
+		len(other.mind.Begun()[0].Memory) != 0 {
 		t.Errorf("the other mind was told %q", told)
 	}
 }
@@ -487,9 +507,12 @@ func TestTheModelChoosesThePicturesOfItsAnswer(t *testing.T) {
 		input, told string
 		want        []string // captions
 	}{
-		"by number and ref": {`{"pictures":[1,"e3","1"],"captions":["the start","a part"]}`, "shows 1, e3", []string{"the start", "a part"}},
-		"none of them":      {`{"pictures":["7"]}`, "nothing was chosen", []string{""}},
-		"garbage":           {`{"pictures":7}`, "does not have the form", []string{""}},
+		"by number and ref": {
+			`{"pictures":[1,"e3","1"],"captions":["the start","a part"]}`, "shows 1, e3",
+			[]string{"the start", "a part"},
+		},
+		"none of them": {`{"pictures":["7"]}`, "nothing was chosen", []string{""}},
+		"garbage":      {`{"pictures":7}`, "does not have the form", []string{""}},
 	} {
 		shot := do(computeruse.Action{Kind: computeruse.ActScreenshot})
 		b := newBench(t, shot, use("show_pictures", tt.input), say("here"))
@@ -527,7 +550,8 @@ func TestABlindScreenIsTold(t *testing.T) {
 func TestABrowserThatDoesNotOpenEndsTheTask(t *testing.T) {
 	b := newBench(t, say("never"))
 	b.browser.Refuse = func(context.Context, sessions.PageRequest) error { return errors.New("no display") }
-	if _, err := b.run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no display") || len(b.mind.Asked()) != 0 {
+	if _, err := b.run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no display") ||
+		len(b.mind.Asked()) != 0 {
 		t.Errorf("err = %v after %d questions", err, len(b.mind.Asked()))
 	}
 }
@@ -559,8 +583,12 @@ func TestModelsAreAskedInTheNameOfTheTask(t *testing.T) {
 func TestATurnOfManyCallsIsDoneInPart(t *testing.T) {
 	var turn computeruse.Turn
 	for i := range 3000 {
-		turn.Calls = append(turn.Calls, computeruse.Call{ID: fmt.Sprint("c", i), Actions: []computeruse.Action{click(10, 10)}})
-		turn.Tools = append(turn.Tools, llm.ToolCall{ID: fmt.Sprint("f", i), Name: computeruse.ToolReadText, Input: []byte("{}")})
+		turn.Calls = append(turn.Calls,
+			computeruse.Call{ID: fmt.Sprint("c", i), Actions: []computeruse.Action{click(10, 10)}})
+		turn.Tools = append(turn.Tools, llm.ToolCall{
+			ID: fmt.Sprint("f", i), Name: computeruse.ToolReadText,
+			Input: []byte("{}"),
+		})
 	}
 	b := newBench(t, turn, say("enough"))
 	b.answer(t)

@@ -66,7 +66,10 @@ func (b *realBrowser) launch(ctx context.Context) error {
 	}}
 	b.manager.NewObservers = b.files.Observe
 	mux := http.NewServeMux()
-	for path, page := range map[string]string{"/": desk, "/tasks": tasks, "/rows": rows, "/next": "<title>Next</title>next"} {
+	for path, page := range map[string]string{
+		"/": desk, "/tasks": tasks, "/rows": rows,
+		"/next": "<title>Next</title>next",
+	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) })
 	}
 	for path, text := range map[string]string{"/report": "the report", "/list": "the list!"} {
@@ -146,7 +149,8 @@ func (w windows) done(t *testing.T, session string) string {
 	if !ok {
 		return ""
 	}
-	notes, err := window.Act(context.WithoutCancel(t.Context()), "evaluate", map[string]any{"fn": "(globalThis.log ?? []).join(', ')"})
+	notes, err := window.Act(context.WithoutCancel(t.Context()), "evaluate",
+		map[string]any{"fn": "(globalThis.log ?? []).join(', ')"})
 	if err != nil {
 		t.Errorf("read what was done: %v", err)
 	}
@@ -193,7 +197,8 @@ func script(turns ...computeruse.Turn) func(context.Context, int, computeruse.In
 // do returns a turn of one call.
 func do(actions ...computeruse.Action) computeruse.Turn {
 	return computeruse.Turn{
-		Calls: []computeruse.Call{{ID: "c1", Actions: actions}}, Stop: llm.StopTools, Usage: llm.Usage{Calls: 1, InputTokens: 10},
+		Calls: []computeruse.Call{{ID: "c1", Actions: actions}}, Stop: llm.StopTools,
+		Usage: llm.Usage{Calls: 1, InputTokens: 10},
 	}
 }
 

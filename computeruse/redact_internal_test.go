@@ -56,7 +56,8 @@ func FuzzCleanedMemoryIsJSONWithoutThePassword(f *testing.F) {
 	f.Add(`a"b\c`, `{"text":"a\"b\\c"}`)
 	f.Add("ﬁve5", "\xff")
 	f.Fuzz(func(t *testing.T, word, text string) {
-		if len(word) < minRedactAnywhere || strings.ContainsAny(word, "\x00[]") || strings.Contains(maskForModel, word) || strings.ToValidUTF8(word, "�") != word {
+		if len(word) < minRedactAnywhere || strings.ContainsAny(word, "\x00[]") || strings.Contains(maskForModel, word) ||
+			strings.ToValidUTF8(word, "�") != word {
 			return
 		}
 		raw, err := json.Marshal(map[string]any{"text": text, "parts": []string{text + word, word}})
@@ -89,7 +90,8 @@ func TestWhatIsStoredIsReadAgainSettled(t *testing.T) {
 	got, err := parseConversation(raw)
 	check.Must(t, err)
 	in := got.Next.drain()
-	if len(in.Outcomes) != 2 || in.Outcomes[0].Image != nil || in.Outcomes[1].CallID != "b" || in.Outcomes[1].Err == "" || !in.Results[0].IsError {
+	if len(in.Outcomes) != 2 || in.Outcomes[0].Image != nil || in.Outcomes[1].CallID != "b" || in.Outcomes[1].Err == "" ||
+		!in.Results[0].IsError {
 		t.Errorf("got %+v, want every call answered and no picture kept", in)
 	}
 	if diff := cmp.Diff(m.Said, got.Said); diff != "" || got.Mind != "test:mind" {

@@ -54,9 +54,10 @@ type Agent struct {
 	Browser sessions.Browser
 	// Model returns the mind of that name ("provider:model"), or the default for "".
 	Model    func(ctx context.Context, name string) (Model, error)
-	Settings func() Settings     // asked at the start of each task; nil means all defaults
-	Places   map[string]string   // names people use for URLs, told to the model
-	Approver sessions.Approver   // asked before what people want to decide; nil asks nobody, and what a person must look at is not done
+	Settings func() Settings   // asked at the start of each task; nil means all defaults
+	Places   map[string]string // names people use for URLs, told to the model
+	// asked before what people want to decide; nil asks nobody, and what a person must look at is not done
+	Approver sessions.Approver
 	TakeOver agent.TakeOverAsker // nil: models cannot ask for a person's hands
 	AskWords agent.PersonAsker   // nil: models cannot ask a person anything
 	Steps    agent.StepGate      // waits for a slot before each step on a page; nil does not wait
@@ -82,7 +83,9 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 	return func(yield func(sessions.Step, error) bool) {
 		defer a.Browser.Rest(s.ID)
 		load := func() (*sessionState, error) { return loadState(s) }
-		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState], unread error) error {
+		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState],
+			unread error,
+		) error {
 			if s.URL != "" { // another backend may have worked the page since
 				h.State.url, h.State.title = s.URL, s.Title
 			}
@@ -196,10 +199,12 @@ func (r *run) work(ctx context.Context, unread error) error {
 		case refused != nil:
 			return r.answer(ctx, *refused)
 		case r.repeatCount >= agent.MaxRepeats:
-			return r.wrapUp(ctx, "You have done the same again and again without effect. Answer the person now, without acting: "+
-				"what you have found so far, and what is left to do.", fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
+			return r.wrapUp(ctx, "You have done the same again and again without effect. Answer the person now, without "+
+				"acting: what you have found so far, and what is left to do.",
+				fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
 		case r.emptyReplies >= maxEmptyReplies:
-			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable action (try another model)", r.model.Name(), maxEmptyReplies)
+			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable action (try another model)",
+				r.model.Name(), maxEmptyReplies)
 		}
 	}
 }
@@ -228,7 +233,8 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	if m.Mind != "" && m.Mind != mind.Name() {
 		m.restart()
-		notice = fmt.Sprintf("%s goes on where %s was: it knows what was asked and answered, not what was seen", mind.Name(), m.Mind)
+		notice = fmt.Sprintf("%s goes on where %s was: it knows what was asked and answered, not what was seen", mind.Name(),
+			m.Mind)
 	}
 	brief := ConversationOptions{
 		System:    agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions),
@@ -238,7 +244,8 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	if r.conversation, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {
 		r.log.Warn("conversation cannot go on", "err", err)
 		m.restart()
-		notice, brief.Memory = "the conversation of this session could not be continued; what was asked and answered is kept", nil
+		notice, brief.Memory = "the conversation of this session could not be continued; what was asked and answered is kept",
+			nil
 		r.conversation, err = mind.Begin(brief)
 	}
 	if err != nil {
@@ -297,7 +304,8 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	if r.screenshot.Known() {
 		in.Shot = &Screenshot{Image: r.screenshot.image, Size: r.screenshot.Picture, URL: r.state.url, N: r.screenshot.n}
 	}
-	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one answer in the settings, or choose a faster model)", r.model.Name(), sessions.DurationText(modelTimeout))
+	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one answer in the settings, or choose a "+
+		"faster model)", r.model.Name(), sessions.DurationText(modelTimeout))
 	asking, cancel := agent.LimitSilence(ctx, modelTimeout, late)
 	defer cancel()
 	turn, err := r.conversation.Next(asking, in)
@@ -393,14 +401,18 @@ func (r *run) answer(ctx context.Context, end agent.Outcome) error {
 	r.state.memory.setAnswer(end.Text)
 	return r.emit(ctx, sessions.Step{
 		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer",
-		Text: end.Text, Images: r.state.album.Chosen(r.shown), Failed: end.Failed, Limit: end.Limit, URL: r.state.url, Title: r.state.title,
+		Text: end.Text, Images: r.state.album.Chosen(r.shown), Failed: end.Failed, Limit: end.Limit, URL: r.state.url,
+		Title: r.state.title,
 	})
 }
 
 // notice tells the person something beside the work.
 func (r *run) notice(ctx context.Context, text string) error {
 	r.n++
-	return r.emit(ctx, sessions.Step{N: r.n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: text, Text: text})
+	return r.emit(ctx, sessions.Step{
+		N: r.n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: text,
+		Text: text,
+	})
 }
 
 // emit hands a step to the consumer. Nothing is handed over once ctx has ended.
@@ -409,7 +421,8 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 		return context.Cause(ctx)
 	}
 	m := &r.state.memory
-	s.Label, s.Text, s.Input = m.secrets.Redact(s.Label, maskForPeople), m.secrets.Redact(s.Text, maskForPeople), m.secrets.RedactJSON(s.Input, maskForPeople)
+	s.Label, s.Text, s.Input = m.secrets.Redact(s.Label, maskForPeople), m.secrets.Redact(s.Text, maskForPeople),
+		m.secrets.RedactJSON(s.Input, maskForPeople)
 	if s.Phase == sessions.PhaseDone && s.Kind != sessions.StepNotice {
 		talk, err := r.conversation.Memory()
 		if err != nil {

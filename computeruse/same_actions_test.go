@@ -50,7 +50,8 @@ var everyAction = []struct{ local, screen, single string }{
 	{`browser_snapshot {}`, `read_page {}`, `{"action":"snapshot"}`},
 	{`browser_snapshot {"after":"<Next>"}`, `read_page {"after":"<Next>"}`, `{"action":"snapshot","after":"<Next>"}`},
 	{
-		`browser_upload {"ref":"<Files>","paths":["../secret.txt"]}`, `page_upload {"ref":"<Files>","paths":["../secret.txt"]}`,
+		`browser_upload {"ref":"<Files>","paths":["../secret.txt"]}`,
+		`page_upload {"ref":"<Files>","paths":["../secret.txt"]}`,
 		`{"action":"upload","ref":"<Files>","paths":["../secret.txt"]}`,
 	},
 	{
@@ -90,11 +91,13 @@ var everyAction = []struct{ local, screen, single string }{
 	{`browser_click {"ref":"<Tab>"}`, `30 310`, `{"action":"act","kind":"click","ref":"<Tab>"}`},
 }
 
-const everyEffect = "navigate, file cv.txt 5, Large, drop card, drop card, point, scroll, back_forward, back_forward, reload, said true"
+const everyEffect = "navigate, file cv.txt 5, Large, drop card, drop card, point, scroll, back_forward, " +
+	"back_forward, reload, said true"
 
 // everyNote is what each of them is told, in the same words.
 var everyNote = []string{
-	"must stay within uploads directory", "(10 bytes) to ", "(9 bytes) to ", "a dialog (confirm): ", "Sure?", "a new tab opened",
+	"must stay within uploads directory", "(10 bytes) to ", "(9 bytes) to ", "a dialog (confirm): ", "Sure?",
+	"a new tab opened",
 }
 
 // reader remembers what a backend was told.
@@ -185,7 +188,8 @@ for (const s of document.querySelectorAll('select')) s.onchange = () => log.push
 
 func TestWrittenStepsFindWhatASnapshotLeavesOut(t *testing.T) {
 	const said = `open SITE, click "Delete" in the "Row 3" row, click the 500th "Delete", click the Delete in the Row 850 row, ` +
-		"select Elm in the 2nd dropdown, type 7 into the field after Amount, click the last Delete, type 8 into the box below Amount"
+		"select Elm in the 2nd dropdown, type 7 into the field after Amount, click the last Delete, type 8 into the box " +
+		"below Amount"
 	const want = "3, 500, 850, Elm, amount 7, 900, amount 8"
 	if got := doWritten(t, said, "/rows"); got != want {
 		t.Errorf("the page has %q, want %q", got, want)
@@ -297,7 +301,8 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 	t.Run("single steps", func(t *testing.T) {
 		r := newReader(t)
 		server := &control.Server{
-			Manager: real.manager, Features: real.files, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: "secret-of-the-test"},
+			Manager: real.manager, Features: real.files, Addr: "127.0.0.1:0",
+			Secrets: control.Secrets{Token: "secret-of-the-test"},
 		}
 		check.Must(t, server.Open(t.Context()))
 		t.Cleanup(func() {
@@ -320,7 +325,8 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 			res := call(r.fill(action.single))
 			r.read(res.Text)
 			tab, _ = res.Details["targetId"].(string)
-			if strings.Contains(action.single, "after") && (strings.Contains(res.Text, "Card") || !strings.Contains(res.Text, "Ask")) {
+			if strings.Contains(action.single, "after") &&
+				(strings.Contains(res.Text, "Card") || !strings.Contains(res.Text, "Ask")) {
 				t.Errorf("after Next there is %s", res.Text)
 			}
 			if res.IsError && !strings.Contains(action.single, "secret.txt") {

@@ -66,7 +66,8 @@ func (r *run) capture(ctx context.Context, s sessions.Page) *llm.Image {
 	if err != nil {
 		r.screenshot = modelScreenshot{}
 		r.log.Debug("no picture of the screen", "err", err)
-		r.state.memory.Next.addUserText("The screen could not be seen. If the page shows a dialog, answer it with " + ToolDialog + ".\n" + untrusted.Wrap("error: "+untrusted.CleanLine(err.Error(), maxNote)))
+		r.state.memory.Next.addUserText("The screen could not be seen. If the page shows a dialog, answer it with " +
+			ToolDialog + ".\n" + untrusted.Wrap("error: "+untrusted.CleanLine(err.Error(), maxNote)))
 		return nil
 	}
 	return r.stepImage()
@@ -102,7 +103,8 @@ func FitImage(data []byte, fit func(image.Point) image.Point) (llm.Image, image.
 	case err != nil:
 		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %w", err)
 	case config.Width <= 0 || config.Height <= 0 || config.Width*config.Height > maxImagePixels:
-		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %d by %d pixels", config.Width, config.Height)
+		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %d by %d pixels", config.Width,
+			config.Height)
 	}
 	size := image.Pt(config.Width, config.Height)
 	want := fit(size)

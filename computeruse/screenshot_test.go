@@ -76,10 +76,12 @@ func coordinates(t *testing.T, act string) (x, y float64) {
 
 func TestPointsOutsideAreBroughtInside(t *testing.T) {
 	b := newBench(t, do(click(-50, 9999), computeruse.Action{
-		Kind: computeruse.ActDrag, Path: []image.Point{{X: -1, Y: -1}, {X: 10, Y: 10}, {X: 1 << 30, Y: 5}}, Held: []string{"shift"},
+		Kind: computeruse.ActDrag, Path: []image.Point{{X: -1, Y: -1}, {X: 10, Y: 10}, {X: 1 << 30, Y: 5}},
+		Held: []string{"shift"},
 	}), say("done"))
 	b.answer(t)
-	want := "clickCoords button=left clickCount=1 x=0 y=179.5; dragCoords button=left modifiers=[Shift] path=[0,0 10.5,10.5 319.5,5.5]"
+	want := "clickCoords button=left clickCount=1 x=0 y=179.5; dragCoords button=left modifiers=[Shift] path=[0,0 " +
+		"10.5,10.5 319.5,5.5]"
 	if got := b.acts(); got != want {
 		t.Errorf("the screen got  %s\nwant %s", got, want)
 	}
@@ -114,7 +116,8 @@ func TestTheMouseIsWhereItWasLeft(t *testing.T) {
 	here := computeruse.Action{Kind: computeruse.ActClick, Button: computeruse.ButtonRight, Clicks: 2}
 	b := newBench(t, do(here), do(click(10, 20), here, computeruse.Action{Kind: computeruse.ActCursor}), say("done"))
 	b.answer(t)
-	want := "clickCoords button=right clickCount=2 x=160 y=90; clickCoords button=left clickCount=1 x=10.5 y=20.5; clickCoords button=right clickCount=2 x=10.5 y=20.5"
+	want := "clickCoords button=right clickCount=2 x=160 y=90; clickCoords button=left clickCount=1 x=10.5 y=20.5; " +
+		"clickCoords button=right clickCount=2 x=10.5 y=20.5"
 	if got := b.acts(); got != want {
 		t.Errorf("the screen got  %s\nwant %s", got, want)
 	}
@@ -124,7 +127,10 @@ func TestTheMouseIsWhereItWasLeft(t *testing.T) {
 }
 
 func TestPeopleReadPointsOnAGridAsPixels(t *testing.T) {
-	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 500, Y: 500}, Grid: image.Pt(1000, 1000)}), say("done"))
+	b := newBench(t, do(computeruse.Action{
+		Kind: computeruse.ActClick, At: &image.Point{X: 500, Y: 500},
+		Grid: image.Pt(1000, 1000),
+	}), say("done"))
 	_, steps := b.answer(t)
 	var got []string
 	for _, s := range steps {
@@ -142,19 +148,37 @@ func TestEachKindOfActionHasItsMoves(t *testing.T) {
 	at := &image.Point{X: 9, Y: 9}
 	for want, a := range map[string]computeruse.Action{
 		"pointerDown button=left x=9.5 y=9.5; pointerUp button=left x=9.5 y=9.5": {Kind: computeruse.ActDown, At: at},
-		"pointerUp button=middle x=9.5 y=9.5":                                    {Kind: computeruse.ActUp, At: at, Button: computeruse.ButtonMiddle},
-		"pointerMove modifiers=[Control] x=9.5 y=9.5":                            {Kind: computeruse.ActMove, At: at, Held: []string{"CTRL"}},
+		"pointerUp button=middle x=9.5 y=9.5": {
+			Kind: computeruse.ActUp, At: at,
+			Button: computeruse.ButtonMiddle,
+		},
+		"pointerMove modifiers=[Control] x=9.5 y=9.5": {
+			Kind: computeruse.ActMove, At: at,
+			Held: []string{"CTRL"},
+		},
 		"back":                        {Kind: computeruse.ActClick, At: at, Button: computeruse.ButtonBack},
 		"forward":                     {Kind: computeruse.ActForward},
 		"press count=3 key=ArrowDown": {Kind: computeruse.ActKeys, Keys: []string{"Down"}, Repeat: 3},
 		"press delayMs=5000 key=w":    {Kind: computeruse.ActKeys, Keys: []string{"w"}, For: 3600e9},
-		"keyDown key=Control; keyDown key=a; keyUp key=a; keyUp key=Control": {Kind: computeruse.ActKeyDown, Keys: []string{"ctrl+a"}},
+		"keyDown key=Control; keyDown key=a; keyUp key=a; keyUp key=Control": {
+			Kind: computeruse.ActKeyDown,
+			Keys: []string{"ctrl+a"},
+		},
 		"keyUp key=Shift": {Kind: computeruse.ActKeyUp, Keys: []string{"SHIFT"}},
 		"insertText clear=true text=x; press key=Enter": {Kind: computeruse.ActType, Text: "x", Clear: true, Enter: true},
 		"press key=Enter": {Kind: computeruse.ActType, Enter: true},
-		"wheel deltaX=0 deltaY=-20000 modifiers=[Meta] x=160 y=90": {Kind: computeruse.ActScroll, Scroll: image.Pt(0, -1<<30), Held: []string{"win"}},
-		"clickCoords button=left clickCount=1 x=3.04 y=1.71":       {Kind: computeruse.ActClick, At: at, Grid: image.Pt(1000, 1000)},
-		"dragCoords button=left path=[3.04,1.71 319.5,179.5]":      {Kind: computeruse.ActDrag, Path: []image.Point{*at, {X: 999, Y: 999}}, Grid: image.Pt(1000, 1000)},
+		"wheel deltaX=0 deltaY=-20000 modifiers=[Meta] x=160 y=90": {
+			Kind: computeruse.ActScroll, Scroll: image.Pt(0, -1<<30),
+			Held: []string{"win"},
+		},
+		"clickCoords button=left clickCount=1 x=3.04 y=1.71": {
+			Kind: computeruse.ActClick, At: at,
+			Grid: image.Pt(1000, 1000),
+		},
+		"dragCoords button=left path=[3.04,1.71 319.5,179.5]": {
+			Kind: computeruse.ActDrag,
+			Path: []image.Point{*at, {X: 999, Y: 999}}, Grid: image.Pt(1000, 1000),
+		},
 		"type ref=e3 text=v":                        {Kind: computeruse.ActFill, Ref: "e3", Text: "v"},
 		"scrollIntoView ref=e3":                     {Kind: computeruse.ActReveal, Ref: "e3"},
 		"click button=left doubleClick=true ref=e3": {Kind: computeruse.ActClick, Ref: "e3", Clicks: 2},
@@ -212,7 +236,8 @@ func TestTheSmallerFormIsSent(t *testing.T) {
 }
 
 func TestASizeThatIsNoneIsNotTaken(t *testing.T) {
-	_, size, err := computeruse.FitImage(drawn(t, image.Pt(20, 10), false), func(image.Point) image.Point { return image.Point{} })
+	_, size, err := computeruse.FitImage(drawn(t, image.Pt(20, 10), false),
+		func(image.Point) image.Point { return image.Point{} })
 	if err != nil || size != image.Pt(20, 10) {
 		t.Errorf("got %v, %v; want the picture's own size", size, err)
 	}
@@ -313,7 +338,17 @@ func TestChordsOfAllVendorsBecomeThoseOfTheControlAPI(t *testing.T) {
 }
 
 func TestKeysThatDoNotExistAreToldPlainly(t *testing.T) {
-	for _, names := range [][]string{nil, {""}, {"Hyper_L"}, {"ctrl+"}, {"a", "b"}, {"F13"}, {"Down Dwon"}, {"\x00"}, {"\xff"}} {
+	for _, names := range [][]string{
+		nil,
+		{""},
+		{"Hyper_L"},
+		{"ctrl+"},
+		{"a", "b"},
+		{"F13"},
+		{"Down Dwon"},
+		{"\x00"},
+		{"\xff"},
+	} {
 		if got, err := computeruse.ParseChords(names); err == nil {
 			t.Errorf("%q became %q, want an error", names, got)
 		}

@@ -192,7 +192,8 @@ func parseConversation(raw json.RawMessage) (storedConversation, error) {
 		return storedConversation{}, fmt.Errorf("read the stored conversation: %w", err)
 	}
 	if m.Version != memoryVersion || m.Runtime != "computeruse" {
-		return storedConversation{}, fmt.Errorf("read the stored conversation: it is of version %d of %q", m.Version, agent.Truncate(m.Runtime, 40))
+		return storedConversation{}, fmt.Errorf("read the stored conversation: it is of version %d of %q", m.Version,
+			agent.Truncate(m.Runtime, 40))
 	}
 	m.Next.answerOpen("interrupted: the program ended; it may have been done in part")
 	return m, nil

@@ -41,14 +41,26 @@ func TestLabelsSayWhatWasMet(t *testing.T) {
 	}{
 		{form{name: "Sign in"}, click(10, 20), `click "Sign in" at 10, 20`, `"on":{"name":"Sign in","role":"button"}`},
 		{form{name: "Sign\n\u202ein \"now\""}, click(10, 20), `click "Sign \u{202E}in 'now'" at 10, 20`, `in \"now\""`},
-		{form{name: strings.Repeat("long ", 30)}, click(1, 2), `click "` + strings.Repeat("long ", 12) + `…" at 1, 2`, `"name":"` + strings.Repeat("long ", 29) + `long"`},
+		{
+			form{name: strings.Repeat("long ", 30)},
+			click(1, 2), `click "` + strings.Repeat("long ", 12) + `…" at 1, 2`,
+			`"name":"` + strings.Repeat("long ", 29) + `long"`,
+		},
 		{form{name: strings.Repeat("long ", 50)}, click(1, 2), `click at 1, 2`, `{"x":1,"y":2}`},
 		{form{err: errors.New("gone"), name: "x"}, click(1, 2), `click at 1, 2`, `{"x":1,"y":2}`},
-		{form{role: "textbox", name: "E-mail"}, typed, `type "ada" into "E-mail" and press Enter`, `"on":{"name":"E-mail","role":"textbox"}`},
+		{
+			form{role: "textbox", name: "E-mail"},
+			typed, `type "ada" into "E-mail" and press Enter`,
+			`"on":{"name":"E-mail","role":"textbox"}`,
+		},
 		{form{role: "textbox", name: "E-mail"}, fill, `fill "ada" into "E-mail"`, `"ref":"e5"`},
 		{form{role: "textbox", name: "PIN", secret: true}, fill, `fill "••••" into "PIN"`, `"text":"••••"`},
 		{form{role: "textbox", name: "PIN", secret: true}, keys, "press ••••", `{"keys":["••••"],"on":`},
-		{form{role: "textbox", name: "PIN", err: errors.New("gone")}, typed, `type "••••" and press Enter`, `{"enter":true,"text":"••••"}`},
+		{
+			form{role: "textbox", name: "PIN", err: errors.New("gone")},
+			typed, `type "••••" and press Enter`,
+			`{"enter":true,"text":"••••"}`,
+		},
 		{form{name: "Board"}, down, `hold the mouse down, over "Board"`, `"name":"Board"`},
 		{form{name: "Board"}, up, `let the mouse go, over "Board"`, `"name":"Board"`},
 	} {
@@ -70,7 +82,8 @@ func TestLabelsSayWhatWasMet(t *testing.T) {
 }
 
 func TestATextThatGoesOnInAnotherFieldIsNotShown(t *testing.T) {
-	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActType, Text: "ada\thunter2\n"}), say("signed in with hunter2"))
+	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActType, Text: "ada\thunter2\n"}),
+		say("signed in with hunter2"))
 	b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page { return form{Screen: s, name: "Name"} }
 	_, steps := b.answer(t)
 	for _, s := range steps {
@@ -87,7 +100,8 @@ func TestAPasswordThatIsTalkedOfIsNotShown(t *testing.T) {
 	warned := do(typed)
 	warned.Calls[0].Safety = []computeruse.SafetyWarning{{ID: "cu_1", Message: "a bank"}}
 	for name, turn := range map[string]computeruse.Turn{
-		"in words": spoken, "in a question": warned, "in what is not done": do(typed, computeruse.Action{Kind: computeruse.ActUnknown}),
+		"in words": spoken, "in a question": warned,
+		"in what is not done": do(typed, computeruse.Action{Kind: computeruse.ActUnknown}),
 	} {
 		b := newBench(t, turn, say("done"))
 		p := &people{decision: "allowed by @ada"}
@@ -144,14 +158,19 @@ func (c *careful) markOf(kind string) string {
 }
 
 func (c *careful) Assess(_ context.Context, kind string, _ map[string]any) (sessions.Assessment, error) {
-	found := sessions.Assessment{Mark: c.markOf(kind), Question: sessions.Question{Text: "buy", Detail: "Buy now", Origin: "http://shop.test"}}
+	found := sessions.Assessment{Mark: c.markOf(kind), Question: sessions.Question{
+		Text: "buy", Detail: "Buy now",
+		Origin: "http://shop.test",
+	}}
 	if found.Mark != "" {
 		found.Classes = []string{"buy"}
 	}
 	return found, nil
 }
 
-func (c *careful) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) ([]string, bool, error) {
+func (c *careful) ActIfUnchanged(ctx context.Context, kind string, args map[string]any,
+	mark string,
+) ([]string, bool, error) {
 	at := c.markOf(kind)
 	if args["x"] == 0 { // nothing is in the corner
 		at = ""
@@ -186,12 +205,25 @@ func TestOneActionIsOneQuestion(t *testing.T) {
 		{"with a move between", []computeruse.Action{down, move, up}, []string{"pointerDown", "pointerUp"}, nil, 1},
 		{"that changes its meaning", []computeruse.Action{down, up}, []string{"pointerDown", "pointerUp"}, pressed, 2},
 		{"two clicks in four", []computeruse.Action{down, up, down, up}, []string{"pointerDown", "pointerUp"}, nil, 2},
-		{"a click in two with a key between", []computeruse.Action{down, twice, up}, []string{"pointerDown", "pointerUp"}, nil, 2},
+		{
+			"a click in two with a key between",
+			[]computeruse.Action{down, twice, up},
+			[]string{"pointerDown", "pointerUp"},
+			nil, 2,
+		},
 		{"a text that is sent", []computeruse.Action{typed}, []string{"insertText", "press"}, nil, 1},
 		{"a text that is sent and leads elsewhere", []computeruse.Action{typed}, []string{"insertText", "press"}, pressed, 2},
-		{"a key in two", []computeruse.Action{space(computeruse.ActKeyDown), space(computeruse.ActKeyUp)}, []string{"keyDown", "keyUp"}, nil, 1},
+		{
+			"a key in two",
+			[]computeruse.Action{space(computeruse.ActKeyDown), space(computeruse.ActKeyUp)},
+			[]string{"keyDown", "keyUp"},
+			nil, 1,
+		},
 		{"two clicks", []computeruse.Action{click(1, 1), click(1, 1)}, []string{"clickCoords"}, nil, 2},
-		{"two presses", []computeruse.Action{{Kind: computeruse.ActKeys, Keys: []string{"Return"}}, {Kind: computeruse.ActKeys, Keys: []string{"Return"}}}, []string{"press"}, nil, 2},
+		{"two presses", []computeruse.Action{
+			{Kind: computeruse.ActKeys, Keys: []string{"Return"}},
+			{Kind: computeruse.ActKeys, Keys: []string{"Return"}},
+		}, []string{"press"}, nil, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := &people{decision: "allowed by @ada"}
@@ -232,8 +264,15 @@ func TestWhatNobodyAgreedToIsNotSetOffByLettingGo(t *testing.T) {
 		turn computeruse.Turn
 		want string
 	}{
-		{"a release that was refused", func(kind string) string { return kind }, do(computeruse.Action{Kind: computeruse.ActDown}, computeruse.Action{Kind: computeruse.ActUp}), "pointerUp button=left x=0 y=0"},
-		{"a press that nothing followed", nil, do(computeruse.Action{Kind: computeruse.ActDown}), "pointerUp button=left x=0 y=0"},
+		{
+			"a release that was refused", func(kind string) string { return kind },
+			do(computeruse.Action{Kind: computeruse.ActDown}, computeruse.Action{Kind: computeruse.ActUp}),
+			"pointerUp button=left x=0 y=0",
+		},
+		{
+			"a press that nothing followed", nil, do(computeruse.Action{Kind: computeruse.ActDown}),
+			"pointerUp button=left x=0 y=0",
+		},
 		{"a key", nil, do(computeruse.Action{Kind: computeruse.ActKeyDown, Keys: []string{"space"}}), "keyDown"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -323,9 +362,16 @@ func TestPeopleAreAskedBeforeWhatTheyWantToDecide(t *testing.T) {
 		asked  int
 	}{
 		{"allowed", people{decision: "allowed by @ada"}, careful{kinds: buys}, 1, "Allowed by @ada.", false, 1},
-		{"refused", people{no: errors.New("@ada said no")}, careful{kinds: buys}, 0, "@ada said no. Do not try it in another way", true, 1},
+		{"refused", people{no: errors.New("@ada said no")}, careful{kinds: buys}, 0, "@ada said no. Do not try it in " +
+			"another way", true, 1},
 		{"nothing to ask", people{}, careful{}, 1, "", false, 0},
-		{"changing its meaning", people{decision: "allowed by @ada"}, careful{kinds: buys, mark: moody}, 0, "the page changed what this does", true, 2},
+		{
+			"changing its meaning",
+			people{decision: "allowed by @ada"},
+			careful{kinds: buys, mark: moody},
+			0,
+			"the page changed what this does", true, 2,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBench(t, do(click(1, 1)), say("done"))
@@ -336,7 +382,8 @@ func TestPeopleAreAskedBeforeWhatTheyWantToDecide(t *testing.T) {
 			}
 			b.answer(t)
 			o := b.told(t, 1).Outcomes[0]
-			if b.browser.Acts() != tc.acts || len(tc.people.asked) != tc.asked || (o.Err != "") != tc.failed || !strings.Contains(o.Err+o.Text, tc.told) {
+			if b.browser.Acts() != tc.acts || len(tc.people.asked) != tc.asked || (o.Err != "") != tc.failed ||
+				!strings.Contains(o.Err+o.Text, tc.told) {
 				t.Errorf("%d acts, %d questions, outcome %+v", b.browser.Acts(), len(tc.people.asked), o)
 			}
 		})
@@ -387,11 +434,13 @@ func TestAPasswordInAnAddressIsNowhereButInTheBrowser(t *testing.T) {
 	)
 	_, steps := b.answer(t)
 	for _, s := range steps {
-		if all := s.Label + string(s.Input) + s.Text + string(s.Memory); strings.Contains(all, "hunter2") || strings.Contains(all, "swordfish") {
+		if all := s.Label + string(s.Input) + s.Text + string(s.Memory); strings.Contains(all, "hunter2") ||
+			strings.Contains(all, "swordfish") {
 			t.Errorf("step %d shows a password: %+v", s.N, s)
 		}
 	}
-	if got := b.acts(); !strings.Contains(got, "http://ada:hunter2@shop.test/") || !strings.Contains(got, "http://bob:swordfish@shop.test/") {
+	if got := b.acts(); !strings.Contains(got, "http://ada:hunter2@shop.test/") ||
+		!strings.Contains(got, "http://bob:swordfish@shop.test/") {
 		t.Errorf("the screen got %q", got)
 	}
 }

@@ -81,7 +81,8 @@ func offeredTools(set Settings, takeOver, askWords bool) []llm.Tool {
 			`"interactive":{"type":"boolean","description":"only what can be operated"},`+
 				`"after":{"type":"string","description":"ref after which to go on, where the page was cut or folded"}`),
 		newTool(ToolListTabs, "List the open tabs.", ``),
-		newTool(ToolOpenTab, "Open a new tab and go to it.", `"url":{"type":"string","description":"empty for an empty page"}`),
+		newTool(ToolOpenTab, "Open a new tab and go to it.",
+			`"url":{"type":"string","description":"empty for an empty page"}`),
 		newTool(ToolSelectTab, "Go to a tab.", `"tab":{"type":"string","description":"its id, from list_tabs"}`, "tab"),
 		newTool(ToolCloseTab, "Close a tab.", `"tab":{"type":"string","description":"its id; empty for this one"}`),
 		newTool(ToolDialog, "Answer the dialog that the page shows (alert, confirm, prompt), which is not on the picture.",
@@ -108,8 +109,10 @@ func offeredTools(set Settings, takeOver, askWords bool) []llm.Tool {
 		if err != nil {
 			return all // strings always marshal
 		}
-		all = append(all, newTool(ToolHandOver, "Leave the rest of the task to another runtime, which goes on with the same page.",
-			`"runtime":{"type":"string","enum":`+string(names)+`},"brief":{"type":"string","description":"what was done and what is left to do"}`, "runtime", "brief"))
+		all = append(all, newTool(ToolHandOver, "Leave the rest of the task to another runtime, which goes on with the "+
+			"same page.",
+			`"runtime":{"type":"string","enum":`+string(names)+
+				`},"brief":{"type":"string","description":"what was done and what is left to do"}`, "runtime", "brief"))
 	}
 	return all
 }
@@ -252,7 +255,10 @@ func (in toolInput) read(ctx context.Context, s sessions.Page, name string, limi
 func (r *run) runToolCall(ctx context.Context, c llm.ToolCall, last bool) (res llm.ToolResult, err error) {
 	res.ID = c.ID
 	in, wrong := parseToolInput(c, r.set)
-	step := &sessions.Step{Kind: sessions.StepAct, Tool: cmp.Or(c.Name, "unknown"), Input: c.Input, Label: in.label(c.Name)}
+	step := &sessions.Step{
+		Kind: sessions.StepAct, Tool: cmp.Or(c.Name, "unknown"), Input: c.Input,
+		Label: in.label(c.Name),
+	}
 	if len(c.Input) == 0 || c.Malformed != "" {
 		step.Input = []byte("{}")
 	}
@@ -329,10 +335,11 @@ func (r *run) runTool(ctx context.Context, s sessions.Page, in toolInput, name s
 		for i, caption := range in.Captions {
 			in.Captions[i] = r.state.memory.secrets.Redact(caption, maskForPeople)
 		}
-		d.remark, d.err = r.state.album.Choose(looking, in.Pictures, in.Captions, func(ctx context.Context, ref string) (llm.Image, error) {
-			shot, err := s.Screenshot(ctx, ref)
-			return shot.Image, err
-		})
+		d.remark, d.err = r.state.album.Choose(looking, in.Pictures, in.Captions,
+			func(ctx context.Context, ref string) (llm.Image, error) {
+				shot, err := s.Screenshot(ctx, ref)
+				return shot.Image, err
+			})
 		return d
 	}
 	d.body, d.err = in.read(looking, s, name, maxTextChars)

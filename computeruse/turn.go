@@ -101,7 +101,8 @@ func (r *run) captureAfter(ctx context.Context, done string) error {
 	}
 	r.repeatCount = r.repeats.Add(done + hex.EncodeToString(r.screenshot.sum[:]))
 	if r.repeatCount >= agent.WarnRepeats {
-		r.state.memory.Next.addUserText(fmt.Sprintf("You have done this %d times now, and the screen is the same. Try something else, or answer.", r.repeatCount))
+		r.state.memory.Next.addUserText(fmt.Sprintf("You have done this %d times now, and the screen is the same. Try "+
+			"something else, or answer.", r.repeatCount))
 	}
 	return agent.ContextError(ctx, nil)
 }
@@ -116,7 +117,8 @@ func (r *run) runBatch(ctx context.Context, c Call, last bool) (o CallResult, re
 			return o, nil, err
 		case no != "":
 			o.Err = "Not done: a person had to look at this first, and did not agree. " + no
-			return o, &agent.Outcome{Text: "I stopped before an action that a person must look at first, and nobody agreed to it. " + no, Failed: true}, nil
+			return o, &agent.Outcome{Text: "I stopped before an action that a person must look at first, and nobody " +
+				"agreed to it. " + no, Failed: true}, nil
 		}
 		o.Acknowledged = acknowledged
 	}
@@ -174,7 +176,9 @@ func (r *run) recordStep(ctx context.Context, step *sessions.Step, do func() err
 }
 
 // runAction does one action of a batch and adds to its outcome.
-func (r *run) runAction(ctx context.Context, s sessions.Page, p plannedAction, intent string, o *CallResult, last bool) error {
+func (r *run) runAction(ctx context.Context, s sessions.Page, p plannedAction, intent string, o *CallResult,
+	last bool,
+) error {
 	on := r.identifyTarget(ctx, s, p)
 	if on.secret {
 		r.state.memory.secrets.Learn(p.Text)

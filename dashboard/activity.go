@@ -127,7 +127,8 @@ func (s *Server) activityPage(w http.ResponseWriter, r *http.Request) error {
 	if data.Selects, err = s.activitySelects(r.Context(), query.SeenBy, q, servers); err != nil {
 		return err
 	}
-	data.Filtered = data.USD != "" || slices.ContainsFunc(data.Selects, func(f activitySelect) bool { return f.Chosen != "" })
+	data.Filtered = data.USD != "" ||
+		slices.ContainsFunc(data.Selects, func(f activitySelect) bool { return f.Chosen != "" })
 	if len(tasks) == query.Limit {
 		q.Set("before", tasks[len(tasks)-1].Asked.Format(time.RFC3339Nano))
 		data.Older = "/activity?" + q.Encode()

@@ -25,13 +25,25 @@ func startActivity(t *testing.T) *rig {
 	secret.Private = true
 	terminal := sessions.Origin{Kind: sessions.FromTerminal, Channel: api.TerminalChannel}
 	for i, task := range []sessions.TaskRecord{
-		{Task: sessions.Task{ID: "t1", Prompt: "find a <b>lamp</b>", Origin: ada, Model: "openai:gpt"}, State: sessions.TaskDone, Usage: llm.Usage{USD: 0.25}},
-		{Task: sessions.Task{ID: "t2", Prompt: "compare trains", Origin: bob}, State: sessions.TaskFailed, Reason: "no route"},
-		{Task: sessions.Task{ID: "t3", Prompt: "my secret", Origin: secret}, State: sessions.TaskDone, Answer: "secret", Usage: llm.Usage{USD: 1}},
+		{
+			Task:  sessions.Task{ID: "t1", Prompt: "find a <b>lamp</b>", Origin: ada, Model: "openai:gpt"},
+			State: sessions.TaskDone, Usage: llm.Usage{USD: 0.25},
+		},
+		{
+			Task: sessions.Task{ID: "t2", Prompt: "compare trains", Origin: bob}, State: sessions.TaskFailed,
+			Reason: "no route",
+		},
+		{
+			Task: sessions.Task{ID: "t3", Prompt: "my secret", Origin: secret}, State: sessions.TaskDone, Answer: "secret",
+			Usage: llm.Usage{USD: 1},
+		},
 		{Task: sessions.Task{ID: "t4", Prompt: "read the news", Origin: terminal}, State: sessions.TaskDone},
 	} {
 		task.Runtime, task.SessionID, task.Asked = "local", "s-"+task.ID, time.Now().Add(time.Duration(i-10)*time.Minute)
-		s := sessions.Session{ID: task.SessionID, State: sessions.SessionParked, Origin: task.Origin, Created: task.Asked, LastUsed: task.Asked}
+		s := sessions.Session{
+			ID: task.SessionID, State: sessions.SessionParked, Origin: task.Origin, Created: task.Asked,
+			LastUsed: task.Asked,
+		}
 		step := sessions.Step{
 			N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open example.com/" + task.ID, At: task.Asked,
 			View: &llm.Image{MediaType: "image/png", Data: onePixel},
@@ -49,7 +61,8 @@ func TestActivityIsFilteredAndNamesItsPlaces(t *testing.T) {
 	r := startActivity(t)
 	for query, want := range map[string]string{
 		"": "t4 t3 t2 t1", "?origin=discord": "t3 t2 t1", "?server=g1": "t3 t1", "?person=u2": "t2", "?state=failed": "t2",
-		"?state=done&server=g1": "t3 t1", "?model=openai:gpt": "t1", "?usd=0.3": "t3", "?q=lamp": "t1", "?q=secret": "", "?q=example": "t4 t2 t1",
+		"?state=done&server=g1": "t3 t1", "?model=openai:gpt": "t1", "?usd=0.3": "t3", "?q=lamp": "t1", "?q=secret": "",
+		"?q=example":      "t4 t2 t1",
 		"?runtime=screen": "", "?state=working": "",
 	} {
 		status, page := r.ask("GET", "/activity"+query, "")
@@ -66,7 +79,8 @@ func TestActivityIsFilteredAndNamesItsPlaces(t *testing.T) {
 		}
 	}
 	_, page := r.ask("GET", "/activity", "")
-	check.Contains(t, page, "Lumen &amp; Co · #general", "A server that clank has left", "find a &lt;b&gt;lamp", "0.25 USD", "no route",
+	check.Contains(t, page, "Lumen &amp; Co · #general", "A server that clank has left", "find a &lt;b&gt;lamp",
+		"0.25 USD", "no route",
 		`data-view="/api/steps/t1/1/view"`, "Asked privately", `<option value="u1">Ada</option>`)
 	for _, query := range []string{"state=gone", "usd=x", "usd=-1", "usd=NaN", "before=now", "limit=0", "limit=201"} {
 		for _, path := range []string{"/activity?", "/api/tasks?"} {
@@ -116,7 +130,8 @@ func TestActivityShowsEvents(t *testing.T) {
 	tb.goTo(r.server.URL() + "/activity")
 	task := r.startTask(`{"prompt":"hold lamps"}`)
 	row := `document.querySelector('.task[data-id="` + task.TaskID + `"]')`
-	tb.waitFor(row + `?.querySelector(".state.working") && ` + row + `.querySelector("[data-step]")?.textContent.includes("open the demo shop")`)
+	tb.waitFor(row + `?.querySelector(".state.working") && ` + row +
+		`.querySelector("[data-step]")?.textContent.includes("open the demo shop")`)
 	tb.click(`[data-stop]`)
 	tb.waitFor(row + `?.querySelector(".state").textContent === "Stopped" && !document.querySelector("[data-stop]")`)
 	tb.Eval(`document.getElementById("words").value = "nothing like it"; document.querySelector("#filters .primary").click()`)

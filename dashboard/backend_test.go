@@ -19,10 +19,11 @@ import (
 
 // host is a [dashboard.Host] with a key for OpenAI that lacks nothing else unless a field says so.
 type host struct {
-	missing        error
-	weak           []api.Weakness
-	ability        func(runtime, model string) settings.ModelAbility // nil: nothing is known
-	doubted, doubt string                                            // a setting's value in JSON that will not work, and why
+	missing error
+	weak    []api.Weakness
+	ability func(runtime, model string) settings.ModelAbility // nil: nothing is known
+	// a setting's value in JSON that will not work, and why
+	doubted, doubt string
 }
 
 func (h *host) Ready(context.Context) error               { return h.missing }
@@ -112,11 +113,15 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 		think := func(text string) bool {
 			n++
 			return yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}, nil) &&
-				yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.PhaseDone, Label: "think", Text: text + word}, nil)
+				yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.PhaseDone, Label: "think", Text: text + word},
+					nil)
 		}
 		act := func(label, fails string) bool {
 			n++
-			st := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "do", Input: json.RawMessage(`{"x":1` + said + `}`), Label: label + word}
+			st := sessions.Step{
+				N: n, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "do",
+				Input: json.RawMessage(`{"x":1` + said + `}`), Label: label + word,
+			}
 			if !yield(st, nil) {
 				return false
 			}
@@ -128,13 +133,17 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 					return false
 				}
 			}
-			st.Phase, st.URL, st.Title = sessions.PhaseDone, "http://127.0.0.1:8788/search?q=lamp"+word, "6 results for “lamp” · Lumen & Oak"+word
+			st.Phase, st.URL, st.Title = sessions.PhaseDone, "http://127.0.0.1:8788/search?q=lamp"+word,
+				"6 results for “lamp” · Lumen & Oak"+word
 			st.Failed, st.Text = fails != "", fails
 			st.View = &llm.Image{MediaType: "image/png", Data: onePixel}
 			return yield(st, nil)
 		}
 		if strings.Contains(t.Prompt, "brief") {
-			yield(sessions.Step{N: 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: "Here it is."}, nil)
+			yield(sessions.Step{
+				N: 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer",
+				Text: "Here it is.",
+			}, nil)
 			return
 		}
 		if strings.Contains(t.Prompt, "flood") {
@@ -149,18 +158,23 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 			trip = "“Accept” is covered by the notice “We use one cookie”; close that first"
 		}
 		label := `type "lamp" into Search`
-		answer := "Six lamps are on sale, from € 19.90 to € 129.00:\n\nAurora Desk Lamp, € 49.00\nHarbour Floor Lamp, € 129.00\nPebble Night Lamp, € 24.50\n\nThe list is at http://127.0.0.1:8788/search?q=lamp (see also https://example.com/a_(b))."
+		answer := "Six lamps are on sale, from € 19.90 to € 129.00:\n\nAurora Desk Lamp, € 49.00\nHarbour Floor Lamp, € " +
+			"129.00\nPebble Night Lamp, € 24.50\n\nThe list is at http://127.0.0.1:8788/search?q=lamp (see also " +
+			"https://example.com/a_(b))."
 		if strings.Contains(t.Prompt, "evil") {
 			label = `click "<img src=x onerror=alert(1)>"`
 			answer = `<script>alert(1)</script> javascript:alert(1) https://example.com/"onmouseover="alert(1) <b>bold</b>`
 		}
-		if !think("") || !act("open the demo shop", "") || !think("The search box is at the top, so I use that.") || !act(label, trip) || !act("press Enter", "") {
+		if !think("") || !act("open the demo shop", "") || !think("The search box is at the top, so I use that.") ||
+			!act(label, trip) || !act("press Enter", "") {
 			return
 		}
 		if strings.Contains(t.Prompt, "fail") {
-			yield(sessions.Step{}, errors.New("the model openai:gpt-5.6 refused the key; set OPENAI_API_KEY and start clank again"))
+			yield(sessions.Step{}, errors.New("the model openai:gpt-5.6 refused the key; set OPENAI_API_KEY and start "+
+				"clank again"))
 			return
 		}
-		yield(sessions.Step{N: n + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: answer + word, Images: []llm.Image{{MediaType: "image/png", Data: onePixel}}}, nil)
+		yield(sessions.Step{N: n + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: answer +
+			word, Images: []llm.Image{{MediaType: "image/png", Data: onePixel}}}, nil)
 	}
 }

@@ -92,7 +92,9 @@ func TestTheDashboardOfFiftyServers(t *testing.T) {
 	}
 	work.Go(func() { // what happens meanwhile
 		for tick := time.NewTicker(200 * time.Millisecond); ctx.Err() == nil; <-tick.C {
-			if _, err := r.manager.Run(ctx, sessions.Task{Prompt: "lamps", Origin: sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel}}, nil); err != nil && ctx.Err() == nil {
+			if _, err := r.manager.Run(ctx,
+				sessions.Task{Prompt: "lamps", Origin: sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel}},
+				nil); err != nil && ctx.Err() == nil {
 				t.Errorf("a task: %v", err)
 			}
 		}
@@ -100,7 +102,8 @@ func TestTheDashboardOfFiftyServers(t *testing.T) {
 	heapBefore := heap()
 	for n := 0; ctx.Err() == nil; n++ {
 		for _, page := range []string{
-			"/", "/activity", "/activity?server=g7", "/activity?state=failed&person=u3", "/activity?origin=discord&usd=0.01", "/tasks/t77", "/budget", "/settings", "/setup", "/watches",
+			"/", "/activity", "/activity?server=g7", "/activity?state=failed&person=u3", "/activity?origin=discord&usd=0.01",
+			"/tasks/t77", "/budget", "/settings", "/setup", "/watches",
 		} {
 			measure(ctx, t, r, "page "+page, page, &took)
 		}
@@ -121,8 +124,10 @@ func TestTheDashboardOfFiftyServers(t *testing.T) {
 	if events == nil {
 		t.Fatal("no viewer saw an event")
 	}
-	t.Logf("dashboard: servers=%d sessions=%d steps=%d viewers=%d page_p95=%s (%s) search_p95=%s event_p95=%s events=%d heap_before=%dMB heap_after=%dMB",
-		benchServers, benchSessions, benchTasks*benchStepsEach, benchViewers, pages, worst, search, event, events.total, heapBefore>>20, heapAfter>>20)
+	t.Logf("dashboard: servers=%d sessions=%d steps=%d viewers=%d page_p95=%s (%s) search_p95=%s event_p95=%s events=%d "+
+		"heap_before=%dMB heap_after=%dMB",
+		benchServers, benchSessions, benchTasks*benchStepsEach, benchViewers, pages, worst, search, event, events.total,
+		heapBefore>>20, heapAfter>>20)
 	if pages > maxPageTime || search > maxSearchTime || event > maxEventTime {
 		t.Errorf("too slow: pages at most %s, search %s, events %s", maxPageTime, maxSearchTime, maxEventTime)
 	}
@@ -146,23 +151,29 @@ func fillHistory(t *testing.T, r *rig) {
 	begun := time.Now().Add(-24 * time.Hour)
 	for i := range benchTasks {
 		origin := sessions.Origin{
-			Kind: sessions.FromDiscord, Guild: fmt.Sprintf("g%d", i%benchServers), Channel: fmt.Sprintf("c%d", i%150), User: fmt.Sprintf("u%d", i%200),
+			Kind: sessions.FromDiscord, Guild: fmt.Sprintf("g%d", i%benchServers), Channel: fmt.Sprintf("c%d", i%150),
+			User:     fmt.Sprintf("u%d", i%200),
 			UserName: fmt.Sprintf("Person %d", i%200), Private: i%17 == 0,
 		}
 		at := begun.Add(time.Duration(i) * 8 * time.Second)
 		rec := sessions.TaskRecord{
 			Task: sessions.Task{
-				ID: fmt.Sprintf("t%d", i), SessionID: fmt.Sprintf("s%d", i%benchSessions), Origin: origin, Runtime: "local", Model: "openai:gpt-6-sol",
+				ID: fmt.Sprintf("t%d", i), SessionID: fmt.Sprintf("s%d", i%benchSessions), Origin: origin, Runtime: "local",
+				Model:  "openai:gpt-6-sol",
 				Prompt: fmt.Sprintf("%s, number %d", words[i%len(words)], i),
 			},
 			State: sessions.TaskRunning, Asked: at, Started: at,
 		}
 		rec.Usage.USD = float64(i%50) / 1000
-		session := sessions.Session{ID: rec.SessionID, State: sessions.SessionParked, Origin: origin, Runtime: "local", Created: at, LastUsed: at}
+		session := sessions.Session{
+			ID: rec.SessionID, State: sessions.SessionParked, Origin: origin, Runtime: "local",
+			Created: at, LastUsed: at,
+		}
 		for n := range benchStepsEach {
 			at = at.Add(500 * time.Millisecond)
 			step := sessions.Step{
-				N: n + 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Tool: "browser_click", Input: json.RawMessage(`{"ref":"e12"}`), At: at,
+				N: n + 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Tool: "browser_click",
+				Input: json.RawMessage(`{"ref":"e12"}`), At: at,
 				Label: fmt.Sprintf("click “Show %d”", n), Text: "done", URL: "https://example.com/lamps", Title: "Lamps",
 			}
 			check.Must(t, r.store.SaveStep(t.Context(), rec, session, step, 0))

@@ -168,7 +168,8 @@ func TestFailuresAreShownAndNothingIsLost(t *testing.T) {
 	_, c, tb := arrive(t, 1280, 860, "light")
 	tb.say("trip and fail")
 	tb.waitFor(status + ` === "Failed"`)
-	if got, _ := tb.Eval(`document.querySelector(".reason.bad").textContent`).(string); !strings.Contains(got, "refused the key") {
+	if got, _ := tb.Eval(`document.querySelector(".reason.bad").textContent`).(string); !strings.Contains(got,
+		"refused the key") {
 		t.Errorf("reason = %q", got)
 	}
 	if got := tb.Eval(`document.querySelectorAll(".step.failed").length`); got != 1.0 {
@@ -306,12 +307,14 @@ func TestTheSettingsPage(t *testing.T) {
 	}
 
 	set(steps, "20")
-	if got, body := r.ask("PUT", "/api/settings", `{"version":"`+r.server.Settings.State().Version+`","changes":{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask":7,"interaction.tasks.maxAtOnce":9}}`); got != 200 {
+	if got, body := r.ask("PUT", "/api/settings", `{"version":"`+r.server.Settings.State().Version+
+		`","changes":{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask":7,"interaction.tasks.maxAtOnce":9}}`); got != 200 {
 		t.Fatalf("somebody else's change: %d %s", got, body)
 	}
 	tb.click("#save")
 	tb.waitFor(`document.querySelector('` + steps + ` .error').textContent.includes("Somebody else set this to 7")`)
-	if got := tb.Eval(`document.querySelector('` + steps + ` input').value + " " + document.querySelector('[data-key="interaction.tasks.maxAtOnce"] input').value`); got != "20 9" {
+	if got := tb.Eval(`document.querySelector('` + steps +
+		` input').value + " " + document.querySelector('[data-key="interaction.tasks.maxAtOnce"] input').value`); got != "20 9" {
 		t.Errorf("mine and theirs = %v", got)
 	}
 	tb.Eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
@@ -319,7 +322,8 @@ func TestTheSettingsPage(t *testing.T) {
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved:")`)
 	tb.click(steps + " .reset")
 	tb.click("#save")
-	tb.waitFor(`document.querySelector('` + steps + ` .reset').hidden && document.getElementById("save-text").textContent.startsWith("Saved:")`)
+	tb.waitFor(`document.querySelector('` + steps +
+		` .reset').hidden && document.getElementById("save-text").textContent.startsWith("Saved:")`)
 	if got := r.server.Settings.Current().MaxSteps; got != 30 {
 		t.Errorf("steps = %d after the reset", got)
 	}

@@ -74,7 +74,10 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 		},
 	}
 	for _, d := range o.Days {
-		data.Days = append(data.Days, budgetRow{Name: d.Key.Day, Text: d.Spent.String(), Spent: d.Spent.Money.USD(), Unpriced: d.Unpriced})
+		data.Days = append(data.Days, budgetRow{
+			Name: d.Key.Day, Text: d.Spent.String(), Spent: d.Spent.Money.USD(),
+			Unpriced: d.Unpriced,
+		})
 		data.Peak = max(data.Peak, d.Spent.Money.USD())
 	}
 	for _, c := range o.Calls {
@@ -106,10 +109,12 @@ func todayRows(l budget.LevelStatus) []budgetRow {
 	s, m := l.Spent, l.Limit
 	return []budgetRow{
 		row("Money", s.Money.USD(), m.Money.USD(), budget.Amount{Money: s.Money}, budget.Amount{Money: m.Money}),
-		row("Calls of models", float64(s.Calls), float64(m.Calls), budget.Amount{Calls: s.Calls}, budget.Amount{Calls: m.Calls}),
+		row("Calls of models", float64(s.Calls), float64(m.Calls), budget.Amount{Calls: s.Calls},
+			budget.Amount{Calls: m.Calls}),
 		row("Steps", float64(s.Steps), float64(m.Steps), budget.Amount{Steps: s.Steps}, budget.Amount{Steps: m.Steps}),
 		row("Tokens", float64(s.Tokens), float64(m.Tokens), budget.Amount{Tokens: s.Tokens}, budget.Amount{Tokens: m.Tokens}),
-		row("Time of tasks and talk", s.Time.Minutes(), m.Time.Minutes(), budget.Amount{Time: s.Time}, budget.Amount{Time: m.Time}),
+		row("Time of tasks and talk", s.Time.Minutes(), m.Time.Minutes(), budget.Amount{Time: s.Time},
+			budget.Amount{Time: m.Time}),
 		row("Talk in calls", s.Talk.Minutes(), m.Talk.Minutes(), budget.Amount{Talk: s.Talk}, budget.Amount{Talk: m.Talk}),
 	}
 }

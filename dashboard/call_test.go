@@ -168,7 +168,10 @@ func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 // isHeard checks that the page plays our sound.
 func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 	tb.t.Helper()
-	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: voice.RateOpus, Channels: 1, Application: gopus.ApplicationVoIP})
+	enc, err := gopus.NewEncoder(gopus.EncoderConfig{
+		SampleRate: voice.RateOpus, Channels: 1,
+		Application: gopus.ApplicationVoIP,
+	})
 	check.Must(tb.t, err)
 	out, speaks := make([]byte, 4000), false
 	samples := sine(100 * 960)
@@ -203,11 +206,15 @@ func (r *callRig) showsWhatIsSaid(tb *tab, call *webrtc.PageCall) {
 	call.Write(webrtc.Note{Kind: webrtc.HeardNote, From: "Ada", Text: "Find me a <img src=x onerror=alert(1)> lamp."})
 	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "I am looking."})
 	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "There are three."})
-	call.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: "https://example.com/lamp", Images: []llm.Image{{MediaType: "image/png", Data: onePixel}}})
+	call.Write(webrtc.Note{
+		Kind: webrtc.ChatNote, Text: "https://example.com/lamp",
+		Images: []llm.Image{{MediaType: "image/png", Data: onePixel}},
+	})
 	call.Write(webrtc.Note{Kind: webrtc.StatusNote, Text: "Reading the page…"})
 	tb.waitFor(`document.getElementById("status").textContent === "Reading the page…"`)
 	lines := tb.Eval(`[...document.querySelectorAll("#log li")].map((l) => l.className + ":" + l.textContent).join("|")`)
-	want := "notice:I listen to what is said here. Nothing is stored.|heard:AdaFind me a <img src=x onerror=alert(1)> lamp.|said:clankI am looking. There are three.|chat:clankhttps://example.com/lamp"
+	want := "notice:I listen to what is said here. Nothing is stored.|heard:AdaFind me a <img src=x onerror=alert(1)> " +
+		"lamp.|said:clankI am looking. There are three.|chat:clankhttps://example.com/lamp"
 	if lines != want {
 		tb.t.Errorf("the lines are\n%v\nwant\n%s", lines, want)
 	}
@@ -246,15 +253,22 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	c := launch(t)
 	r.arrive(c, 400, 300, "light")
 	tb := c.open(r.server.URL()+"/call", 360, 740, "dark")
-	for name, want := range map[string]string{"NotAllowedError": "may not use the microphone", "NotFoundError": "no microphone", "NotReadableError": "Another program"} {
+	for name, want := range map[string]string{
+		"NotAllowedError": "may not use the microphone",
+		"NotFoundError":   "no microphone", "NotReadableError": "Another program",
+	} {
 		tb.Eval(`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "` + name + `"))`)
 		tb.click("#join")
-		tb.waitFor(`document.getElementById("join-error").textContent.includes("` + want + `") && !document.getElementById("join").disabled`)
+		tb.waitFor(`document.getElementById("join-error").textContent.includes("` + want +
+			`") && !document.getElementById("join").disabled`)
 	}
 	tb.click("#join-quiet")
 	call := rtctest.Next(t, r.calls)
 	tb.waitFor(`document.body.dataset.state === "in"`)
-	call.Write(webrtc.Note{Kind: webrtc.HeardNote, From: "Somebody with a rather long name", Text: strings.Repeat("a long sentence about lamps ", 6)})
+	call.Write(webrtc.Note{
+		Kind: webrtc.HeardNote, From: "Somebody with a rather long name",
+		Text: strings.Repeat("a long sentence about lamps ", 6),
+	})
 	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "I have put it in the chat."})
 	tb.waitFor(`document.querySelectorAll("#log li").length === 2`)
 	if got := tb.Eval("document.documentElement.scrollWidth"); got != 360.0 {
@@ -274,13 +288,16 @@ func TestTheCallPageRequiresASignIn(t *testing.T) {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
-	if status, _ := r.ask(http.MethodPost, "/api/call/join", "{}", header("Sec-Fetch-Site", "cross-site")); status != http.StatusForbidden {
+	if status, _ := r.ask(http.MethodPost, "/api/call/join", "{}",
+		header("Sec-Fetch-Site", "cross-site")); status != http.StatusForbidden {
 		t.Errorf("from another site: %d", status)
 	}
-	if status, body := r.ask(http.MethodPost, "/api/call/join", `{"sdp":"x"}`); status != http.StatusBadRequest || !strings.Contains(body, "offer") {
+	if status, body := r.ask(http.MethodPost, "/api/call/join", `{"sdp":"x"}`); status != http.StatusBadRequest ||
+		!strings.Contains(body, "offer") {
 		t.Errorf("a bad offer: %d %s", status, body)
 	}
-	if status, body := r.ask(http.MethodGet, "/api/call/", ""); status != http.StatusOK || !strings.HasPrefix(body, `{"people":[]`) {
+	if status, body := r.ask(http.MethodGet, "/api/call/", ""); status != http.StatusOK ||
+		!strings.HasPrefix(body, `{"people":[]`) {
 		t.Errorf("state: %d %s", status, body)
 	}
 }
@@ -300,19 +317,57 @@ func TestTheCallIsNotForOtherSites(t *testing.T) {
 			want         int
 			says         string
 		}{
-			{"another site", "POST", string(good), []change{header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "cross-site")}, 403, "another site"},
-			{"another site, in an old browser", "POST", string(good), []change{header("Origin", "https://evil.example")}, 403, "another site"},
-			{"another site that says it is ours", "POST", string(good), []change{header("Origin", own), header("Sec-Fetch-Site", "cross-site")}, 403, "another site"},
+			{
+				"another site", "POST", string(good),
+				[]change{header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "cross-site")},
+				403, "another site",
+			},
+			{
+				"another site, in an old browser", "POST", string(good),
+				[]change{header("Origin", "https://evil.example")},
+				403,
+				"another site",
+			},
+			{
+				"another site that says it is ours", "POST", string(good),
+				[]change{header("Origin", own), header("Sec-Fetch-Site", "cross-site")},
+				403, "another site",
+			},
 			{"another port", "POST", string(good), []change{header("Origin", "http://127.0.0.1:1")}, 403, "another site"},
 			{"a subdomain", "POST", string(good), []change{header("Sec-Fetch-Site", "same-site")}, 403, "another site"},
 			{"a sandboxed frame", "POST", string(good), []change{header("Origin", "null")}, 403, "another site"},
 			{"an origin of garbage", "POST", string(good), []change{header("Origin", "http://%zz")}, 403, "another site"},
 			{"an address typed in", "POST", string(good), []change{header("Sec-Fetch-Site", "none")}, 403, "another site"},
-			{"a name that leads here", "POST", string(good), []change{host("evil.example:8787"), header("Origin", "http://evil.example:8787")}, 421, "does not answer to the name"},
-			{"a name that begins as ours", "POST", string(good), []change{host("127.0.0.1.evil.example")}, 421, "does not answer to the name"},
-			{"a form", "POST", string(good), []change{header("Content-Type", "application/x-www-form-urlencoded")}, 415, "application/json"},
-			{"files", "POST", string(good), []change{header("Content-Type", "multipart/form-data; boundary=x")}, 415, "application/json"},
-			{"plain text", "POST", string(good), []change{header("Content-Type", "text/plain;application/json")}, 415, "application/json"},
+			{
+				"a name that leads here", "POST", string(good),
+				[]change{host("evil.example:8787"), header("Origin", "http://evil.example:8787")},
+				421,
+				"does not answer to the name",
+			},
+			{
+				"a name that begins as ours", "POST", string(good),
+				[]change{host("127.0.0.1.evil.example")},
+				421,
+				"does not answer to the name",
+			},
+			{
+				"a form", "POST", string(good),
+				[]change{header("Content-Type", "application/x-www-form-urlencoded")},
+				415,
+				"application/json",
+			},
+			{
+				"files", "POST", string(good),
+				[]change{header("Content-Type", "multipart/form-data; boundary=x")},
+				415,
+				"application/json",
+			},
+			{
+				"plain text", "POST", string(good),
+				[]change{header("Content-Type", "text/plain;application/json")},
+				415,
+				"application/json",
+			},
 			{"no type", "POST", string(good), []change{header("Content-Type", "")}, 415, "application/json"},
 			{"a stranger", "POST", string(good), []change{header("Authorization", "")}, 401, ""},
 			{"GET", "GET", "", nil, 405, "does not take GET"},
@@ -336,7 +391,9 @@ func TestTheCallIsNotForOtherSites(t *testing.T) {
 	if got := r.host.Engine.Count(); got != 0 {
 		t.Errorf("%d connections were made for others", got)
 	}
-	for name, from := range map[string][]change{"our page": {header("Origin", own), header("Sec-Fetch-Site", "same-origin")}, "a program": nil} {
+	for name, from := range map[string][]change{
+		"our page": {header("Origin", own), header("Sec-Fetch-Site", "same-origin")}, "a program": nil,
+	} {
 		if status, body := r.ask("POST", "/api/call/join", string(good), from...); status != http.StatusOK {
 			t.Errorf("%s: %d %s", name, status, body)
 		}

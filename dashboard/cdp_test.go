@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	shared.Args = []string{
-		"--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture=" + sound, "--mute-audio",
+		"--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture=" + sound,
+		"--mute-audio",
 	}
 	code := shared.Run(m)
 	_ = os.RemoveAll(dir)

@@ -18,7 +18,10 @@ import (
 // examplePrompts are prompts that work without an account on any site.
 var examplePrompts = []struct{ Label, Prompt string }{
 	{"Find the lamps", `open the demo shop, type "lamp" into Search, press Enter, read`},
-	{"Put one in the basket", `open the demo shop, click "Accept", click "Aurora Desk Lamp", click "Add to basket", screenshot`},
+	{
+		"Put one in the basket",
+		`open the demo shop, click "Accept", click "Aurora Desk Lamp", click "Add to basket", screenshot`,
+	},
 	{"Sort by price", `open the demo shop, click "Chairs", select "Price, lowest first" in Sort by, click "Show", read`},
 }
 
@@ -114,7 +117,8 @@ func (s *Server) askingOrigin(ctx context.Context, v visitor, in api.TaskRequest
 		}
 		switch {
 		case errors.Is(err, sessions.ErrNotFound):
-			return at, refuse(http.StatusNotFound, "there is no session %q, or it was forgotten; leave it out to start a new one", in.SessionID)
+			return at, refuse(http.StatusNotFound, "there is no session %q, or it was forgotten; leave it out to start "+
+				"a new one", in.SessionID)
 		case err != nil:
 			return at, failed("find the session", err)
 		}
@@ -144,7 +148,9 @@ func (s *Server) askingOrigin(ctx context.Context, v visitor, in api.TaskRequest
 
 // operatorAsks returns the origin of a task that v, an operator, asks for; at is the origin of the resumed session,
 // if any.
-func (s *Server) operatorAsks(ctx context.Context, v visitor, in api.TaskRequest, at sessions.Origin) (sessions.Origin, error) {
+func (s *Server) operatorAsks(ctx context.Context, v visitor, in api.TaskRequest,
+	at sessions.Origin,
+) (sessions.Origin, error) {
 	origin, ok := originOf(in.Origin)
 	switch {
 	case !ok:

@@ -13,16 +13,26 @@ import (
 
 // hostileTexts are what a model may be talked into writing.
 var hostileTexts = []string{
-	`<script>window.pwned = 1</script>`, `<img src=x onerror="window.pwned=1">`, `<svg/onload=window.pwned=1>`, `<iframe srcdoc="<script>top.pwned=1</script>">`,
-	`[x](javascript:window.pwned=1)`, `[x](JaVaScRiPt:window.pwned=1)`, "[x](java\nscript:window.pwned=1)", `[x](data:text/html,<script>pwned=1</script>)`,
-	`[x](vbscript:pwned)`, `[x](https://a.test/"onmouseover="window.pwned=1)`, `[x](https://a.test/'><script>window.pwned=1</script>)`,
-	`[<img src=x onerror=window.pwned=1>](https://a.test/)`, `![x](https://a.test/x.png)`, `![x" onerror="window.pwned=1](x)`,
-	"```html\n<script>window.pwned=1</script>\n```", "`<img src=x onerror=window.pwned=1>`", "# <img src=x onerror=window.pwned=1>",
-	"- <img src=x onerror=window.pwned=1>\n- **<b onclick=window.pwned=1>x</b>**", "| <img src=x onerror=window.pwned=1> |\n|---|\n| <svg onload=window.pwned=1> |",
-	`<a href="javascript:window.pwned=1">x</a>`, `<https://a.test/><style>*{display:none}</style>`, `&lt;script&gt;window.pwned=1&lt;/script&gt;`,
-	`<math><mi xlink:href="data:x,<script>pwned=1</script>">`, `<base href="https://evil.test/">`, `<form action="https://evil.test"><input name=q></form>`,
-	`**[x](javascript:window.pwned=1)**`, `[a](https://a.test/)[b](file:///etc/passwd)`, "\u202e[x](https://a.test/)", `[x](//a.test/)`, `[x]( https://a.test/ )`,
-	`<noscript><p title="</noscript><img src=x onerror=window.pwned=1>">`, `<template><script>window.pwned=1</script></template>`,
+	`<script>window.pwned = 1</script>`, `<img src=x onerror="window.pwned=1">`, `<svg/onload=window.pwned=1>`,
+	`<iframe srcdoc="<script>top.pwned=1</script>">`,
+	`[x](javascript:window.pwned=1)`, `[x](JaVaScRiPt:window.pwned=1)`, "[x](java\nscript:window.pwned=1)",
+	`[x](data:text/html,<script>pwned=1</script>)`,
+	`[x](vbscript:pwned)`, `[x](https://a.test/"onmouseover="window.pwned=1)`,
+	`[x](https://a.test/'><script>window.pwned=1</script>)`,
+	`[<img src=x onerror=window.pwned=1>](https://a.test/)`, `![x](https://a.test/x.png)`,
+	`![x" onerror="window.pwned=1](x)`,
+	"```html\n<script>window.pwned=1</script>\n```", "`<img src=x onerror=window.pwned=1>`",
+	"# <img src=x onerror=window.pwned=1>",
+	"- <img src=x onerror=window.pwned=1>\n- **<b onclick=window.pwned=1>x</b>**",
+	"| <img src=x onerror=window.pwned=1> |\n|---|\n| <svg onload=window.pwned=1> |",
+	`<a href="javascript:window.pwned=1">x</a>`, `<https://a.test/><style>*{display:none}</style>`,
+	`&lt;script&gt;window.pwned=1&lt;/script&gt;`,
+	`<math><mi xlink:href="data:x,<script>pwned=1</script>">`, `<base href="https://evil.test/">`,
+	`<form action="https://evil.test"><input name=q></form>`,
+	`**[x](javascript:window.pwned=1)**`, `[a](https://a.test/)[b](file:///etc/passwd)`, "\u202e[x](https://a.test/)",
+	`[x](//a.test/)`, `[x]( https://a.test/ )`,
+	`<noscript><p title="</noscript><img src=x onerror=window.pwned=1>">`,
+	`<template><script>window.pwned=1</script></template>`,
 	strings.Repeat("**a ", 3000), strings.Repeat("[", 5000), strings.Repeat("`a` ", 3000),
 }
 
@@ -56,8 +66,10 @@ func TestMarkdownBecomesElementsOfAFewKindsAndNothingElse(t *testing.T) {
 		return r
 	}
 	allowed := map[string]bool{
-		"a": true, "code": true, "div": true, "em": true, "h3": true, "li": true, "ol": true, "p": true, "pre": true, "strong": true,
-		"table": true, "tbody": true, "td": true, "th": true, "thead": true, "tr": true, "ul": true, "class": true, "href": true, "rel": true, "start": true, "target": true,
+		"a": true, "code": true, "div": true, "em": true, "h3": true, "li": true, "ol": true, "p": true, "pre": true,
+		"strong": true,
+		"table":  true, "tbody": true, "td": true, "th": true, "thead": true, "tr": true, "ul": true, "class": true,
+		"href": true, "rel": true, "start": true, "target": true,
 	}
 	for _, text := range hostileTexts {
 		r := draw(text)
@@ -118,14 +130,19 @@ func TestTheChatAcceptsOptionsAndReportsAMissingModel(t *testing.T) {
 		}}
 	})
 	tb := r.arrive(launch(t), 320, 640, "dark")
-	if got, _ := tb.Eval(`document.querySelector(".unset").innerText`).(string); !strings.Contains(got, "No model is chosen") {
+	if got, _ := tb.Eval(`document.querySelector(".unset").innerText`).(string); !strings.Contains(got,
+		"No model is chosen") {
 		t.Errorf("without a model: %q", got)
 	}
 	r.change(`{"version":"","changes":{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":"openai:gpt"}}`)
 	_, page := r.ask("GET", "/", "")
-	check.Contains(t, page, "Tasks cannot be done yet:", "set OPENAI_API_KEY", `href="/setup"`, `<option value="openai:gpt">`)
+	check.Contains(t, page, "Tasks cannot be done yet:", "set OPENAI_API_KEY", `href="/setup"`,
+		`<option value="openai:gpt">`)
 	tb.Eval(`document.getElementById("options").open = true`)
-	for name, value := range map[string]string{"model": "plain:steps", "max_steps": "7", "max_usd": "0.05", "runtime": "local_browser_agent"} {
+	for name, value := range map[string]string{
+		"model": "plain:steps", "max_steps": "7", "max_usd": "0.05",
+		"runtime": "local_browser_agent",
+	} {
 		tb.Eval(`document.querySelector('#options [name=` + name + `]').value = "` + value + `"`)
 	}
 	if got := tb.Eval(`document.documentElement.scrollWidth - innerWidth`); got != 0.0 {

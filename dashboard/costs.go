@@ -50,7 +50,8 @@ func (s *Server) costsCSV(w http.ResponseWriter, r *http.Request) error {
 
 // cellText keeps spreadsheets from evaluating a name as a formula.
 func cellText(text string) string {
-	if strings.HasPrefix(text, "=") || strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") || strings.HasPrefix(text, "@") {
+	if strings.HasPrefix(text, "=") || strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") ||
+		strings.HasPrefix(text, "@") {
 		return "'" + text
 	}
 	return text
@@ -100,7 +101,8 @@ func (s *Server) accountNames(
 		people[p.ID] = p.Name
 	}
 	none := map[budget.CostKey]string{
-		budget.CostByModel: "No model", budget.CostByGuild: "Not from a server", budget.CostByUser: "Operator", budget.CostByRuntime: "Not in tasks",
+		budget.CostByModel: "No model", budget.CostByGuild: "Not from a server", budget.CostByUser: "Operator",
+		budget.CostByRuntime: "Not in tasks",
 	}
 	return func(by budget.CostKey, id string) string {
 		switch {

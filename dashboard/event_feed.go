@@ -160,7 +160,9 @@ func (f *eventFeed) remember(fr feedEvent) {
 // then. whole is false if some of them are lost; then the reader needs a snapshot, which will be at least as new as
 // the frame with the id at. The channel is closed when the reader is disconnected; the caller ends the subscription
 // with leave.
-func (f *eventFeed) subscribeAfter(after string) (missed []feedEvent, whole bool, at string, ch chan feedEvent, leave func()) {
+func (f *eventFeed) subscribeAfter(
+	after string,
+) (missed []feedEvent, whole bool, at string, ch chan feedEvent, leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	missed, whole = f.since(after)

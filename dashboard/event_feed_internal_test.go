@@ -136,7 +136,10 @@ func FuzzAReaderIsNeverGivenTheWrongFrames(f *testing.F) {
 		fd.next++
 	}
 	fd.frames = fd.frames[4:] // 4 to 9 are left
-	for _, s := range []string{"", "abc-3", "abc-2", "abc-9", "abc-10", "abc--1", "abd-5", "abc-5x", "-", "abc-99999999999999999999"} {
+	for _, s := range []string{
+		"", "abc-3", "abc-2", "abc-9", "abc-10", "abc--1", "abd-5", "abc-5x", "-",
+		"abc-99999999999999999999",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, after string) {
@@ -149,7 +152,8 @@ func FuzzAReaderIsNeverGivenTheWrongFrames(f *testing.F) {
 			}
 			return
 		}
-		if err != nil || n < 3 || n > 9 || len(missed) != 9-n || len(missed) > 0 && missed[0].id != fmt.Sprintf("abc-%d", n+1) {
+		if err != nil || n < 3 || n > 9 || len(missed) != 9-n || len(missed) > 0 &&
+			missed[0].id != fmt.Sprintf("abc-%d", n+1) {
 			t.Errorf("after %q: %d frames", after, len(missed))
 		}
 	})

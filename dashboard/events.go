@@ -77,7 +77,8 @@ func (s *Server) questionEvents(w http.ResponseWriter, r *http.Request) error {
 // sendFrames sends the frames that wanted selects and the client may see, the missed ones first. It returns after the
 // last frame, or when the client disconnects, loses the role, or the request ends.
 func (s *Server) sendFrames(
-	r *http.Request, least Role, st *eventStream, missed []feedEvent, ch <-chan feedEvent, wanted, last func(feedEvent) bool,
+	r *http.Request, least Role, st *eventStream, missed []feedEvent, ch <-chan feedEvent, wanted,
+	last func(feedEvent) bool,
 ) {
 	v := visitorOf(r)
 	sight := v.sight()
@@ -119,7 +120,8 @@ func (s *Server) snapshot(ctx context.Context, v visitor) (api.PageSnapshot, err
 	}
 	snap := api.PageSnapshot{Sessions: list, Tasks: []api.TaskView{}, Questions: s.pending("", v)}
 	for _, kind := range listedOrigins {
-		active, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, SeenBy: by, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
+		active, err := s.Manager.Tasks(ctx,
+			sessions.TaskQuery{Kind: kind, SeenBy: by, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
 		if err != nil {
 			return api.PageSnapshot{}, err
 		}

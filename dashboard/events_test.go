@@ -158,7 +158,10 @@ func TestAPageGetsEventsOfTasksThatAreNotPrivateInDiscord(t *testing.T) {
 			t.Errorf("%s too little: %s", where, text)
 		}
 	}
-	hold := sessions.Task{Prompt: "hold secret", Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "u", Private: true}}
+	hold := sessions.Task{Prompt: "hold secret", Origin: sessions.Origin{
+		Kind: sessions.FromDiscord, User: "u",
+		Private: true,
+	}}
 	running := make(chan struct{})
 	go func() {
 		defer close(running)
@@ -208,7 +211,8 @@ func TestASlowReaderDoesNotBlockOthers(t *testing.T) {
 	check.Must(t, err)
 	defer conn.Close()
 	check.Must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
-	if _, err := io.WriteString(conn, "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+r.token+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+r.token+
+		"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Read(make([]byte, 1)); err != nil {
@@ -325,7 +329,8 @@ func TestTheClientOfEveryRoute(t *testing.T) {
 	if err != nil || len(view.Settings) < 20 {
 		t.Fatalf("settings = %v, %v", view, err)
 	}
-	view, err = c.ChangeSettings(t.Context(), api.SettingsChange{Version: &view.Version, Changes: map[string]jsonRaw{"interaction.tasks.maxAtOnce": jsonRaw("5")}})
+	view, err = c.ChangeSettings(t.Context(),
+		api.SettingsChange{Version: &view.Version, Changes: map[string]jsonRaw{"interaction.tasks.maxAtOnce": jsonRaw("5")}})
 	if err != nil || r.server.Settings.Current().MaxTasks != 5 {
 		t.Errorf("change = %v, %v", view, err)
 	}
@@ -356,7 +361,8 @@ func TestATaskOutlivesTheRequestThatStartedIt(t *testing.T) {
 	}
 	_, body := r.ask("GET", "/api/tasks/"+started.TaskID, "")
 	view := decode[api.TaskView](t, body)
-	if len(view.Steps) != 6 || view.Steps[1].View == nil || view.Steps[1].View.Data != nil || view.Task.Images[0].Data != nil {
+	if len(view.Steps) != 6 || view.Steps[1].View == nil || view.Steps[1].View.Data != nil ||
+		view.Task.Images[0].Data != nil {
 		t.Errorf("steps and pictures: %s", body)
 	}
 	if view.Task.Origin.Kind != sessions.FromDashboard || view.Task.Origin.Channel != api.PageChannel {
@@ -370,7 +376,8 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 	for _, path := range []string{"/api/steps/" + rec.ID + "/2/view", "/api/tasks/" + rec.ID + "/images/0"} {
 		res := r.do("GET", path, "")
 		res.Body.Close()
-		if res.StatusCode != 200 || res.Header.Get("Content-Type") != "image/png" || !strings.Contains(res.Header.Get("Content-Security-Policy"), "sandbox") {
+		if res.StatusCode != 200 || res.Header.Get("Content-Type") != "image/png" ||
+			!strings.Contains(res.Header.Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
 		}
 	}
@@ -385,7 +392,8 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 	page := llm.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
 	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open", View: &page}
 	check.Must(t, r.store.SaveStep(t.Context(), rec, session, step, 20))
-	if got, body := r.ask("GET", "/api/steps/"+rec.ID+"/2/view", ""); got != http.StatusNotFound || strings.Contains(body, "alert") {
+	if got, body := r.ask("GET", "/api/steps/"+rec.ID+"/2/view", ""); got != http.StatusNotFound ||
+		strings.Contains(body, "alert") {
 		t.Errorf("a page in place of a picture: %d %s", got, body)
 	}
 }
@@ -400,7 +408,8 @@ func TestASessionContinuesAndIsListedByItsFirstPrompt(t *testing.T) {
 	}
 	_, body := r.ask("GET", "/api/sessions", "")
 	list := decode[[]api.SessionView](t, body)
-	if len(list) != 2 || list[0].Prompt != "brief from a terminal" || list[1].Prompt != "brief first" || list[0].Origin.Kind != sessions.FromTerminal {
+	if len(list) != 2 || list[0].Prompt != "brief from a terminal" || list[1].Prompt != "brief first" ||
+		list[0].Origin.Kind != sessions.FromTerminal {
 		t.Errorf("sessions = %s", body)
 	}
 	_, body = r.ask("GET", "/api/tasks?steps=1&session="+first.SessionID, "")
@@ -499,7 +508,10 @@ func TestClosingEndsTasksAndStreams(t *testing.T) {
 
 func TestATaskIsTypedOnlyIfTheFrontEndSaysSo(t *testing.T) {
 	r := start(t)
-	for _, body := range []string{`{"prompt":"brief"}`, `{"prompt":"brief","origin":"terminal"}`, `{"prompt":"brief","typed":true}`, `{"prompt":"brief","origin":"terminal","typed":true}`} {
+	for _, body := range []string{
+		`{"prompt":"brief"}`, `{"prompt":"brief","origin":"terminal"}`,
+		`{"prompt":"brief","typed":true}`, `{"prompt":"brief","origin":"terminal","typed":true}`,
+	} {
 		r.finish(body)
 	}
 	if got, want := r.backend.typed(), []bool{false, false, true, true}; !slices.Equal(got, want) {
@@ -518,22 +530,29 @@ func TestARunningTaskGetsANote(t *testing.T) {
 			t.Errorf("%s: %d %s", path, got, body)
 		}
 	}
-	if id, err := c.SendNote(t.Context(), started.TaskID, api.NoteRequest{Text: "from a terminal", Origin: sessions.FromTerminal}); err != nil || id != started.TaskID {
+	if id, err := c.SendNote(t.Context(), started.TaskID,
+		api.NoteRequest{Text: "from a terminal", Origin: sessions.FromTerminal}); err != nil || id != started.TaskID {
 		t.Errorf("over the client: %q, %v", id, err)
 	}
-	for body, want := range map[string]int{`{"text":" "}`: 400, `{"text":"x","origin":"discord"}`: 400, `{"word":"x"}`: 400} {
+	for body, want := range map[string]int{
+		`{"text":" "}`: 400, `{"text":"x","origin":"discord"}`: 400,
+		`{"word":"x"}`: 400,
+	} {
 		if got, answer := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", body); got != want {
 			t.Errorf("%s: %d %s", body, got, answer)
 		}
 	}
-	if got, body := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", `{"text":"stop"}`); got != http.StatusOK || !strings.Contains(body, started.TaskID) {
+	if got, body := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", `{"text":"stop"}`); got != http.StatusOK ||
+		!strings.Contains(body, started.TaskID) {
 		t.Errorf("stop: %d %s", got, body)
 	}
-	if rec, err := c.Follow(t.Context(), started.TaskID, func(sessions.Event) {}); err != nil || rec.State != sessions.TaskStopped {
+	if rec, err := c.Follow(t.Context(), started.TaskID, func(sessions.Event) {}); err != nil ||
+		rec.State != sessions.TaskStopped {
 		t.Fatalf("after the stop: %s, %v", rec.State, err)
 	}
 	got, body := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", `{"text":"too late"}`)
-	if got != http.StatusNotFound || !strings.Contains(body, "has ended (stopped); to go on, start a task in its session "+started.SessionID) {
+	if got != http.StatusNotFound || !strings.Contains(body, "has ended (stopped); to go on, start a task in its session "+
+		started.SessionID) {
 		t.Errorf("after its end: %d %s", got, body)
 	}
 }
@@ -583,7 +602,8 @@ func TestADraftSurvivesAConcurrentSave(t *testing.T) {
 	tb := r.arrive(launch(t), 1280, 860, "light")
 	tb.goTo(r.server.URL() + "/settings")
 	field := `document.querySelector("[data-key='interaction.tasks.maxAtOnce'] input")`
-	tb.Eval(field + `.focus(); ` + field + `.value = "9"; ` + field + `.dispatchEvent(new Event("input", { bubbles: true }))`)
+	tb.Eval(field + `.focus(); ` + field + `.value = "9"; ` + field +
+		`.dispatchEvent(new Event("input", { bubbles: true }))`)
 	tb.waitFor(`!document.getElementById("save-bar").hidden`)
 	preset := `document.querySelector("[data-key='agentStack.preset'] select")`
 	tb.Eval(preset + `.value = "openai_api"; ` + preset + `.dispatchEvent(new Event("input", { bubbles: true }))`)
@@ -592,12 +612,14 @@ func TestADraftSurvivesAConcurrentSave(t *testing.T) {
 	r.change(`{"version":"","changes":{"interaction.tasks.maxAtOnce":6,"interaction.sessions.maxConcurrentSessions":33}}`)
 	tb.Eval(`document.dispatchEvent(new Event("visibilitychange"))`)
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Somebody else saved")`)
-	if got := tb.Eval(field + `.value + " " + document.querySelector("[data-key='interaction.sessions.maxConcurrentSessions'] input").value`); got != "9 33" {
+	if got := tb.Eval(field +
+		`.value + " " + document.querySelector("[data-key='interaction.sessions.maxConcurrentSessions'] input").value`); got != "9 33" {
 		t.Errorf("the draft and theirs = %v, want 9 33", got)
 	}
 	tb.Eval(`document.getElementById("save").click()`)
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved")`)
-	if now := r.server.Settings.Current(); now.MaxTasks != 9 || now.MaxSessions != 33 || now.AssistantModel != "openai:gpt-5.6" {
+	if now := r.server.Settings.Current(); now.MaxTasks != 9 || now.MaxSessions != 33 ||
+		now.AssistantModel != "openai:gpt-5.6" {
 		t.Errorf("saved: %d tasks, %d sessions, brain %q", now.MaxTasks, now.MaxSessions, now.AssistantModel)
 	}
 }
@@ -629,14 +651,16 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 	res := r.do(http.MethodGet, path, "")
 	body, err := io.ReadAll(res.Body)
 	res.Body.Close()
-	if err != nil || string(body) != "record of "+rec.ID || res.Header.Get("Content-Type") != "application/zip" || !strings.Contains(res.Header.Get("Content-Disposition"), "run-"+rec.ID+".zip") {
+	if err != nil || string(body) != "record of "+rec.ID || res.Header.Get("Content-Type") != "application/zip" ||
+		!strings.Contains(res.Header.Get("Content-Disposition"), "run-"+rec.ID+".zip") {
 		t.Errorf("%s %v %v", body, res.Header, err)
 	}
 	if status, body := r.ask(http.MethodHead, path, ""); status != http.StatusOK || body != "" {
 		t.Errorf("HEAD: %d %q", status, body)
 	}
 	have.none = rec.ID
-	if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusNotFound || !strings.Contains(body, "not recorded") {
+	if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusNotFound ||
+		!strings.Contains(body, "not recorded") {
 		t.Errorf("a task that was not recorded: %d %s", status, body)
 	}
 	if status, _ := r.ask(http.MethodGet, "/api/tasks/nonsense/run", ""); status != http.StatusNotFound {

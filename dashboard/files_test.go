@@ -109,7 +109,12 @@ func TestFilesAreAcceptedForTasks(t *testing.T) {
 		{"empty", "?name=a.txt", "", []change{bytes, header("Origin", own)}, http.StatusCreated, `"size":0`},
 		{"too large", "?name=a.txt", large + "x", []change{bytes}, http.StatusRequestEntityTooLarge, "may have 2 MB"},
 		{"no room", "?name=full", "x", []change{bytes}, http.StatusInsufficientStorage, "the disk is full"},
-		{"a form of another site", "?name=a", "x", []change{header("Content-Type", "multipart/form-data")}, 415, "octet-stream"},
+		{
+			"a form of another site", "?name=a", "x",
+			[]change{header("Content-Type", "multipart/form-data")},
+			415,
+			"octet-stream",
+		},
 		{"JSON", "?name=a", "{}", nil, 415, "octet-stream"},
 		{"another site", "?name=a", "x", []change{bytes, header("Sec-Fetch-Site", "cross-site")}, 403, "another site"},
 		{"a stranger", "?name=a", "x", []change{bytes, header("Authorization", "")}, http.StatusUnauthorized, "sign in"},
@@ -130,7 +135,8 @@ func TestFilesAreAcceptedForTasks(t *testing.T) {
 	if kept.len() != 2 {
 		t.Errorf("%d files are kept, want the two that were taken", kept.len())
 	}
-	if got, body := r.ask("POST", "/api/tasks", `{"prompt":"brief","files":["../../etc/passwd"]}`); got != http.StatusNotFound {
+	if got, body := r.ask("POST", "/api/tasks",
+		`{"prompt":"brief","files":["../../etc/passwd"]}`); got != http.StatusNotFound {
 		t.Errorf("a task with a file that was not sent: %d %s", got, body)
 	}
 }
@@ -193,7 +199,8 @@ func (r *rig) offer(task sessions.Task, name, content string) sessions.TaskRecor
 
 func TestWhatPagesOfferedIsServed(t *testing.T) {
 	r, _ := startWithFiles(t)
-	rec := r.offer(sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDashboard}}, `"Rechnung" für März.html`, "<script>")
+	rec := r.offer(sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDashboard}}, `"Rechnung" für März.html`,
+		"<script>")
 	_, body := r.ask("GET", "/api/tasks/"+rec.ID, "")
 	if path := rec.Downloads[0].Path; strings.Contains(body, path) {
 		t.Errorf("it is told where the file is, at %s: %s", path, body)
@@ -215,7 +222,8 @@ func TestWhatPagesOfferedIsServed(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	private := r.offer(sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "u", Private: true}}, "a.pdf", "hers")
+	private := r.offer(sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "u", Private: true}},
+		"a.pdf", "hers")
 	elsewhere := "/api/tasks/" + private.ID + "/downloads/"
 	nobody := header("Authorization", "")
 	for _, tc := range []struct {

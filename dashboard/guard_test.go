@@ -98,8 +98,14 @@ func TestNothingIsShownOrDoneForStrangers(t *testing.T) {
 		{"a wrong token", header("Authorization", "Bearer "+r.token+"x")},
 		{"an empty token", header("Authorization", "Bearer ")},
 		{"another scheme", header("Authorization", "Basic "+r.token)},
-		{"a forged cookie", func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Set("Cookie", "clank_"+port+"="+forged) }},
-		{"a cookie of garbage", func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Set("Cookie", "clank_"+port+"=x") }},
+		{"a forged cookie", func(q *http.Request) {
+			q.Header.Del("Authorization")
+			q.Header.Set("Cookie", "clank_"+port+"="+forged)
+		}},
+		{"a cookie of garbage", func(q *http.Request) {
+			q.Header.Del("Authorization")
+			q.Header.Set("Cookie", "clank_"+port+"=x")
+		}},
 	} {
 		for _, rt := range routes {
 			res := r.do(rt.method, rt.path, rt.body, who.change)
@@ -136,8 +142,16 @@ func TestChangesFromOtherSitesAreRefused(t *testing.T) {
 		{"a program", nil, http.StatusOK},
 		{"our page", []change{header("Origin", own), header("Sec-Fetch-Site", "same-origin")}, http.StatusOK},
 		{"our page in an old browser", []change{header("Origin", own)}, http.StatusOK},
-		{"another site", []change{header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "cross-site")}, http.StatusForbidden},
-		{"another port of this machine", []change{header("Origin", "http://127.0.0.1:1"), header("Sec-Fetch-Site", "same-site")}, http.StatusForbidden},
+		{
+			"another site",
+			[]change{header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "cross-site")},
+			http.StatusForbidden,
+		},
+		{
+			"another port of this machine",
+			[]change{header("Origin", "http://127.0.0.1:1"), header("Sec-Fetch-Site", "same-site")},
+			http.StatusForbidden,
+		},
 		{"another site in an old browser", []change{header("Origin", "https://evil.example")}, http.StatusForbidden},
 		{"a sandboxed frame", []change{header("Origin", "null")}, http.StatusForbidden},
 		{"a form", []change{header("Content-Type", "application/x-www-form-urlencoded")}, http.StatusUnsupportedMediaType},
@@ -242,7 +256,8 @@ func TestALinkSignsInOnceAndTheKeyOutlivesARestart(t *testing.T) {
 	if got, _ := r.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
 		t.Errorf("with the key: %d", got)
 	}
-	if got, body := r.ask("POST", "/api/login-link", "{}", with); got != http.StatusForbidden || strings.Contains(body, "#") {
+	if got, body := r.ask("POST", "/api/login-link", "{}", with); got != http.StatusForbidden ||
+		strings.Contains(body, "#") {
 		t.Errorf("a browser makes a link to sign in another: %d %s", got, body)
 	}
 	socket := func(q *http.Request) { stranger(q); q.Header.Set("Sec-WebSocket-Protocol", "clank.live, key."+key) }
@@ -293,7 +308,10 @@ func TestTooLargeOrInvalidRequestsAreRefused(t *testing.T) {
 		{"a misspelt field", "POST", "/api/tasks", `{"promt":"x"}`, 400, `unknown field \"promt\"`},
 		{"two values", "POST", "/api/tasks", `{"prompt":"x"}{}`, 400, "more than one"},
 		{"an empty task", "POST", "/api/tasks", `{"prompt":"  "}`, 400, "say what is to be done"},
-		{"a task of who has given up", "POST", "/api/tasks", `{"prompt":"x","until":"2026-01-02T03:04:05Z"}`, 408, "is not begun"},
+		{
+			"a task of who has given up", "POST", "/api/tasks", `{"prompt":"x","until":"2026-01-02T03:04:05Z"}`, 408,
+			"is not begun",
+		},
 		{"an unknown door", "POST", "/api/tasks", `{"prompt":"x","origin":"discord"}`, 400, "origin must be"},
 		{"an unknown session", "POST", "/api/tasks", `{"prompt":"x","session_id":"nope"}`, 404, ""},
 		{"an unknown runtime", "POST", "/api/tasks", `{"prompt":"x","runtime":"warp"}`, 400, "no runtime"},
@@ -332,7 +350,10 @@ func TestATakenPortIsExplained(t *testing.T) {
 	if err := second.Close(t.Context()); err != nil {
 		t.Errorf("closing what was not opened: %v", err)
 	}
-	for addr, want := range map[string]string{"0.0.0.0:0": "can be reached from other machines", "8787": "must be host:port"} {
+	for addr, want := range map[string]string{
+		"0.0.0.0:0": "can be reached from other machines",
+		"8787":      "must be host:port",
+	} {
 		err := (&dashboard.Server{Addr: addr}).Open(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error = %v, want %q", addr, err, want)

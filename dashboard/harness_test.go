@@ -64,11 +64,15 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 		log: new(check.Log), dir: dir,
 	}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	live := &settings.Manager{Store: store, Guilds: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
+	live := &settings.Manager{
+		Store: store, Guilds: store, Log: logger,
+		Providers: []string{"plain", "openai", "compatible"},
+	}
 	check.Must(t, live.Open(t.Context()))
 	r.manager = &sessions.Manager{
 		Store: store, Backends: map[string]sessions.Backend{"local": r.backend}, DefaultRuntime: "local",
-		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10, Views: 20} }, Scopes: r.scopes, Logger: logger,
+		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10, Views: 20} }, Scopes: r.scopes,
+		Logger: logger,
 	}
 	check.Must(t, r.manager.Open(t.Context()))
 	r.tokens, err = access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
@@ -80,7 +84,8 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	}
 	check.Must(t, r.mgr.Open(t.Context()))
 	r.server = &dashboard.Server{
-		Addr: addr, Tokens: r.tokens, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
+		Addr: addr, Tokens: r.tokens, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes,
+		Questions: r.desk, Settings: live,
 		Films: &video.Recorder{Dir: dir, Mode: func() video.Mode { return video.Never }},
 		Runs:  new(records), Watches: watching(store), Browsers: r.mgr, Gate: r.gate,
 		Scripts: recording.ScriptStore{Dir: filepath.Join(dir, "scripts")}, Transcripts: r.said,
@@ -261,6 +266,9 @@ func (d onServers) State() api.Discord { return api.Discord{Status: "Connected."
 func (d onServers) ChannelName(string, string) string { return d.channel }
 
 func (onServers) GuildParts(guild string) (channels, roles []settings.Option) {
-	return []settings.Option{{Value: "20000000000000000" + guild, Label: "#room"}, {Value: "200000000000000009", Label: "#hall"}},
+	return []settings.Option{
+			{Value: "20000000000000000" + guild, Label: "#room"},
+			{Value: "200000000000000009", Label: "#hall"},
+		},
 		[]settings.Option{{Value: "300000000000000001", Label: "@helpers"}}
 }

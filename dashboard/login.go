@@ -44,7 +44,8 @@ func (s *Server) requireRole(least Role, next http.HandlerFunc) http.HandlerFunc
 			writeError(w, http.StatusForbidden, "that is not yours to see or do here: ask the operator of this clank")
 		case strings.HasPrefix(r.URL.Path, "/api/") || r.Header.Get("Authorization") != "":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="clank"`)
-			writeError(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started, or that \"clank login\" prints")
+			writeError(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started, or that "+
+				"\"clank login\" prints")
 		default:
 			s.answerWith(s.openingPage)(w, r)
 		}
@@ -105,7 +106,8 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, with string, t a
 	if err != nil {
 		return failed("sign in", err)
 	}
-	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindSignIn, User: t.User}, map[string]any{"with": with, "from": t.From})
+	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindSignIn, User: t.User},
+		map[string]any{"with": with, "from": t.From})
 	return writeJSON(w, http.StatusOK, map[string]string{"key": secret})
 }
 

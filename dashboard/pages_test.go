@@ -39,7 +39,8 @@ const axeVersion = "4.14.1"
 // pagePaths are the pages by their templates, of an installation in which much was done.
 var pagePaths = map[string]string{
 	"chat": "/s/s-t1", "activity": "/activity", "task": "/tasks/t1", "setup": "/setup", "settings": "/settings",
-	"watches": "/watches", "budget": "/budget", "browsers": "/browsers", "doctor": "/browsers/clank/doctor", "nodes": "/nodes", "safety": "/safety", "scripts": "/scripts",
+	"watches": "/watches", "budget": "/budget", "browsers": "/browsers", "doctor": "/browsers/clank/doctor",
+	"nodes": "/nodes", "safety": "/safety", "scripts": "/scripts",
 	"transcripts": "/transcripts?q=lamp", "transcript": "/transcripts/call1", "call": "/call", "login": "/login",
 }
 
@@ -71,11 +72,17 @@ func startForPages(t *testing.T, full bool) *rig {
 		if full {
 			onDiscord(s)
 			s.Nodes = lent{
-				{Name: "office", URL: "https://office.test:18790", At: time.Now(), Version: "1.2", Browsers: []api.NodeBrowser{{Name: "clank"}}},
+				{
+					Name: "office", URL: "https://office.test:18790", At: time.Now(), Version: "1.2",
+					Browsers: []api.NodeBrowser{{Name: "clank"}},
+				},
 				{Name: "attic", URL: "http://attic.test", At: time.Now(), Problem: "Nothing answers there.", Fix: "Start it."},
 				{Name: "new", URL: "http://new.test"},
 			}
-			s.Host = &host{weak: []api.Weakness{{Serious: true, What: "Browsers have no sandbox", Why: "pages read files", Fix: "Use one."}}}
+			s.Host = &host{weak: []api.Weakness{{
+				Serious: true, What: "Browsers have no sandbox", Why: "pages read files",
+				Fix: "Use one.",
+			}}}
 		}
 	}
 	r := startIn(t, dir, "127.0.0.1:0", equip)
@@ -93,13 +100,19 @@ func (r *rig) fill(logins *vault.Vault) {
 	you := sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel}
 	long := "find a lamp " + strings.Repeat("that is beautiful and ", 20) + strings.Repeat("x", 80)
 	for i, task := range []sessions.TaskRecord{
-		{Task: sessions.Task{ID: "t1", Prompt: "find a lamp", Origin: you}, State: sessions.TaskDone, Answer: "See https://x.test/a."},
+		{
+			Task: sessions.Task{ID: "t1", Prompt: "find a lamp", Origin: you}, State: sessions.TaskDone,
+			Answer: "See https://x.test/a.",
+		},
 		{Task: sessions.Task{ID: "t2", Prompt: long, Origin: ada}, State: sessions.TaskFailed, Reason: "no route to it"},
 		{Task: sessions.Task{ID: "t3", Prompt: "read the news", Origin: ada}, State: sessions.TaskStopped, Reason: "by Ada"},
 	} {
 		at := time.Now().Add(time.Duration(i-10) * time.Minute)
 		task.Runtime, task.SessionID, task.Asked, task.Usage = "local", "s-"+task.ID, at, llm.Usage{USD: 0.25}
-		s := sessions.Session{ID: task.SessionID, State: sessions.SessionParked, Origin: task.Origin, Created: at, LastUsed: at}
+		s := sessions.Session{
+			ID: task.SessionID, State: sessions.SessionParked, Origin: task.Origin, Created: at,
+			LastUsed: at,
+		}
 		step := sessions.Step{
 			N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open example.com", At: task.Asked,
 			View: &llm.Image{MediaType: "image/png", Data: onePixel},
@@ -152,7 +165,10 @@ func (r *rig) signInMember() (key string) {
 	r.server.Accounts, r.server.Assistant = &discordPeople{people: map[string]dashboard.Person{"8": person}}, new(talker)
 	version := r.server.Settings.State().Version
 	r.ask("PUT", "/api/settings", `{"version":"`+version+`","changes":{"interaction.brain.model":"openai:gpt"}}`)
-	bob := sessions.Origin{Kind: sessions.FromDiscord, Guild: "1", Channel: "c1", User: "8", UserName: "Bob", Private: true}
+	bob := sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: "1", Channel: "c1", User: "8", UserName: "Bob",
+		Private: true,
+	}
 	now := time.Now()
 	s := sessions.Session{ID: "s-t4", State: sessions.SessionParked, Origin: bob, Created: now, LastUsed: now}
 	check.Must(r.t, r.store.SaveTask(ctx, sessions.TaskRecord{

@@ -486,7 +486,8 @@ func TestThePaneReconnectsAndEnds(t *testing.T) {
 
 	key, err := os.ReadFile("../internal/test/rtctest/testdata/blue.vp8")
 	check.Must(t, err)
-	for i, data := range [][]byte{{1}, key, key, {0}} { // it begins with one that builds on others, and ends with a broken one
+	// it begins with one that builds on others, and ends with a broken one
+	for i, data := range [][]byte{{1}, key, key, {0}} {
 		l.sendFrame(2, 101+i, 320, 180, 1280, 800, data)
 		eventually(t, "the frame is acknowledged", func() bool { return l.acked.Load() == int64(101+i) })
 	}

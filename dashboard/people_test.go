@@ -72,11 +72,15 @@ func (d *discordPeople) Origin(ctx context.Context, o sessions.Origin) (sessions
 
 // on returns a person who sees the channel c1, or another one, of a server.
 func on(guild, channel string, role dashboard.Role) dashboard.Person {
-	return dashboard.Person{Servers: []dashboard.Membership{{Guild: guild, Channels: map[string]dashboard.Role{channel: role}}}}
+	return dashboard.Person{Servers: []dashboard.Membership{
+		{Guild: guild, Channels: map[string]dashboard.Role{channel: role}},
+	}}
 }
 
 // startPeople starts a dashboard with people of every role; key returns the header of a signed-in person.
-func startPeople(t *testing.T, edits ...func(*dashboard.Server)) (r *rig, d *discordPeople, key func(id string) change) {
+func startPeople(t *testing.T,
+	edits ...func(*dashboard.Server),
+) (r *rig, d *discordPeople, key func(id string) change) {
 	t.Helper()
 	moderator := on("g1", "c1", dashboard.RoleModerator)
 	moderator.Servers[0].Manages = true
@@ -128,23 +132,32 @@ func (r *rig) hold(o sessions.Origin) (task, session string) {
 // than the operator about tasks of "owner": to viewer, member, owner, moderator, and a person of another server.
 func TestEveryRouteIsForItsRoles(t *testing.T) {
 	r, _, key := startPeople(t, func(s *dashboard.Server) {
-		s.Live = paneFunc(func(w http.ResponseWriter, _ *http.Request, _ sessions.Viewer) { w.WriteHeader(http.StatusTeapot) })
+		s.Live = paneFunc(func(w http.ResponseWriter, _ *http.Request, _ sessions.Viewer) {
+			w.WriteHeader(http.StatusTeapot)
+		})
 	})
 	people := []string{"viewer", "member", "owner", "moderator", "other"}
 	want := map[string][5]int{
 		"GET /{$}": {303, 200, 200, 200, 200}, "GET /s/{id}": {403, 200, 200, 200, 404},
-		"POST /api/tasks": {403, 202, 202, 202, 403}, "POST /api/talk": {403, 409, 409, 409, 409}, "GET /activity": {200, 200, 200, 200, 200},
+		"POST /api/tasks": {403, 202, 202, 202, 403}, "POST /api/talk": {403, 409, 409, 409, 409},
+		"GET /activity":              {200, 200, 200, 200, 200},
 		"GET /settings/servers/{id}": {404, 404, 404, 200, 404}, "GET /api/servers/{id}/settings": {404, 404, 404, 200, 404},
 		"PUT /api/servers/{id}/settings": {404, 404, 404, 409, 404},
-		"GET /tasks/{id}":                {200, 200, 200, 200, 404}, "GET /api/tasks/{id}/export/{kind}": {403, 200, 200, 200, 404},
+		"GET /tasks/{id}":                {200, 200, 200, 200, 404}, "GET /api/tasks/{id}/export/{kind}": {
+			403, 200, 200, 200,
+			404,
+		},
 		"GET /api/tasks": {200, 200, 200, 200, 200}, "GET /api/tasks/{id}": {200, 200, 200, 200, 404},
 		"GET /api/tasks/{id}/events": {200, 200, 200, 200, 404}, "GET /api/tasks/{id}/images/{i}": {404, 404, 404, 404, 404},
 		"GET /api/tasks/{id}/film": {404, 404, 404, 404, 404}, "GET /api/tasks/{id}/film/clip": {404, 404, 404, 404, 404},
-		"GET /api/tasks/{id}/film/chapters": {200, 200, 200, 200, 404}, "GET /api/steps/{task}/{n}/view": {200, 200, 200, 200, 404},
+		"GET /api/tasks/{id}/film/chapters":    {200, 200, 200, 200, 404},
+		"GET /api/steps/{task}/{n}/view":       {200, 200, 200, 200, 404},
 		"GET /api/tasks/{id}/downloads/{file}": {403, 404, 404, 404, 404},
-		"POST /api/tasks/{id}/stop":            {403, 403, 200, 200, 404}, "POST /api/tasks/{id}/say": {403, 403, 202, 202, 404},
-		"POST /api/sessions/{id}/say": {403, 403, 202, 202, 404}, "POST /api/sessions/{id}/close": {403, 403, 204, 204, 404},
-		"GET /api/events": {200, 200, 200, 200, 200}, "GET /api/questions": {200, 200, 200, 200, 200},
+		"POST /api/tasks/{id}/stop":            {403, 403, 200, 200, 404},
+		"POST /api/tasks/{id}/say":             {403, 403, 202, 202, 404},
+		"POST /api/sessions/{id}/say":          {403, 403, 202, 202, 404},
+		"POST /api/sessions/{id}/close":        {403, 403, 204, 204, 404},
+		"GET /api/events":                      {200, 200, 200, 200, 200}, "GET /api/questions": {200, 200, 200, 200, 200},
 		"POST /api/questions/{id}": {403, 403, 200, 200, 409},
 		"GET /api/sessions":        {200, 200, 200, 200, 200}, "GET /api/sessions/{id}/live": {418, 418, 418, 418, 404},
 		"GET /watches": {403, 200, 200, 200, 200}, "GET /api/watches": {403, 200, 200, 200, 200},
@@ -185,9 +198,13 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 				id = "g1"
 			case strings.HasPrefix(path, "/api/watches/"):
 				id = fmt.Sprintf("w%d-%s", n, who)
-				check.Must(t, r.store.AddWatch(t.Context(), watches.Watch{ID: id, State: watches.StateActive, Origin: from}, 99, 99))
+				check.Must(t, r.store.AddWatch(t.Context(), watches.Watch{ID: id, State: watches.StateActive, Origin: from}, 99,
+					99))
 			case strings.HasPrefix(path, "/api/questions/"):
-				q := approval.Question{Class: approval.ClassSend, Source: "discord", Guild: "g1", Channel: "c1", User: "owner", Text: "Send"}
+				q := approval.Question{
+					Class: approval.ClassSend, Source: "discord", Guild: "g1", Channel: "c1", User: "owner",
+					Text: "Send",
+				}
 				q.Task = fmt.Sprint(n, who)
 				answered := r.question(q)
 				id = ""
@@ -204,7 +221,8 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 					<-answered
 				}()
 			}
-			at := strings.NewReplacer("{$}", "", "{id}", id, "{task}", id, "{n}", "2", "{i}", "0", "{file}", "f", "{name}", "x", "{kind}", "json").Replace(path)
+			at := strings.NewReplacer("{$}", "", "{id}", id, "{task}", id, "{n}", "2", "{i}", "0", "{file}", "f", "{name}", "x",
+				"{kind}", "json").Replace(path)
 			if body == "" && method != "GET" {
 				body = "{}"
 			}
@@ -262,7 +280,10 @@ func TestPeopleSeeTheirsAlone(t *testing.T) {
 	for _, word := range []string{"birch", "cedar", "dune", "elder", "amber"} {
 		_, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "brief " + word, Origin: places[word]}, nil)
 		check.Must(t, err)
-		w := watches.Watch{ID: word[:1], What: word, URL: "https://shop.test/" + word, State: watches.StateActive, Origin: places[word]}
+		w := watches.Watch{
+			ID: word[:1], What: word, URL: "https://shop.test/" + word, State: watches.StateActive,
+			Origin: places[word],
+		}
 		check.Must(t, r.store.AddWatch(t.Context(), w, 99, 99))
 	}
 	wanted := map[string]string{"viewer": "amber", "member": "amber", "owner": "amber birch cedar", "other": "dune"}
@@ -277,7 +298,10 @@ func TestPeopleSeeTheirsAlone(t *testing.T) {
 	}
 	for who, want := range wanted {
 		signed := key(who)
-		for _, path := range []string{"/activity", "/api/tasks", "/api/tasks?steps=1&q=brief", "/activity?q=brief", "/api/sessions", "/api/watches"} {
+		for _, path := range []string{
+			"/activity", "/api/tasks", "/api/tasks?steps=1&q=brief", "/activity?q=brief",
+			"/api/sessions", "/api/watches",
+		} {
 			status, body := r.ask("GET", path, "", signed)
 			if path == "/api/watches" && who == "viewer" {
 				continue
@@ -294,7 +318,8 @@ func TestPeopleSeeTheirsAlone(t *testing.T) {
 		if got := words(snapshot); got != want {
 			t.Errorf("the snapshot for %s tells of %q, want %q", who, got, want)
 		}
-		if _, page := r.ask("GET", "/activity", "", signed); strings.Contains(page, "Left: ") || strings.Contains(page, `value="openai`) ||
+		if _, page := r.ask("GET", "/activity", "", signed); strings.Contains(page, "Left: ") ||
+			strings.Contains(page, `value="openai`) ||
 			strings.Contains(page, ">somebody<") != (who == "other") {
 			t.Errorf("the filters for %s: %s", who, page)
 		}
@@ -343,7 +368,8 @@ func TestWhoLosesARoleLosesThePage(t *testing.T) {
 	}
 	watch(t.Context(), signed)
 	v := <-watched
-	if v.Name != "moderator" || !v.Invited || v.May != (sessions.Rights{Stop: true, Note: true}) || !v.Actor.Moderator || !v.From.Moderator {
+	if v.Name != "moderator" || !v.Invited || v.May != (sessions.Rights{Stop: true, Note: true}) || !v.Actor.Moderator ||
+		!v.From.Moderator {
 		t.Errorf("a moderator watches as %+v", v)
 	}
 	d.set("moderator", on("g1", "c2", dashboard.RoleModerator)) // and sees another channel alone
@@ -362,7 +388,8 @@ func TestWhoLosesARoleLosesThePage(t *testing.T) {
 		t.Errorf("who is nobody any more: %d", status)
 	}
 	for who, want := range map[string]sessions.Rights{
-		"viewer": {}, "member": {}, "owner": {Control: true, Stop: true, Note: true}, "boss": {Control: true, Stop: true, Note: true},
+		"viewer": {}, "member": {}, "owner": {Control: true, Stop: true, Note: true},
+		"boss": {Control: true, Stop: true, Note: true},
 	} {
 		ctx, leave := context.WithCancel(t.Context())
 		watch(ctx, key(who))
@@ -378,18 +405,22 @@ func TestPeopleSignInWithDiscord(t *testing.T) {
 	r, d, _ := startPeople(t)
 	stranger := header("Authorization", "")
 	status, begun := r.ask("POST", "/api/login/discord/begin", "{}", stranger)
-	if to := decode[map[string]string](t, begun)["url"]; status != http.StatusOK || !strings.HasSuffix(to, r.server.URL()+"/login") {
+	if to := decode[map[string]string](t, begun)["url"]; status != http.StatusOK ||
+		!strings.HasSuffix(to, r.server.URL()+"/login") {
 		t.Errorf("begin: %d %s", status, begun)
 	}
 	for body, want := range map[string]int{
-		`{"state":"fresh","code":"nobody"}`: http.StatusForbidden, `{"state":"stale","code":"member"}`: http.StatusUnauthorized, `{}`: http.StatusUnauthorized,
+		`{"state":"fresh","code":"nobody"}`: http.StatusForbidden,
+		`{"state":"stale","code":"member"}`: http.StatusUnauthorized, `{}`: http.StatusUnauthorized,
 	} {
-		if status, answer := r.ask("POST", "/api/login/discord", body, stranger); status != want || strings.Contains(answer, "key") {
+		if status, answer := r.ask("POST", "/api/login/discord", body, stranger); status != want ||
+			strings.Contains(answer, "key") {
 			t.Errorf("%s: %d %s", body, status, answer)
 		}
 	}
 	in := func(id string) change {
-		status, answer := r.ask("POST", "/api/login/discord", `{"state":"fresh","code":"`+id+`"}`, stranger, header("User-Agent", "Browser of "+id))
+		status, answer := r.ask("POST", "/api/login/discord", `{"state":"fresh","code":"`+id+`"}`, stranger,
+			header("User-Agent", "Browser of "+id))
 		if status != http.StatusOK {
 			t.Fatalf("%s signs in: %d %s", id, status, answer)
 		}
@@ -452,8 +483,9 @@ func TestAManagerChangesTheSettingsThatTheOperatorAllows(t *testing.T) {
 	r, _, key := startPeople(t)
 	signed := key("moderator")
 	_, now := r.ask("GET", "/api/settings", "")
-	status, body := r.ask("PUT", "/api/settings", `{"changes":{"interaction.access.serverSettings":"language"},"version":"`+
-		decode[api.SettingsView](t, now).Version+`"}`)
+	status, body := r.ask("PUT", "/api/settings",
+		`{"changes":{"interaction.access.serverSettings":"language"},"version":"`+
+			decode[api.SettingsView](t, now).Version+`"}`)
 	if status != http.StatusOK {
 		t.Fatalf("the operator: %d %s", status, body)
 	}
@@ -471,7 +503,8 @@ func TestAManagerChangesTheSettingsThatTheOperatorAllows(t *testing.T) {
 	}
 	_, page := r.ask("GET", "/settings/servers/g1", "", signed)
 	check.Contains(t, page, `data-key="server.language"`)
-	if strings.Contains(page, `data-key="server.model"`) || strings.Contains(page, `href="/settings"`) || strings.Contains(page, `href="/call"`) {
+	if strings.Contains(page, `data-key="server.model"`) || strings.Contains(page, `href="/settings"`) ||
+		strings.Contains(page, `href="/call"`) {
 		t.Errorf("the page shows what is the operator's: %s", page)
 	}
 }

@@ -60,7 +60,10 @@ func shownRecord(r sessions.TaskRecord, mayRead bool) sessions.TaskRecord {
 // showed.
 func shownStep(st sessions.Step, mayRead bool) sessions.Step {
 	if !mayRead {
-		return sessions.Step{N: st.N, Kind: st.Kind, Phase: st.Phase, Label: api.PrivateText, Failed: st.Failed, Usage: st.Usage, At: st.At}
+		return sessions.Step{
+			N: st.N, Kind: st.Kind, Phase: st.Phase, Label: api.PrivateText, Failed: st.Failed,
+			Usage: st.Usage, At: st.At,
+		}
 	}
 	st.Images = withoutImageData(st.Images)
 	if st.View != nil {

@@ -36,8 +36,8 @@ func startPrivate(t *testing.T) (r *rig, as func(who string) change) {
 	return r, func(who string) change { return keys[who] }
 }
 
-// TestPrivateTasksAreReadableOnlyByTheRequester has people ask privately for something with a word that is nowhere else,
-// and looks for the word in all that everybody is sent.
+// TestPrivateTasksAreReadableOnlyByTheRequester has people ask privately for something with a word that is nowhere
+// else, and looks for the word in all that everybody is sent.
 func TestPrivateTasksAreReadableOnlyByTheRequester(t *testing.T) {
 	for asker, where := range map[string]string{"": "", "boss": "", "owner": `,"place":"g1/c1"`} {
 		t.Run("asked by "+asker, func(t *testing.T) {
@@ -136,12 +136,15 @@ func (r *rig) addPrivateFile(session string) {
 	r.manager.AddDownload(session, sessions.File{Name: canary + ".pdf", Path: path})
 	se, err := r.manager.Session(r.t.Context(), session)
 	check.Must(r.t, err)
-	w := watches.Watch{ID: "w1", What: canary, URL: "https://shop.test/" + canary, State: watches.StateActive, Origin: se.Origin}
+	w := watches.Watch{
+		ID: "w1", What: canary, URL: "https://shop.test/" + canary, State: watches.StateActive,
+		Origin: se.Origin,
+	}
 	check.Must(r.t, r.store.AddWatch(r.t.Context(), w, 99, 99))
 }
 
-// readPrivate asks all that can be read as somebody. What tells of a task must tell the canary to who asked, if they may
-// use the route at all.
+// readPrivate asks all that can be read as somebody. What tells of a task must tell the canary to who asked, if they
+// may use the route at all.
 func (r *rig) readPrivate(begun api.TaskStarted, asker, who string, as change, ended bool) {
 	r.t.Helper()
 	tells := []string{
@@ -149,7 +152,8 @@ func (r *rig) readPrivate(begun api.TaskStarted, asker, who string, as change, e
 		"/api/tasks/{id}/export/json", "/api/sessions", "/api/sessions/{id}/live", "/watches", "/api/watches",
 	}
 	paths := slices.Concat(tells, []string{
-		"/activity?q=zebraf", "/api/tasks?steps=1&q=zebraf", "/api/tasks/{id}/film", "/api/records?limit=100", "/api/costs.csv?by=person",
+		"/activity?q=zebraf", "/api/tasks?steps=1&q=zebraf", "/api/tasks/{id}/film", "/api/records?limit=100",
+		"/api/costs.csv?by=person",
 	})
 	if ended {
 		rec, err := r.manager.Task(r.t.Context(), begun.TaskID)
@@ -164,7 +168,8 @@ func (r *rig) readPrivate(begun api.TaskStarted, asker, who string, as change, e
 	}
 	for _, route := range r.server.Routes() {
 		path, get := strings.CutPrefix(route.Pattern, "GET ")
-		streams := strings.HasSuffix(path, "events") || strings.HasSuffix(path, "questions") || strings.Contains(path, "pprof") || strings.Contains(path, "/call") || strings.Contains(path, "{kind}")
+		streams := strings.HasSuffix(path, "events") || strings.HasSuffix(path, "questions") ||
+			strings.Contains(path, "pprof") || strings.Contains(path, "/call") || strings.Contains(path, "{kind}")
 		if get && !streams && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
@@ -174,11 +179,14 @@ func (r *rig) readPrivate(begun api.TaskStarted, asker, who string, as change, e
 		if strings.Contains(path, "/sessions/") || strings.HasPrefix(path, "/s/") {
 			id = begun.SessionID
 		}
-		at := strings.NewReplacer("{$}", "", "{id}", id, "{task}", id, "{n}", "2", "{i}", "0", "{name}", "x", "{kind}", "json").Replace(path)
+		at := strings.NewReplacer("{$}", "", "{id}", id, "{task}", id, "{n}", "2", "{i}", "0", "{name}", "x", "{kind}",
+			"json").Replace(path)
 		status, body := r.ask("GET", at, "", as)
 		r.readsIf(who == asker && slices.Contains(tells, path), who, path, body)
-		picture := strings.HasSuffix(path, "/view") || strings.HasSuffix(path, "/images/{i}") || strings.HasSuffix(path, "/run")
-		if picture && ended && (status == http.StatusOK) != (who == asker && (asker != "owner" || !strings.HasSuffix(path, "/run"))) {
+		picture := strings.HasSuffix(path, "/view") || strings.HasSuffix(path, "/images/{i}") ||
+			strings.HasSuffix(path, "/run")
+		if picture && ended && (status == http.StatusOK) != (who == asker &&
+			(asker != "owner" || !strings.HasSuffix(path, "/run"))) {
 			r.t.Errorf("%s, for %q: %d", path, who, status)
 		}
 	}
@@ -218,7 +226,9 @@ func (r *rig) doWithPrivate(begun api.TaskStarted, asker string, as func(string)
 			act, body string
 			status    int // for an operator who asked
 		}{
-			{"retry", "{}", http.StatusAccepted}, {"replay", "{}", http.StatusOK}, {"script", `{"name":"a"}`, http.StatusConflict},
+			{"retry", "{}", http.StatusAccepted},
+			{"replay", "{}", http.StatusOK},
+			{"script", `{"name":"a"}`, http.StatusConflict},
 		} {
 			status, body := r.ask("POST", "/api/tasks/"+begun.TaskID+"/"+do.act, do.body, as(who))
 			if (status == do.status) != (who == asker && asker != "owner") {

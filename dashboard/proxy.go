@@ -18,7 +18,9 @@ func peerOf(r *http.Request) netip.Addr {
 
 // isProxy reports whether addr is one of our trusted reverse proxies.
 func (s *Server) isProxy(addr netip.Addr) bool {
-	return slices.ContainsFunc(s.Settings.Current().Dashboard.ProxyList(), func(p netip.Prefix) bool { return p.Contains(addr) })
+	return slices.ContainsFunc(s.Settings.Current().Dashboard.ProxyList(), func(p netip.Prefix) bool {
+		return p.Contains(addr)
+	})
 }
 
 // clientOf returns the address that a request comes from. It follows X-Forwarded-For from the last entry, as long as
@@ -59,9 +61,11 @@ func (s *Server) hostProblem(r *http.Request) string {
 	}
 	switch {
 	case !slices.Contains(s.Settings.Current().Dashboard.HostList(), strings.ToLower(name)):
-		return "the page does not answer to the name \"" + r.Host + "\"; use " + s.URL() + ", or add the name in the settings under Dashboard"
+		return "the page does not answer to the name \"" + r.Host + "\"; use " + s.URL() + ", or add the name in the " +
+			"settings under Dashboard"
 	case !s.isProxy(peerOf(r)):
-		return "the page is not reached through one of the reverse proxies in the settings: add " + peerOf(r).String() + " under Dashboard"
+		return "the page is not reached through one of the reverse proxies in the settings: add " + peerOf(r).String() +
+			" under Dashboard"
 	case !strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"):
 		return "use https: the reverse proxy has to say so in X-Forwarded-Proto"
 	}

@@ -33,7 +33,8 @@ import (
 func (r *rig) set(hosts, proxies string) {
 	r.t.Helper()
 	_, _, err := r.server.Settings.Update(r.t.Context(), map[string]json.RawMessage{
-		"interaction.dashboard.hosts": fmt.Appendf(nil, "%q", hosts), "interaction.dashboard.proxies": fmt.Appendf(nil, "%q", proxies),
+		"interaction.dashboard.hosts": fmt.Appendf(nil, "%q", hosts), "interaction.dashboard.proxies": fmt.Appendf(nil, "%q",
+			proxies),
 	}, r.server.Settings.State().Version)
 	check.Must(r.t, err)
 }
@@ -131,9 +132,10 @@ func behindNginx(t *testing.T, page string) front {
 	t.Helper()
 	dir, addr := t.TempDir(), freeAddress(t)
 	cert, key := certificate(t, dir)
-	text := example(t, "nginx", "443 ssl", "/etc/ssl/clank.pem", "/etc/ssl/clank.key", "http://127.0.0.1:8787", addr+" ssl", cert, key, page)
-	text = "daemon off; pid pid; error_log stderr; events {} http { access_log off; client_body_temp_path b; proxy_temp_path p;" +
-		" fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;" + text + "}"
+	text := example(t, "nginx", "443 ssl", "/etc/ssl/clank.pem", "/etc/ssl/clank.key", "http://127.0.0.1:8787",
+		addr+" ssl", cert, key, page)
+	text = "daemon off; pid pid; error_log stderr; events {} http { access_log off; client_body_temp_path b; " +
+		"proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;" + text + "}"
 	if os.Geteuid() == 0 {
 		text = "user root; " + text
 	}
@@ -146,7 +148,8 @@ func behindCaddy(t *testing.T, page string) front {
 	dir, addr := t.TempDir(), freeAddress(t)
 	_, port, _ := net.SplitHostPort(addr)
 	cert, key := certificate(t, dir)
-	text := example(t, "Caddy", publicName+" {", "127.0.0.1:8787", "https://"+publicName+":"+port+" {\ntls "+cert+" "+key, strings.TrimPrefix(page, "http://"))
+	text := example(t, "Caddy", publicName+" {", "127.0.0.1:8787", "https://"+publicName+":"+port+" {\ntls "+cert+" "+key,
+		strings.TrimPrefix(page, "http://"))
 	text = "{\nadmin off\nauto_https disable_redirects\ndefault_bind 127.0.0.1\n}\n" + text
 	check.Must(t, os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(text), 0o600))
 	return runFront(t, addr, "caddy", "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
@@ -157,7 +160,10 @@ func certificate(t *testing.T, dir string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check.Must(t, err)
-	what := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{publicName}, NotAfter: time.Now().Add(time.Hour)}
+	what := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{publicName},
+		NotAfter: time.Now().Add(time.Hour),
+	}
 	der, err := x509.CreateCertificate(rand.Reader, what, what, private.Public(), private)
 	check.Must(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
@@ -175,7 +181,10 @@ type front struct {
 }
 
 func TestThePageIsServedBehindAReverseProxy(t *testing.T) {
-	for name, serve := range map[string]func(t *testing.T, page string) front{"Go": behindGo, "nginx": behindNginx, "caddy": behindCaddy} {
+	for name, serve := range map[string]func(t *testing.T, page string) front{
+		"Go": behindGo, "nginx": behindNginx,
+		"caddy": behindCaddy,
+	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil && name != "Go" {
 				t.Skip("it is not installed")
@@ -218,7 +227,8 @@ func (r *rig) checkBehind(t *testing.T, f front) {
 			t.Errorf("hosts %q, proxies %q: %d %s", tc.hosts, tc.proxies, status, body)
 		}
 	}
-	if _, body := ask("POST", "/api/login/discord/begin", "{}", "Origin", at); !strings.Contains(body, "redirect_uri="+at+"/login") {
+	if _, body := ask("POST", "/api/login/discord/begin", "{}", "Origin", at); !strings.Contains(body, "redirect_uri="+at+
+		"/login") {
 		t.Errorf("Discord leads back elsewhere: %s", body)
 	}
 	status, body := ask("POST", "/api/login", `{"token":"`+r.token+`"}`, "Origin", at, "X-Forwarded-For", "203.0.113.9")
@@ -245,20 +255,28 @@ func (r *rig) checkBehind(t *testing.T, f front) {
 		headers      []string
 		want         int
 	}{
-		"our page":                 {"POST", "/api/stop", []string{"Origin", at, "Sec-Fetch-Site", "same-origin"}, 200},
-		"another site":             {"POST", "/api/stop", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, 403},
+		"our page": {"POST", "/api/stop", []string{"Origin", at, "Sec-Fetch-Site", "same-origin"}, 200},
+		"another site": {"POST", "/api/stop", []string{
+			"Origin", "https://evil.example", "Sec-Fetch-Site",
+			"cross-site",
+		}, 403},
 		"another name of the site": {"POST", "/api/stop", []string{"Origin", "https://www.example.org"}, 403},
 		"a page without a key":     {"GET", "/api/tasks", []string{"Authorization", ""}, 401},
 	} {
-		if got, body := ask(tc.method, tc.path, "{}", append([]string{"Authorization", key}, tc.headers...)...); got != tc.want {
+		if got, body := ask(tc.method, tc.path, "{}",
+			append([]string{"Authorization", key}, tc.headers...)...); got != tc.want {
 			t.Errorf("%s: %d %s", name, got, body)
 		}
 	}
 	for name, edit := range map[string]change{
-		"no https":             func(q *http.Request) { q.Host = "clank.example.org" },
-		"http, says the proxy": func(q *http.Request) { q.Host = "clank.example.org"; q.Header.Set("X-Forwarded-Proto", "http") },
+		"no https": func(q *http.Request) { q.Host = "clank.example.org" },
+		"http, says the proxy": func(q *http.Request) {
+			q.Host = "clank.example.org"
+			q.Header.Set("X-Forwarded-Proto", "http")
+		},
 	} {
-		if got, body := r.ask("GET", "/api/health", "", edit); got != http.StatusMisdirectedRequest || !strings.Contains(body, "use https") {
+		if got, body := r.ask("GET", "/api/health", "", edit); got != http.StatusMisdirectedRequest ||
+			!strings.Contains(body, "use https") {
 			t.Errorf("%s: %d %s", name, got, body)
 		}
 	}

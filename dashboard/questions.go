@@ -127,7 +127,8 @@ func (s *Server) followQuestions() {
 // questionOrigin returns the origin of a question's task.
 func questionOrigin(q approval.Question) sessions.Origin {
 	return sessions.Origin{
-		Kind: sessions.OriginKind(q.Source), Guild: q.Guild, Channel: q.Channel, User: q.User, UserName: q.UserName, Private: q.Private,
+		Kind: sessions.OriginKind(q.Source), Guild: q.Guild, Channel: q.Channel, User: q.User, UserName: q.UserName,
+		Private: q.Private,
 	}
 }
 
@@ -172,9 +173,11 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	case !waits || !v.sight().Includes(at):
 		return failed("answer the question", approval.ErrNotPending)
 	case in.Allow && !v.mayRead(at):
-		return refuse(http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
+		return refuse(http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you "+
+			"can say no")
 	case !v.mayAct(at) && (in.Allow || q.User != v.id && !s.anyoneMayStop()):
-		return refuse(http.StatusForbidden, "only who asked for the task, or somebody who may manage messages there, can answer that")
+		return refuse(http.StatusForbidden, "only who asked for the task, or somebody who may manage messages there, can "+
+			"answer that")
 	}
 	if in.Allow && v.role < RoleOperator {
 		if _, err := s.originAt(r.Context(), v, at); err != nil {

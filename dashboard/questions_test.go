@@ -18,8 +18,9 @@ import (
 // question returns a question of a task in a Discord channel, with words from a page.
 func question() approval.Question {
 	return approval.Question{
-		Class: approval.ClassSend, Source: "discord", UserName: "@ada", Task: "t1", Session: "s1", Origin: "https://forum.example",
-		Text: "Send or publish something at forum.example", Detail: `<img src=x onerror=alert(1)> OK`,
+		Class: approval.ClassSend, Source: "discord", UserName: "@ada", Task: "t1", Session: "s1",
+		Origin: "https://forum.example",
+		Text:   "Send or publish something at forum.example", Detail: `<img src=x onerror=alert(1)> OK`,
 	}
 }
 
@@ -71,7 +72,8 @@ func TestAQuestionIsAskedWhereAPageIsOpen(t *testing.T) {
 	if !over.Resolved || over.Answer.By != "the operator" {
 		t.Errorf("event %+v", over)
 	}
-	if status, body := r.ask("POST", path, `{"allow":false}`); status != 409 || !strings.Contains(body, "has been answered") {
+	if status, body := r.ask("POST", path, `{"allow":false}`); status != 409 ||
+		!strings.Contains(body, "has been answered") {
 		t.Errorf("a second answer: %d %s", status, body)
 	}
 }
@@ -101,7 +103,8 @@ func TestAQuestionIsOnEveryPageUntilOneAnswersIt(t *testing.T) {
 // modelQuestion returns a question that is answered with text.
 func modelQuestion() approval.Question {
 	q := question()
-	q.Class, q.Text, q.Detail, q.Choices = approval.ClassAnswer, "Answer what the model asks", "Which <b>lamp</b>?", []string{"small", "large"}
+	q.Class, q.Text, q.Detail, q.Choices = approval.ClassAnswer, "Answer what the model asks", "Which <b>lamp</b>?",
+		[]string{"small", "large"}
 	return q
 }
 
@@ -131,7 +134,8 @@ func TestAQuestionOfTheModelIsAnsweredInWords(t *testing.T) {
 	got := r.question(modelQuestion())
 	eventually(t, "it is asked", func() bool { return len(r.desk.Pending()) == 1 })
 	path := "/api/questions/" + r.desk.Pending()[0].ID
-	if status, body := r.ask("POST", path, `{"allow":true,"text":" "}`); status != http.StatusBadRequest || !strings.Contains(body, "in words") {
+	if status, body := r.ask("POST", path, `{"allow":true,"text":" "}`); status != http.StatusBadRequest ||
+		!strings.Contains(body, "in words") {
 		t.Errorf("without words: %d %s", status, body)
 	}
 	if status, _ := r.ask("POST", path, `{"allow":false,"text":"small"}`); status != http.StatusOK {
@@ -188,12 +192,16 @@ func TestTheFollowerOfATaskAnswersItsQuestions(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	begun, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold", Origin: sessions.FromTerminal, Asks: true, Allow: []string{"send"}})
+	begun, err := c.Start(t.Context(), api.TaskRequest{
+		Prompt: "hold", Origin: sessions.FromTerminal, Asks: true,
+		Allow: []string{"send"},
+	})
 	check.Must(t, err)
 	q := question()
 	q.Task = begun.TaskID
 	got := r.question(q)
-	if rec, err := c.Follow(t.Context(), begun.TaskID, func(sessions.Event) {}); err != nil || rec.State != sessions.TaskDone {
+	if rec, err := c.Follow(t.Context(), begun.TaskID, func(sessions.Event) {}); err != nil ||
+		rec.State != sessions.TaskDone {
 		t.Errorf("the task is %s, %v", rec.State, err)
 	}
 	if a := <-got; a.err != nil || !a.answer.Allowed {
@@ -317,7 +325,8 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 	r := start(t)
 	c := launch(t)
 	q := question()
-	q.Text = "Buy, order or pay something at a-shop-with-a-very-long-name.example:8443, and hand over personal data (e-mail address, name, payment card, postal address) at a-shop-with-a-very-long-name.example:8443"
+	q.Text = "Buy, order or pay something at a-shop-with-a-very-long-name.example:8443, and hand over personal data " +
+		"(e-mail address, name, payment card, postal address) at a-shop-with-a-very-long-name.example:8443"
 	q.Detail, q.Class = strings.Repeat("Buy now and subscribe to everything ", 5), approval.ClassSubmit
 	for width, height := range map[int]int{1280: 800, 390: 844} {
 		tb := r.arrive(c, width, height, "dark")
@@ -342,7 +351,10 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 
 func TestPrivateTasksAreNotShown(t *testing.T) {
 	r := start(t)
-	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", UserName: "ada", Private: true}
+	origin := sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", UserName: "ada",
+		Private: true,
+	}
 	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps at my bank", Origin: origin}, nil)
 	if err != nil || rec.State != sessions.TaskDone || len(rec.Images) == 0 {
 		t.Fatalf("%+v, %v", rec, err)
@@ -350,7 +362,8 @@ func TestPrivateTasksAreNotShown(t *testing.T) {
 	steps, err := r.manager.Steps(t.Context(), rec.ID)
 	check.Must(t, err)
 	for _, path := range []string{
-		"/api/tasks?origin=discord", "/api/tasks?origin=discord&steps=1", "/api/tasks/" + rec.ID, "/api/tasks/" + rec.ID + "/events", "/api/sessions",
+		"/api/tasks?origin=discord", "/api/tasks?origin=discord&steps=1", "/api/tasks/" + rec.ID, "/api/tasks/" + rec.ID +
+			"/events", "/api/sessions",
 	} {
 		status, body := r.ask(http.MethodGet, path, "")
 		if status != http.StatusOK {
@@ -362,7 +375,8 @@ func TestPrivateTasksAreNotShown(t *testing.T) {
 			}
 		}
 	}
-	if _, body := r.ask(http.MethodGet, "/api/tasks?origin=discord", ""); !strings.Contains(body, `"user_name":"ada"`) || !strings.Contains(body, `"state":"done"`) {
+	if _, body := r.ask(http.MethodGet, "/api/tasks?origin=discord", ""); !strings.Contains(body, `"user_name":"ada"`) ||
+		!strings.Contains(body, `"state":"done"`) {
 		t.Errorf("that there was a task, and whose, is not told: %s", body)
 	}
 	pictures := []string{"/api/tasks/" + rec.ID + "/images/0"}
@@ -370,7 +384,8 @@ func TestPrivateTasksAreNotShown(t *testing.T) {
 		pictures = append(pictures, fmt.Sprintf("/api/steps/%s/%d/view", rec.ID, st.N))
 	}
 	for _, path := range pictures {
-		if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusForbidden || !strings.Contains(body, "privately") {
+		if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusForbidden ||
+			!strings.Contains(body, "privately") {
 			t.Errorf("%s: %d %q, want a refusal", path, status, body)
 		}
 	}
@@ -378,22 +393,27 @@ func TestPrivateTasksAreNotShown(t *testing.T) {
 
 func TestTheLiveStreamOfAPrivateTaskTellsNothingOfIt(t *testing.T) {
 	r := start(t)
-	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", UserName: "ada", Private: true}
+	origin := sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", UserName: "ada",
+		Private: true,
+	}
 	begun := make(chan string, 1)
 	done := make(chan error, 1)
 	go func() {
-		_, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "hold lamps at my bank", Origin: origin}, func(ev sessions.Event) {
-			if ev.Step != nil && ev.Step.Kind == sessions.StepAct && len(begun) == 0 {
-				begun <- ev.Record.ID
-			}
-		})
+		_, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "hold lamps at my bank", Origin: origin},
+			func(ev sessions.Event) {
+				if ev.Step != nil && ev.Step.Kind == sessions.StepAct && len(begun) == 0 {
+					begun <- ev.Record.ID
+				}
+			})
 		done <- err
 	}()
 	id := <-begun
 	stream := r.read("/api/tasks/"+id+"/events", "")
 	told := []event{stream.want("snapshot")}
 	q := question()
-	q.Task, q.Session, q.Private, q.Text, q.Detail, q.Origin = id, "s-bank", true, "Send something to the bank", "lamp", "https://bank.test"
+	q.Task, q.Session, q.Private, q.Text, q.Detail, q.Origin = id, "s-bank", true, "Send something to the bank", "lamp",
+		"https://bank.test"
 	ctx, stop := context.WithCancelCause(t.Context())
 	asked := make(chan error, 1)
 	page := r.read("/api/events", "")

@@ -88,7 +88,8 @@ func TestLoginsTokensAndSignInsAreShownWithoutSecretsAndRevoked(t *testing.T) {
 	browser, err := r.server.Tokens.Issue("a browser", access.ScopeSignIn, 0)
 	check.Must(t, err)
 	_, page := r.ask("GET", "/safety", "", header("Authorization", "Bearer "+browser))
-	check.Contains(t, page, "https://shop.example", "ada", "Password kept", "grafana", "Reads metrics", "this browser", "Log out everywhere")
+	check.Contains(t, page, "https://shop.example", "ada", "Password kept", "grafana", "Reads metrics", "this browser",
+		"Log out everywhere")
 	for _, secret := range []string{"correct horse", program, browser} {
 		if strings.Contains(page, secret) {
 			t.Errorf("the page tells %q", secret)

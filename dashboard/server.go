@@ -176,7 +176,8 @@ func (s *Server) explain(ctx context.Context, err error) error {
 	defer done()
 	other := &api.Client{Base: "http://" + s.Addr}
 	if h, herr := other.Health(ctx); herr == nil {
-		return fmt.Errorf("open the page on %s: clank %s is serving there already; use that one, end it, or choose another address", s.Addr, h.Version)
+		return fmt.Errorf("open the page on %s: clank %s is serving there already; use that one, end it, or choose "+
+			"another address", s.Addr, h.Version)
 	}
 	return fmt.Errorf("open the page on %s: another program uses that address; end it or choose another address", s.Addr)
 }

@@ -78,7 +78,8 @@ func (s *Server) putGuildSettings(w http.ResponseWriter, r *http.Request) error 
 	}
 	fields := s.guildFields(r, g)
 	for key := range in.Changes {
-		if !slices.ContainsFunc(fields, func(f settings.Field) bool { return f.Key == key }) && visitorOf(r).role < RoleOperator {
+		if !slices.ContainsFunc(fields, func(f settings.Field) bool { return f.Key == key }) &&
+			visitorOf(r).role < RoleOperator {
 			return refuse(http.StatusForbidden, "the operator of this clank sets that")
 		}
 	}
@@ -153,7 +154,8 @@ func (s *Server) save(
 	}
 	if version == nil {
 		return writeJSON(w, http.StatusConflict, settingsFailure{
-			Error: "send the version of the settings that the change is based on (_meta.expectedUpdatedAt)", Code: codeVersionRequired,
+			Error: "send the version of the settings that the change is based on (_meta.expectedUpdatedAt)",
+			Code:  codeVersionRequired,
 		})
 	}
 	err := change(r.Context(), *version)
@@ -165,10 +167,15 @@ func (s *Server) save(
 		now.Applied = &applied
 		return writeJSON(w, http.StatusOK, now)
 	case errors.As(err, &invalid):
-		return writeJSON(w, http.StatusUnprocessableEntity, settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})
+		return writeJSON(w, http.StatusUnprocessableEntity,
+			settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})
 	case errors.Is(err, settings.ErrConflict):
 		now := view()
-		return writeJSON(w, http.StatusConflict, settingsFailure{Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Code: codeConflict, Now: &now})
+		return writeJSON(w, http.StatusConflict,
+			settingsFailure{
+				Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Code: codeConflict,
+				Now: &now,
+			})
 	default:
 		return failed("save the settings", err)
 	}
@@ -182,7 +189,10 @@ func (s *Server) previewPreset(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusNotFound, "there is no preset %q", name)
 	}
 	st := s.Settings.State()
-	return writeJSON(w, http.StatusOK, api.PresetPreview{Preset: p, Effects: settings.PreviewPreset(st, name), Meta: api.SettingsMeta{UpdatedAt: st.Version}})
+	return writeJSON(w, http.StatusOK, api.PresetPreview{
+		Preset: p, Effects: settings.PreviewPreset(st, name),
+		Meta: api.SettingsMeta{UpdatedAt: st.Version},
+	})
 }
 
 func (s *Server) settingsView() api.SettingsView {
@@ -220,13 +230,17 @@ func (s *Server) viewOf(st settings.State, base settings.Settings, fields []sett
 		problems[p.Key] = p.Value + " is stored and not used: it " + p.Why
 	}
 	out := api.SettingsView{
-		Version: st.Version, Intent: st.Stored, Effective: make(map[string]json.RawMessage), Meta: api.SettingsMeta{UpdatedAt: st.Version},
+		Version: st.Version, Intent: st.Stored, Effective: make(map[string]json.RawMessage),
+		Meta: api.SettingsMeta{UpdatedAt: st.Version},
 	}
 	if out.Intent == nil {
 		out.Intent = map[string]json.RawMessage{}
 	}
 	for _, f := range fields {
-		v := api.SettingView{Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind), Problem: problems[f.Key]}
+		v := api.SettingView{
+			Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind),
+			Problem: problems[f.Key],
+		}
 		if f.Kind == settings.KindSecret {
 			v.Present = s.Host.HasSecret(f.Key)
 		} else {

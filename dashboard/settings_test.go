@@ -43,11 +43,14 @@ func TestAChangeOfSettingsIsAtomic(t *testing.T) {
 	check.Must(t, err)
 	version, _ := json.Marshal(before.Version)
 	put := func(body string) (int, string) { return r.ask("PUT", "/api/settings", body) }
-	if got, body := put(`{"changes":{"interaction.tasks.maxAtOnce":5}}`); got != http.StatusConflict || !strings.Contains(body, "version") {
+	if got, body := put(`{"changes":{"interaction.tasks.maxAtOnce":5}}`); got != http.StatusConflict ||
+		!strings.Contains(body, "version") {
 		t.Errorf("without a version: %d %s", got, body)
 	}
-	got, body := put(`{"version":` + string(version) + `,"changes":{"interaction.tasks.maxAtOnce":5,"interaction.stop.allowedTo":"me"}}`)
-	if got != http.StatusUnprocessableEntity || !strings.Contains(body, `"key":"interaction.stop.allowedTo"`) || !strings.Contains(body, "must be one of") {
+	got, body := put(`{"version":` + string(version) +
+		`,"changes":{"interaction.tasks.maxAtOnce":5,"interaction.stop.allowedTo":"me"}}`)
+	if got != http.StatusUnprocessableEntity || !strings.Contains(body, `"key":"interaction.stop.allowedTo"`) ||
+		!strings.Contains(body, "must be one of") {
 		t.Errorf("an invalid value: %d %s", got, body)
 	}
 	if n := r.server.Settings.Current().MaxTasks; n != 4 {
@@ -63,7 +66,8 @@ func TestAChangeOfSettingsIsAtomic(t *testing.T) {
 		Now   api.SettingsView
 	}
 	check.Must(t, json.Unmarshal([]byte(body), &conflict))
-	if got != http.StatusConflict || conflict.Now.Version == before.Version || !strings.Contains(conflict.Error, "somebody else") {
+	if got != http.StatusConflict || conflict.Now.Version == before.Version ||
+		!strings.Contains(conflict.Error, "somebody else") {
 		t.Errorf("a stale change: %d %s", got, body)
 	}
 	if n := r.server.Settings.Current().MaxTasks; n != 5 {
@@ -79,7 +83,8 @@ func TestInvalidStoredValuesAreShownAtTheirField(t *testing.T) {
 	}
 	r.close()
 	r = startIn(t, r.dir, "127.0.0.1:0")
-	if _, page := r.ask("GET", "/settings", ""); !strings.Contains(page, "900 is stored and not used: it must be a whole number, 1 to 32") {
+	if _, page := r.ask("GET", "/settings", ""); !strings.Contains(page, "900 is stored and not used: it must be a "+
+		"whole number, 1 to 32") {
 		t.Error("the page does not say it")
 	}
 }
@@ -89,10 +94,14 @@ func TestAssetsAreCachedForeverUnderTheirChecksum(t *testing.T) {
 	_, page := r.ask("GET", "/login", "")
 	i := strings.Index(page, "/assets/")
 	dir := page[i : i+len("/assets/")+12]
-	for name, kind := range map[string]string{"chat.js": "text/javascript", "base.css": "text/css", "mark.svg": "image/svg+xml"} {
+	for name, kind := range map[string]string{
+		"chat.js": "text/javascript", "base.css": "text/css",
+		"mark.svg": "image/svg+xml",
+	} {
 		res := r.do("GET", dir+"/"+name, "", header("Authorization", ""))
 		res.Body.Close()
-		if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Content-Type"), kind) || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") {
+		if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Content-Type"), kind) ||
+			!strings.Contains(res.Header.Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: %d %v", name, res.StatusCode, res.Header)
 		}
 	}
@@ -105,7 +114,8 @@ func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 	r := start(t)
 	put := func(body string) (int, string) { return r.ask("PUT", "/api/settings", body) }
 	view := decode[api.SettingsView](t, second(r.ask("GET", "/api/settings", "")))
-	if len(view.Intent) != 0 || string(view.Effective["interaction.tasks.maxAtOnce"]) != "4" || view.Meta.UpdatedAt != view.Version {
+	if len(view.Intent) != 0 || string(view.Effective["interaction.tasks.maxAtOnce"]) != "4" ||
+		view.Meta.UpdatedAt != view.Version {
 		t.Errorf("at first: intent %v, _meta %+v", view.Intent, view.Meta)
 	}
 	if len(view.Bindings) != 4 || !view.Bindings[0].Chosen || view.Bindings[0].Runtime != "local_browser_agent" {
@@ -117,20 +127,24 @@ func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 	}
 	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth","interaction.tasks.maxAtOnce":7},"_meta":{"expectedUpdatedAt":"` + view.Version + `"}}`)
 	after := decode[api.SettingsView](t, body)
-	if status != http.StatusOK || after.Applied == nil || !*after.Applied || len(after.Intent) != 2 || string(after.Effective["interaction.brain.model"]) != `"openai:gpt-5.6"` {
+	if status != http.StatusOK || after.Applied == nil || !*after.Applied || len(after.Intent) != 2 ||
+		string(after.Effective["interaction.brain.model"]) != `"openai:gpt-5.6"` {
 		t.Fatalf("an intent: %d %s", status, body)
 	}
 	if b := after.Bindings[1]; b.Runtime != "openai_computer_use" || !b.Chosen {
 		t.Errorf("bindings = %+v", after.Bindings)
 	}
-	if status, body = put(`{"intent":{},"_meta":{"expectedUpdatedAt":"` + view.Version + `"}}`); status != http.StatusConflict || !strings.Contains(body, `"code":"settings_conflict"`) {
+	if status, body = put(`{"intent":{},"_meta":{"expectedUpdatedAt":"` + view.Version +
+		`"}}`); status != http.StatusConflict || !strings.Contains(body, `"code":"settings_conflict"`) {
 		t.Errorf("a stale intent: %d %s", status, body)
 	}
 	if status, body = put(`{"intent":{},"changes":{},"version":"1"}`); status != http.StatusBadRequest {
 		t.Errorf("both at once: %d %s", status, body)
 	}
-	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth"},"_meta":{"expectedUpdatedAt":"` + after.Version + `"}}`)
-	if now := decode[api.SettingsView](t, body); status != http.StatusOK || len(now.Intent) != 1 || r.server.Settings.Current().MaxTasks != 4 {
+	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth"},"_meta":{"expectedUpdatedAt":"` + after.Version +
+		`"}}`)
+	if now := decode[api.SettingsView](t, body); status != http.StatusOK || len(now.Intent) != 1 ||
+		r.server.Settings.Current().MaxTasks != 4 {
 		t.Errorf("an intent without what was set: %d %v", status, now.Intent)
 	}
 }
@@ -155,14 +169,18 @@ func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
 	if len(view.Meta.PresetByHand) != 1 {
 		t.Errorf("by hand: %v", view.Meta.PresetByHand)
 	}
-	if got, body := r.ask("POST", "/api/settings/reset", `{}`); got != http.StatusConflict || !strings.Contains(body, "settings_version_required") {
+	if got, body := r.ask("POST", "/api/settings/reset", `{}`); got != http.StatusConflict ||
+		!strings.Contains(body, "settings_version_required") {
 		t.Errorf("a reset without a version: %d %s", got, body)
 	}
 	got, body := r.ask("POST", "/api/settings/reset", `{"_meta":{"expectedUpdatedAt":"2"}}`)
-	if now := r.server.Settings.Current(); got != http.StatusOK || now.AssistantModel != "openai:gpt-5.6" || now.Preset != "openai_api" {
+	if now := r.server.Settings.Current(); got != http.StatusOK || now.AssistantModel != "openai:gpt-5.6" ||
+		now.Preset != "openai_api" {
 		t.Errorf("a reset: %d %s", got, body)
 	}
-	if got, body = r.ask("POST", "/api/settings/reset", `{"keys":["agentStack.preset"],"_meta":{"expectedUpdatedAt":"3"}}`); got != http.StatusOK || r.server.Settings.Current().Preset != "" {
+	if got, body = r.ask("POST", "/api/settings/reset",
+		`{"keys":["agentStack.preset"],"_meta":{"expectedUpdatedAt":"3"}}`); got != http.StatusOK ||
+		r.server.Settings.Current().Preset != "" {
 		t.Errorf("a reset of one: %d %s", got, body)
 	}
 }
@@ -177,12 +195,16 @@ func TestThePageShowsWhichRuntimeIsNotReady(t *testing.T) {
 		}}
 	})
 	_, page := r.ask("GET", "/settings", "")
-	check.Contains(t, page, "local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for")
+	check.Contains(t, page, "local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model "+
+		"gemini:gemini-3.5-flash is not ready: no key for")
 }
 
 // onDiscord adds two Discord servers to the dashboard.
 func onDiscord(s *dashboard.Server) {
-	s.Discord = onServers{servers: []api.DiscordServer{{ID: "1", Name: "Home"}, {ID: "2", Name: "Work"}}, channel: "general"}
+	s.Discord = onServers{
+		servers: []api.DiscordServer{{ID: "1", Name: "Home"}, {ID: "2", Name: "Work"}},
+		channel: "general",
+	}
 }
 
 func TestTheOperatorChangesTheSettingsOfAServer(t *testing.T) {
@@ -197,10 +219,19 @@ func TestTheOperatorChangesTheSettingsOfAServer(t *testing.T) {
 		says        string
 	}{
 		{"1", `{"changes":{"server.language":"de"}}`, http.StatusConflict, "settings_version_required"},
-		{"1", `{"version":"0","changes":{"server.language":"de","server.channels":"200000000000000001 200000000000000007"}}`, http.StatusOK, `"version":"1"`},
+		{
+			"1", `{"version":"0","changes":{"server.language":"de","server.channels":"200000000000000001 200000000000000007"}}`,
+			http.StatusOK, `"version":"1"`,
+		},
 		{"1", `{"version":"0","changes":{"server.language":"fr"}}`, http.StatusConflict, `"now":`},
-		{"1", `{"version":"1","changes":{"server.budget":"99 USD"}}`, http.StatusUnprocessableEntity, "no more than the operator"},
-		{"1", `{"version":"1","changes":{"interaction.tasks.maxAtOnce":9}}`, http.StatusUnprocessableEntity, "is not a setting of a server"},
+		{
+			"1", `{"version":"1","changes":{"server.budget":"99 USD"}}`, http.StatusUnprocessableEntity,
+			"no more than the operator",
+		},
+		{
+			"1", `{"version":"1","changes":{"interaction.tasks.maxAtOnce":9}}`, http.StatusUnprocessableEntity,
+			"is not a setting of a server",
+		},
 		{"3", `{"version":"0","changes":{"server.language":"de"}}`, http.StatusNotFound, "not on that Discord server"},
 	} {
 		if got, body := put(c.guild, c.body); got != c.want || !strings.Contains(body, c.says) {
@@ -211,7 +242,8 @@ func TestTheOperatorChangesTheSettingsOfAServer(t *testing.T) {
 		t.Errorf("the servers have %q and %q", one, two)
 	}
 	_, page := r.ask("GET", "/settings/servers/1", "")
-	check.Contains(t, page, "Settings of Home", `<option value="200000000000000001" selected>#room<`, `<option value="200000000000000009">#hall<`,
+	check.Contains(t, page, "Settings of Home", `<option value="200000000000000001" selected>#room<`,
+		`<option value="200000000000000009">#hall<`,
 		`<option value="200000000000000007" selected>one that is gone<`, "@helpers")
 	if got, _ := r.ask("GET", "/settings/servers/3", ""); got != http.StatusNotFound {
 		t.Errorf("the page of a server that is none: %d", got)
@@ -244,7 +276,8 @@ func TestSettingsGoOutAndComeInAsAFile(t *testing.T) {
 	check.Contains(t, file, `"interaction.tasks.maxAtOnce": 5,`, "// ")
 	version := r.server.Settings.State().Version
 	for body, want := range map[string]int{
-		`{"version":"` + version + `","text":"{"}`: http.StatusUnprocessableEntity, `{"version":"old","text":"{}"}`: http.StatusConflict,
+		`{"version":"` + version + `","text":"{"}`:                                        http.StatusUnprocessableEntity,
+		`{"version":"old","text":"{}"}`:                                                   http.StatusConflict,
 		`{"version":"` + version + `","text":"{\"interaction.tasks.maxAtOnce\": \"x\"}"}`: http.StatusUnprocessableEntity,
 		`{"version":"` + version + `","text":"{\"no.such\": 1}"}`:                         http.StatusUnprocessableEntity,
 		`{"text":"{}"}`: http.StatusConflict,
@@ -253,7 +286,8 @@ func TestSettingsGoOutAndComeInAsAFile(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", body, got, answer, want)
 		}
 	}
-	if got, body := set(`{"version":"` + version + `","text":"{}"}`); got != http.StatusOK || r.server.Settings.Current().MaxTasks != 4 {
+	if got, body := set(`{"version":"` + version + `","text":"{}"}`); got != http.StatusOK ||
+		r.server.Settings.Current().MaxTasks != 4 {
 		t.Errorf("an empty file: %d %s", got, body)
 	}
 }
@@ -286,7 +320,8 @@ func TestDoubtfulSettingsAreSavedOnRequestAndTheBarCoversNoField(t *testing.T) {
 		s.Host = &host{doubted: `"/nowhere"`, doubt: "leads to no browser"}
 	})
 	const key = "agentStack.runtimeConfig.browser.executablePath"
-	if got, body := r.ask("PUT", "/api/settings", `{"version":"","changes":{"`+key+`":"/nowhere"}}`); got != http.StatusOK {
+	if got, body := r.ask("PUT", "/api/settings", `{"version":"","changes":{"`+key+
+		`":"/nowhere"}}`); got != http.StatusOK {
 		t.Errorf("a program that does not ask for the check: %d %s", got, body)
 	}
 	r.change(`{"version":"1","changes":{"` + key + `":null}}`)
@@ -297,7 +332,8 @@ func TestDoubtfulSettingsAreSavedOnRequestAndTheBarCoversNoField(t *testing.T) {
 	field := `document.querySelector('[data-key="` + key + `"]')`
 	tb.Eval(`(` + typeInto + `)(` + field + `.querySelector("input"), "/nowhere")`)
 	tb.click("#save")
-	tb.waitFor(`document.getElementById("save").textContent === "Save anyway" && ` + field + `.querySelector(".error").textContent === "This leads to no browser."`)
+	tb.waitFor(`document.getElementById("save").textContent === "Save anyway" && ` + field +
+		`.querySelector(".error").textContent === "This leads to no browser."`)
 	covered := tb.Eval(`(async () => {
 		const bar = document.getElementById("save-bar"), wrong = [];
 		for (const field of document.querySelectorAll(".field[data-key]")) {

@@ -22,7 +22,10 @@ type Setup interface {
 }
 
 func (s *Server) setupPage(w http.ResponseWriter, r *http.Request) error {
-	data := setupData{Checks: s.Setup.SetupChecks(r.Context()), Address: s.Settings.Current().CompatibleURL, First: examplePrompts[0].Prompt}
+	data := setupData{
+		Checks: s.Setup.SetupChecks(r.Context()), Address: s.Settings.Current().CompatibleURL,
+		First: examplePrompts[0].Prompt,
+	}
 	for _, p := range modelProviders {
 		p.Present = p.Key != "" && s.Host.HasSecret(p.Key)
 		data.Providers = append(data.Providers, p)
@@ -60,7 +63,8 @@ func (s *Server) saveKey(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Setup.SaveKey(r.Context(), in.Name, in.Value); err != nil {
 		return refuse(http.StatusUnprocessableEntity, "%v", err)
 	}
-	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindKey}, map[string]any{"name": in.Name, "forgotten": in.Value == ""})
+	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindKey},
+		map[string]any{"name": in.Name, "forgotten": in.Value == ""})
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

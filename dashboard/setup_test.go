@@ -41,14 +41,18 @@ func (*setup) SetupChecks(context.Context) []api.SetupCheck {
 	return []api.SetupCheck{
 		{Name: "Chromium", State: api.SetupMissing, Detail: "None was found.", Fix: "Install <it>."},
 		{Name: "Model", State: api.SetupReady, Detail: "openai:gpt", Test: api.TestsModel, Asks: api.AsksModel},
-		{Name: "Discord", State: api.SetupOptional, Detail: "Hears little.", Link: "https://discord.com/oauth2/authorize?client_id=1&scope=bot", LinkText: "Invite it", Asks: api.AsksDiscord},
+		{
+			Name: "Discord", State: api.SetupOptional, Detail: "Hears little.",
+			Link: "https://discord.com/oauth2/authorize?client_id=1&scope=bot", LinkText: "Invite it", Asks: api.AsksDiscord,
+		},
 		{Name: "Calls", State: api.SetupReady, Detail: "Hears and speaks.", Test: api.TestsVoice},
 	}
 }
 
 func (*setup) CheckVoice(context.Context) []api.VoiceCheck {
 	return []api.VoiceCheck{
-		{Name: "Speech", OK: true, Text: "1.9 s of sound came."}, {Name: "Understanding", Text: "The key is refused. Enter <another>."},
+		{Name: "Speech", OK: true, Text: "1.9 s of sound came."},
+		{Name: "Understanding", Text: "The key is refused. Enter <another>."},
 	}
 }
 
@@ -62,7 +66,8 @@ func (s *setup) TestModel(context.Context) (string, error) {
 func TestTheSetUpPageShowsWhatIsMissingAndTestsTheModel(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Setup = new(setup) })
 	_, page := r.ask("GET", "/setup", "")
-	check.Contains(t, page, "None was found.", "Install &lt;it&gt;.", `href="https://discord.com/oauth2/authorize?client_id=1&amp;scope=bot"`, `class="check missing"`)
+	check.Contains(t, page, "None was found.", "Install &lt;it&gt;.",
+		`href="https://discord.com/oauth2/authorize?client_id=1&amp;scope=bot"`, `class="check missing"`)
 	list, err := r.client().Setup(t.Context())
 	if err != nil || len(list) != 4 || list[0].State != api.SetupMissing {
 		t.Errorf("programs get %+v, %v", list, err)
@@ -98,7 +103,8 @@ func TestTheSetUpPageStoresKeysAndChoosesAModel(t *testing.T) {
 		tb.waitFor(`document.getElementById("models-found").textContent === ` + strconv.Quote(text))
 	}
 	tb.Eval(`document.querySelector("details:has(#model-form)").open = true`)
-	if status, body := r.ask("POST", "/api/setup/key", `{"name":"OPENAI_API_KEY","value":"wrong"}`); status != http.StatusUnprocessableEntity {
+	if status, body := r.ask("POST", "/api/setup/key",
+		`{"name":"OPENAI_API_KEY","value":"wrong"}`); status != http.StatusUnprocessableEntity {
 		t.Errorf("a key that is refused: %d %s", status, body)
 	}
 	set("key", "sk-right")
@@ -110,7 +116,8 @@ func TestTheSetUpPageStoresKeysAndChoosesAModel(t *testing.T) {
 	set("model", "gpt-6-luna")
 	tb.Eval(`document.querySelector("#model-form [type=submit]").click()`)
 	tb.waitFor(`document.getElementById("model-result")?.textContent === "openai:gpt answered."`)
-	if now := r.server.Settings.Current(); now.AgentModel != "openai:gpt-6-luna" || now.AssistantModel != "openai:gpt-6-luna" {
+	if now := r.server.Settings.Current(); now.AgentModel != "openai:gpt-6-luna" ||
+		now.AssistantModel != "openai:gpt-6-luna" {
 		t.Errorf("the models are %q and %q", now.AgentModel, now.AssistantModel)
 	}
 	tb.Eval(`window.before = true; document.querySelector("#discord-form [name=token]").value = "sk-bot"; document.querySelector("#discord-form button").click()`)

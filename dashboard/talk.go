@@ -63,7 +63,8 @@ func (s *Server) talk(w http.ResponseWriter, r *http.Request) error {
 		})
 	}
 	work := cancel.Work{ID: "talk-" + sessions.RandomID(6), Owner: origin.User, Label: "answer in the chat"}
-	ctx, handle := s.Scopes.Begin(context.WithoutCancel(r.Context()), cancel.Scope{Guild: origin.Guild, Channel: origin.Channel}, work)
+	ctx, handle := s.Scopes.Begin(context.WithoutCancel(r.Context()),
+		cancel.Scope{Guild: origin.Guild, Channel: origin.Channel}, work)
 	defer handle.End()
 	if st, ok := openStream(w); ok {
 		s.reply(ctx, r, handle, st, turn)
@@ -72,7 +73,9 @@ func (s *Server) talk(w http.ResponseWriter, r *http.Request) error {
 }
 
 // reply runs the assistant and streams its answer. It stops when the client disconnects or loses its rights.
-func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Handle, st *eventStream, turn assistant.Turn) {
+func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Handle, st *eventStream,
+	turn assistant.Turn,
+) {
 	news := talkUpdates{pending: make(chan struct{}, 1), announced: map[string]bool{}}
 	turn.OnText = func(t assistant.TextChunk) { news.add("text", api.TalkText{Text: t.Text, Complete: t.Complete}) }
 	done := make(chan struct{})

@@ -36,13 +36,18 @@ func (a *talker) heard() []assistant.Turn {
 	return a.turns
 }
 
-func (a *talker) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+func (a *talker) Reply(ctx context.Context, t assistant.Turn,
+	watch func(assistant.Progress),
+) (assistant.Answer, error) {
 	a.mu.Lock()
 	a.turns = append(a.turns, t)
 	a.mu.Unlock()
 	said := t.Lines[len(t.Lines)-1].Text
 	if strings.Contains(said, "fail") {
-		return assistant.Answer{}, &llm.Error{Kind: llm.ErrAuth, Model: "openai:gpt", Message: "the key is refused", Hint: "enter another"}
+		return assistant.Answer{}, &llm.Error{
+			Kind: llm.ErrAuth, Model: "openai:gpt", Message: "the key is refused",
+			Hint: "enter another",
+		}
 	}
 	for _, word := range []string{"look", "hold"} {
 		if !strings.Contains(said, word) {
@@ -51,7 +56,9 @@ func (a *talker) Reply(ctx context.Context, t assistant.Turn, watch func(assista
 		t.OnText(assistant.TextChunk{Text: "I look."})
 		t.OnText(assistant.TextChunk{Complete: true})
 		task := sessions.Task{Prompt: word + " for " + said, Origin: t.Origin}
-		if _, err := a.manager.Run(ctx, task, func(ev sessions.Event) { watch(assistant.Progress{Call: 1, Event: ev}) }); err != nil {
+		if _, err := a.manager.Run(ctx, task, func(ev sessions.Event) {
+			watch(assistant.Progress{Call: 1, Event: ev})
+		}); err != nil {
 			return assistant.Answer{}, err
 		}
 	}
@@ -74,7 +81,8 @@ func startTalk(t *testing.T) (r *rig, a *talker, d *discordPeople, key func(stri
 	r, d, key = startPeople(t, func(s *dashboard.Server) { s.Assistant, s.Recheck = a, 10*time.Millisecond })
 	a.manager = r.manager
 	state := r.server.Settings.State().Version
-	status, body := r.ask("PUT", "/api/settings", `{"version":"`+state+`","changes":{"interaction.brain.model":"openai:gpt"}}`)
+	status, body := r.ask("PUT", "/api/settings", `{"version":"`+state+
+		`","changes":{"interaction.brain.model":"openai:gpt"}}`)
 	if status != http.StatusOK {
 		t.Fatalf("choose a model: %d %s", status, body)
 	}
@@ -112,7 +120,8 @@ func TestTheAssistantActsOnBehalfOfTheRequester(t *testing.T) {
 			}
 			task, err := r.manager.Task(t.Context(), decode[sessions.TaskRecord](t, e.data).ID)
 			check.Must(t, err)
-			if o := task.Origin; o.Kind != c.want.Kind || o.User != c.want.User || o.Channel != c.want.Channel || o.Private != c.want.Private || task.Typed {
+			if o := task.Origin; o.Kind != c.want.Kind || o.User != c.want.User || o.Channel != c.want.Channel ||
+				o.Private != c.want.Private || task.Typed {
 				t.Errorf("%q asks: the task is from %+v", c.who, o)
 			}
 		}
@@ -194,7 +203,8 @@ func TestTheChatTalksWithTheAssistant(t *testing.T) {
 	tb.click(".talk-choices button")
 	tb.waitFor(`document.querySelectorAll("#talk > .turn").length === 3 && !document.querySelector(".talk-state")`)
 	turns := a.heard()
-	if lines := turns[len(turns)-1].Lines; len(lines) != 5 || lines[4].Text != "the silver one" || !lines[3].FromAssistant {
+	if lines := turns[len(turns)-1].Lines; len(lines) != 5 || lines[4].Text != "the silver one" ||
+		!lines[3].FromAssistant {
 		t.Errorf("the assistant is told %+v", lines)
 	}
 	tb.say("fail")
@@ -218,7 +228,8 @@ func TestTheChatExplainsAMissingAssistant(t *testing.T) {
 	_, page := r.ask("GET", "/", "")
 	check.Contains(t, page, `value="assistant" disabled`, "No conversation model is chosen.")
 	_, page = r.ask("GET", "/", "", key("owner"))
-	check.Contains(t, page, `value="assistant" disabled`, "The operator of this clank has not chosen a conversation model.")
+	check.Contains(t, page, `value="assistant" disabled`, "The operator of this clank has not chosen a "+
+		"conversation model.")
 	status, body := r.ask("POST", "/api/talk", `{"text":"hi"}`)
 	if status != http.StatusConflict || !strings.Contains(body, "No conversation model") {
 		t.Errorf("without a model: %d %s", status, body)

@@ -62,7 +62,9 @@ type taskStep struct {
 // isReadOnly reports whether the tool of an agent changes nothing but what the window shows.
 func isReadOnly(tool string) bool {
 	name, ofPage := strings.CutPrefix(tool, "browser_")
-	return ofPage && slices.ContainsFunc(actiontable.Tools(), func(s actiontable.Spec) bool { return s.Tool == name && s.ReadOnly }) ||
+	return ofPage && slices.ContainsFunc(actiontable.Tools(), func(s actiontable.Spec) bool {
+		return s.Tool == name && s.ReadOnly
+	}) ||
 		slices.Contains([]string{
 			"browser_open", "browser_snapshot", "browser_extract", "browser_links", "browser_screenshot", "browser_tabs",
 			"read_text", "screenshot", "scroll", "wait", "hover",
@@ -225,7 +227,8 @@ func inlineImage(im llm.Image) template.URL {
 	if !slices.Contains(pictureTypes, im.MediaType) || len(im.Data) == 0 {
 		return ""
 	}
-	return template.URL("data:" + im.MediaType + ";base64," + base64.StdEncoding.EncodeToString(im.Data)) //nolint:gosec // known types only
+	return template.URL("data:" + im.MediaType + ";base64," + //nolint:gosec // known types only
+		base64.StdEncoding.EncodeToString(im.Data))
 }
 
 func (s *Server) exportJSON(r *http.Request, t sessions.TaskRecord) ([]byte, error) {
@@ -254,7 +257,10 @@ func (s *Server) retryTask(w http.ResponseWriter, r *http.Request) error {
 	case len(t.Files) > 0:
 		return refuse(http.StatusConflict, "this task came with files: attach them again in the chat")
 	}
-	again := sessions.Task{Prompt: t.Prompt, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed, Profile: t.Profile}
+	again := sessions.Task{
+		Prompt: t.Prompt, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
+		Profile: t.Profile,
+	}
 	again.Origin, _ = originOf(sessions.FromDashboard)
 	if t.Origin.Private {
 		again.Origin = visitorOf(r).privately(again.Origin)
@@ -308,7 +314,8 @@ func (s *Server) replayTask(w http.ResponseWriter, r *http.Request) error {
 	case !t.State.Final():
 		return refuse(http.StatusConflict, "this task has not ended yet")
 	}
-	work := cancel.Work{ID: "replay-" + sessions.RandomID(6), Label: "replay of " + shownRecord(t, !t.Origin.Private).Prompt}
+	work := cancel.Work{ID: "replay-" + sessions.RandomID(6), Label: "replay of " +
+		shownRecord(t, !t.Origin.Private).Prompt}
 	ctx, handle := s.Scopes.Begin(r.Context(), cancel.Scope{Channel: api.PageChannel}, work)
 	defer handle.End()
 	st, ok := openStream(w)

@@ -22,9 +22,17 @@ type tools struct {
 
 func (*tools) PageLog(sessions.TaskRecord) api.PageLog {
 	return api.PageLog{
-		Open:     true,
-		Console:  []api.ConsoleLine{{At: "2026-01-02T03:04:05.000Z", Type: "error", Text: "<b>no</b> lamp", From: "https://shop.test/a.js:3"}},
-		Requests: []api.PageRequest{{At: "2026-01-02T03:04:05.000Z", Method: "GET", URL: "https://shop.test/?token=[REDACTED]", Type: "fetch", Status: 404}},
+		Open: true,
+		Console: []api.ConsoleLine{{
+			At: "2026-01-02T03:04:05.000Z", Type: "error", Text: "<b>no</b> lamp",
+			From: "https://shop.test/a.js:3",
+		}},
+		Requests: []api.PageRequest{
+			{
+				At: "2026-01-02T03:04:05.000Z", Method: "GET", URL: "https://shop.test/?token=[REDACTED]", Type: "fetch",
+				Status: 404,
+			},
+		},
 	}
 }
 
@@ -39,14 +47,19 @@ func (k *tools) SaveScript(task, name string) ([]string, error) {
 	return []string{"The screenshot is left out."}, nil
 }
 
-func (k *tools) Replay(ctx context.Context, _ string, report func(recording.StepComparison)) (recording.ReplaySummary, error) {
+func (k *tools) Replay(ctx context.Context, _ string,
+	report func(recording.StepComparison),
+) (recording.ReplaySummary, error) {
 	report(recording.StepComparison{Step: 1, Label: "open the demo shop"})
 	if k.replayed != nil {
 		<-ctx.Done()
 		k.replayed <- context.Cause(ctx)
 		return recording.ReplaySummary{}, context.Cause(ctx)
 	}
-	report(recording.StepComparison{Step: 2, Label: "press Enter", Differences: []recording.Difference{{Kind: recording.DifferenceTitle, Was: "Shop", Is: "<i>Closed</i>"}}})
+	report(recording.StepComparison{
+		Step: 2, Label: "press Enter",
+		Differences: []recording.Difference{{Kind: recording.DifferenceTitle, Was: "Shop", Is: "<i>Closed</i>"}},
+	})
 	return recording.ReplaySummary{Steps: 2, Same: 1, Different: 1}, nil
 }
 
@@ -56,7 +69,10 @@ func TestATaskIsExportedAsOnePageWithoutScriptsAndAsJSON(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", withTools(&tools{}))
 	done := r.finish(`{"prompt":"evil <script>alert(1)</script>"}`)
 	for kind, want := range map[string][]string{
-		"html": {"evil &lt;script&gt;alert(1)&lt;/script&gt;", `src="data:image/png;base64,`, "open the demo shop", "do {&#34;x&#34;:1}", "default-src 'none'"},
+		"html": {
+			"evil &lt;script&gt;alert(1)&lt;/script&gt;", `src="data:image/png;base64,`, "open the demo shop",
+			"do {&#34;x&#34;:1}", "default-src 'none'",
+		},
 		"json": {`"prompt": "evil`, `"label": "open the demo shop"`},
 	} {
 		res := r.do("GET", "/api/tasks/"+done.ID+"/export/"+kind, "")
@@ -66,7 +82,8 @@ func TestATaskIsExportedAsOnePageWithoutScriptsAndAsJSON(t *testing.T) {
 		check.Must(t, res.Body.Close())
 		_, body := r.ask("GET", "/api/tasks/"+done.ID+"/export/"+kind, "")
 		check.Contains(t, body, want...)
-		if kind == "html" && (strings.Contains(body, "<script") || strings.Contains(body, "http-equiv=\"refresh") || strings.Contains(body, `src="http`)) {
+		if kind == "html" && (strings.Contains(body, "<script") || strings.Contains(body, "http-equiv=\"refresh") ||
+			strings.Contains(body, `src="http`)) {
 			t.Errorf("the page has a script or needs something else:\n%s", body)
 		}
 	}
@@ -83,7 +100,10 @@ func TestThePageOfAPrivateTaskHidesItsContents(t *testing.T) {
 	if strings.Contains(page, "secret") || strings.Contains(page, "example.com") || strings.Contains(page, "data-view") {
 		t.Errorf("a private task is shown:\n%s", page)
 	}
-	for _, path := range []string{"GET page", "GET export/html", "GET export/json", "POST retry", "POST replay", "POST script"} {
+	for _, path := range []string{
+		"GET page", "GET export/html", "GET export/json", "POST retry", "POST replay",
+		"POST script",
+	} {
 		method, end, _ := strings.Cut(path, " ")
 		status, body := r.ask(method, "/api/tasks/t3/"+end, "{}")
 		if end == "script" {
@@ -111,14 +131,16 @@ func TestATaskIsRetriedAndReplayedOnlyWhenItHasEnded(t *testing.T) {
 	done := r.finish(`{"prompt":"brief","model":"plain","max_steps":3}`)
 	status, body := r.ask("POST", "/api/tasks/"+done.ID+"/retry", "{}")
 	again, err := r.manager.Task(t.Context(), decode[api.TaskStarted](t, body).TaskID)
-	if status != http.StatusAccepted || err != nil || again.Prompt != "brief" || again.MaxSteps != 3 || again.SessionID == done.SessionID {
+	if status != http.StatusAccepted || err != nil || again.Prompt != "brief" || again.MaxSteps != 3 ||
+		again.SessionID == done.SessionID {
 		t.Errorf("retry: %d %s; %+v %v", status, body, again, err)
 	}
 	if typed := r.backend.typed(); typed[len(typed)-1] {
 		t.Error("what is retried counts as typed")
 	}
 	_, stream := r.ask("POST", "/api/tasks/"+done.ID+"/replay", "{}")
-	check.Contains(t, stream, "event: step\n", `"label":"press Enter"`, "event: end\n", "2 steps played: 1 as recorded, 1 different")
+	check.Contains(t, stream, "event: step\n", `"label":"press Enter"`, "event: end\n", "2 steps played: 1 as recorded, "+
+		"1 different")
 
 	k.replayed = make(chan error, 1)
 	res := r.do("POST", "/api/tasks/"+done.ID+"/replay", "{}")

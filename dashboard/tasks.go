@@ -28,7 +28,8 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !in.Until.IsZero() && time.Now().After(in.Until) {
-		return refuse(http.StatusRequestTimeout, "the task is not begun: clank could not be reached in time, and whoever asked for it has given up")
+		return refuse(http.StatusRequestTimeout, "the task is not begun: clank could not be reached in time, and whoever "+
+			"asked for it has given up")
 	}
 	if strings.TrimSpace(in.Prompt) == "" {
 		return refuse(http.StatusBadRequest, "say what is to be done")
@@ -44,9 +45,12 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	}
 	started, err := s.begin(r.Context(), sessions.Task{
 		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime, Profile: in.Profile,
-		Model: in.Model, MaxSteps: in.MaxSteps, MaxUSD: in.MaxUSD, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow, Files: files,
+		Model: in.Model, MaxSteps: in.MaxSteps, MaxUSD: in.MaxUSD, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow,
+		Files: files,
 	}, in.Asks)
-	return writeResult(w, http.StatusAccepted, "start the task", api.TaskStarted{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position}, err)
+	return writeResult(w, http.StatusAccepted, "start the task",
+		api.TaskStarted{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position},
+		err)
 }
 
 func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
@@ -91,7 +95,8 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 		}
 		refused <- err
 	})
-	ctx, done := context.WithTimeoutCause(ctx, acceptTimeout, &cancel.Cause{Reason: cancel.TimedOut, Detail: "the task was neither accepted nor refused"})
+	ctx, done := context.WithTimeoutCause(ctx, acceptTimeout,
+		&cancel.Cause{Reason: cancel.TimedOut, Detail: "the task was neither accepted nor refused"})
 	defer done()
 	select {
 	case rec := <-accepted:
@@ -116,8 +121,9 @@ func (s *Server) runLate(ctx context.Context, t sessions.Task, rec sessions.Task
 		return
 	}
 	next := sessions.Task{
-		Prompt: strings.Join(rec.Late, "\n"), SessionID: rec.SessionID, Origin: t.Origin, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps,
-		MaxUSD: rec.RemainingUSD(), Profile: t.Profile, Headed: t.Headed,
+		Prompt: strings.Join(rec.Late, "\n"), SessionID: rec.SessionID, Origin: t.Origin, Runtime: t.Runtime, Model: t.Model,
+		MaxSteps: t.MaxSteps,
+		MaxUSD:   rec.RemainingUSD(), Profile: t.Profile, Headed: t.Headed,
 	}
 	if rec.Closed {
 		next.SessionID = ""

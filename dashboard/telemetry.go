@@ -34,7 +34,8 @@ func (s *Server) profile(w http.ResponseWriter, r *http.Request) error {
 	if name != "profile" {
 		p := pprof.Lookup(name)
 		if p == nil {
-			return refuse(http.StatusNotFound, "there is no profile %q: take profile, heap, allocs, goroutine, block, mutex or threadcreate", name)
+			return refuse(http.StatusNotFound, "there is no profile %q: take profile, heap, allocs, goroutine, block, mutex "+
+				"or threadcreate", name)
 		}
 		w.Header().Set("Content-Type", "application/octet-stream")
 		return p.WriteTo(w, 0)

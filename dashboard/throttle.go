@@ -58,7 +58,8 @@ func (t *throttle) fail(from string) {
 }
 
 // throttled passes a sign-in attempt to h unless too many have failed.
-func (s *Server) throttled(h func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+func (s *Server) throttled(h func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter,
+	*http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if isLocal(r) {
 			return h(w, r)
@@ -66,7 +67,8 @@ func (s *Server) throttled(h func(http.ResponseWriter, *http.Request) error) fun
 		from := network(s.clientOf(r))
 		if wait := s.attempts.wait(from); wait > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-			return refuse(http.StatusTooManyRequests, "too many attempts to sign in have failed: try again in %s, or on the machine that runs clank", minutes(wait))
+			return refuse(http.StatusTooManyRequests, "too many attempts to sign in have failed: try again in %s, or on the "+
+				"machine that runs clank", minutes(wait))
 		}
 		err := h(w, r)
 		if err != nil {

@@ -44,7 +44,8 @@ func (u *unfinishedTasks) add(t sessions.Task, rec sessions.TaskRecord) {
 		return
 	}
 	kept := unfinishedTask{
-		Session: rec.SessionID, Prompt: continuePrompt, Origin: rec.Origin, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
+		Session: rec.SessionID, Prompt: continuePrompt, Origin: rec.Origin, Runtime: t.Runtime, Model: t.Model,
+		Profile:  t.Profile,
 		MaxSteps: t.MaxSteps, MaxUSD: rec.RemainingUSD(), Headed: t.Headed,
 	}
 	if rec.Started.IsZero() {
@@ -143,8 +144,9 @@ func (s *Server) continueTask(ctx context.Context, t unfinishedTask) (err error)
 		}
 	}
 	_, err = s.begin(ctx, sessions.Task{
-		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile, MaxSteps: t.MaxSteps,
-		MaxUSD: t.MaxUSD, Headed: t.Headed,
+		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
+		MaxSteps: t.MaxSteps,
+		MaxUSD:   t.MaxUSD, Headed: t.Headed,
 	}, false)
 	return err
 }

@@ -25,7 +25,8 @@ func TestTasksThatAreToGoOnAreForgottenWithTheirPerson(t *testing.T) {
 	if left := forget("1"); left != "" {
 		t.Errorf("where there was nothing is %s", left)
 	}
-	check.Must(t, os.WriteFile(file, []byte(`[{"prompt":"ada's","origin":{"user":"1"}},{"prompt":"bob's","origin":{"user":"2"}}]`), 0o600))
+	check.Must(t, os.WriteFile(file,
+		[]byte(`[{"prompt":"ada's","origin":{"user":"1"}},{"prompt":"bob's","origin":{"user":"2"}}]`), 0o600))
 	if left := forget("1"); strings.Contains(left, "ada's") || !strings.Contains(left, "bob's") {
 		t.Errorf("kept is %s", left)
 	}

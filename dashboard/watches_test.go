@@ -42,16 +42,21 @@ func (shopReader) Limits() watches.Limits {
 func TestWatchesAreBegunListedAndEnded(t *testing.T) {
 	r := start(t)
 	c := r.client()
-	got, err := c.AddWatch(t.Context(), api.WatchRequest{URL: "shop.test", Kind: watches.KindBelow, Number: 20, Currency: "€", Every: 30, Days: 3})
+	got, err := c.AddWatch(t.Context(), api.WatchRequest{
+		URL: "shop.test", Kind: watches.KindBelow, Number: 20,
+		Currency: "€", Every: 30, Days: 3,
+	})
 	check.Must(t, err)
-	if got.Value != "24,99 €" || got.Every != 30 || got.For != "you" || got.What != "the number drops below 20 EUR" || got.State != watches.StateActive {
+	if got.Value != "24,99 €" || got.Every != 30 || got.For != "you" || got.What != "the number drops below 20 EUR" ||
+		got.State != watches.StateActive {
 		t.Errorf("got %+v", got)
 	}
 	list, err := c.Watches(t.Context())
 	if err != nil || len(list) != 1 || list[0].ID != got.ID {
 		t.Fatalf("list: %+v, %v", list, err)
 	}
-	if _, page := r.ask("GET", "/watches", ""); !strings.Contains(page, "https://shop.test") || !strings.Contains(page, `data-end="`+got.ID) || !strings.Contains(page, "now 24,99 €") {
+	if _, page := r.ask("GET", "/watches", ""); !strings.Contains(page, "https://shop.test") ||
+		!strings.Contains(page, `data-end="`+got.ID) || !strings.Contains(page, "now 24,99 €") {
 		t.Errorf("page:\n%s", page)
 	}
 	if ended, err := c.EndWatch(t.Context(), got.ID); err != nil || ended.State != watches.StateEnded {
@@ -90,7 +95,8 @@ func TestAnInvalidWatchIsRefusedWithTheReason(t *testing.T) {
 func TestAPrivateWatchIsNotShownToTheOperator(t *testing.T) {
 	r := start(t)
 	w := watches.Watch{
-		ID: "w1", URL: "https://secret.test/", What: "my secret", State: watches.StateActive, Problem: "secret.test is away", Seen: watches.Seen{Value: "secret"},
+		ID: "w1", URL: "https://secret.test/", What: "my secret", State: watches.StateActive, Problem: "secret.test is away",
+		Seen:       watches.Seen{Value: "secret"},
 		LastNotice: &watches.Notice{Text: "secret"},
 		Origin:     sessions.Origin{Kind: sessions.FromDiscord, User: "1", UserName: "ada", Private: true},
 	}
@@ -109,7 +115,8 @@ func TestPageTextIsEscapedOnTheWatchesPage(t *testing.T) {
 		LastNotice: &watches.Notice{Text: "<img src=x onerror=alert(1)>", Diff: []string{"+ <b>x</b>"}},
 	}
 	check.Must(t, r.store.AddWatch(t.Context(), w, 9, 9))
-	if _, page := r.ask("GET", "/watches", ""); strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || strings.Contains(page, "<b>x") {
+	if _, page := r.ask("GET", "/watches", ""); strings.Contains(page, "<script>alert") ||
+		strings.Contains(page, "<img src=x") || strings.Contains(page, "<b>x") {
 		t.Errorf("page:\n%s", page)
 	}
 }
@@ -121,7 +128,10 @@ var dayLimit = budget.Limits{budget.LevelDay: {Money: budget.Dollars(20), Calls:
 func (r *rig) spend(a llm.Account, usd float64, state budget.EntryState) {
 	r.t.Helper()
 	now := time.Now()
-	e := budget.Entry{At: now, Day: now.Format(time.DateOnly), Account: a, Model: "test:<b>", Amount: budget.Amount{Calls: 1, Money: budget.Dollars(usd)}}
+	e := budget.Entry{
+		At: now, Day: now.Format(time.DateOnly), Account: a, Model: "test:<b>",
+		Amount: budget.Amount{Calls: 1, Money: budget.Dollars(usd)},
+	}
 	id, err := r.store.Reserve(r.t.Context(), e, func([]budget.Sum) error { return nil })
 	if err == nil && state != budget.StateHeld {
 		err = r.store.Settle(r.t.Context(), id, e.Amount, state, usd == 0)
@@ -140,7 +150,8 @@ func TestTheBudgetPageShowsSpendingAndLimits(t *testing.T) {
 		t.Fatalf("got %d: %s", status, body)
 	}
 	check.Contains(t, body,
-		"2.00 of 20.00 USD", "4 of 100 calls", "g7", "discord:42", "test:&lt;b&gt;", "0.50 (estimated)", "at most 0.25", "price not known", `<meter min="0" max="20"`,
+		"2.00 of 20.00 USD", "4 of 100 calls", "g7", "discord:42", "test:&lt;b&gt;", "0.50 (estimated)", "at most 0.25",
+		"price not known", `<meter min="0" max="20"`,
 	)
 }
 
@@ -149,7 +160,8 @@ func TestProgramsReadTheBudgetsOverTheClient(t *testing.T) {
 	r.spend(llm.Account{User: "discord:42"}, 1.25, budget.StateSettled)
 	got, err := r.client().Budget(t.Context())
 	check.Must(t, err)
-	if got.Today.Spent.Money != budget.Dollars(1.25) || got.Today.Limit != dayLimit[budget.LevelDay] || len(got.Users) != 1 || len(got.Calls) != 1 || len(got.Days) != 1 {
+	if got.Today.Spent.Money != budget.Dollars(1.25) || got.Today.Limit != dayLimit[budget.LevelDay] ||
+		len(got.Users) != 1 || len(got.Calls) != 1 || len(got.Days) != 1 {
 		t.Errorf("got %+v", got)
 	}
 }

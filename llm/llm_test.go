@@ -16,7 +16,10 @@ import (
 
 func TestConversationSurvivesJSON(t *testing.T) {
 	want := []llm.Message{
-		{Role: llm.RoleUser, Parts: []llm.Part{{Text: "look"}, {Image: &llm.Image{MediaType: "image/png", Data: []byte{0, 1, 255}}}}},
+		{Role: llm.RoleUser, Parts: []llm.Part{
+			{Text: "look"},
+			{Image: &llm.Image{MediaType: "image/png", Data: []byte{0, 1, 255}}},
+		}},
 		{Role: llm.RoleAssistant, Parts: []llm.Part{
 			{Opaque: &llm.Opaque{Owner: "a", Data: json.RawMessage(`{"x":[1,2]}`)}},
 			{Text: "I will"},
@@ -52,7 +55,10 @@ func TestReplyTextAndCallsKeepTheirOrder(t *testing.T) {
 func TestUsageAddsUpAndOneUnpricedCallMarksTheSum(t *testing.T) {
 	a := llm.Usage{Calls: 1, InputTokens: 10, CachedTokens: 4, OutputTokens: 5, ReasoningTokens: 2, USD: 0.5}
 	b := llm.Usage{Calls: 2, InputTokens: 1, OutputTokens: 1, Unpriced: true}
-	want := llm.Usage{Calls: 3, InputTokens: 11, CachedTokens: 4, OutputTokens: 6, ReasoningTokens: 2, USD: 0.5, Unpriced: true}
+	want := llm.Usage{
+		Calls: 3, InputTokens: 11, CachedTokens: 4, OutputTokens: 6, ReasoningTokens: 2, USD: 0.5,
+		Unpriced: true,
+	}
 	if got := a.Add(b); got != want {
 		t.Errorf("Add = %+v, want %+v", got, want)
 	}
@@ -60,7 +66,10 @@ func TestUsageAddsUpAndOneUnpricedCallMarksTheSum(t *testing.T) {
 
 func TestErrorReadsAsASentence(t *testing.T) {
 	cause := errors.New("secret detail")
-	err := error(&llm.Error{Kind: llm.ErrAuth, Model: "openai:x", Message: "the key was refused", Hint: "set KEY", Err: cause})
+	err := error(&llm.Error{
+		Kind: llm.ErrAuth, Model: "openai:x", Message: "the key was refused", Hint: "set KEY",
+		Err: cause,
+	})
 	if got, want := err.Error(), "model openai:x: the key was refused (set KEY)"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)
 	}
@@ -73,7 +82,10 @@ func TestWritingTheCacheCostsMoreThanReadingOrSendingPlainly(t *testing.T) {
 		usage llm.Usage
 		usd   float64
 	}{
-		{"claude-opus-5-5", llm.Usage{InputTokens: 100_000, CachedTokens: 60_000, CacheWriteTokens: 30_000, OutputTokens: 1000}, 0.01*4 + 0.06*0.20 + 0.03*5 + 0.001*20},
+		{"claude-opus-5-5", llm.Usage{
+			InputTokens: 100_000, CachedTokens: 60_000, CacheWriteTokens: 30_000,
+			OutputTokens: 1000,
+		}, 0.01*4 + 0.06*0.20 + 0.03*5 + 0.001*20},
 		{"claude-haiku-4-5-20251001", llm.Usage{InputTokens: 10_000}, 0.01},
 		{"claude-haiku-5-5", llm.Usage{InputTokens: 100_001, CacheWriteTokens: 100_000}, 0.1*0.625 + 0.000001*0.5},
 	}
@@ -150,7 +162,10 @@ func TestChargeFindsTheLongestNameThatFits(t *testing.T) {
 }
 
 func TestUnknownModelsAreUnpricedAndNotTakenForTheirRelatives(t *testing.T) {
-	for _, model := range []string{"", "llama3.1", "gpt-5.4-pro", "gpt-6-solar", "gpt-6-sol:free", "gpt-6", "gpt-6-sol-2x"} {
+	for _, model := range []string{
+		"", "llama3.1", "gpt-5.4-pro", "gpt-6-solar", "gpt-6-sol:free", "gpt-6",
+		"gpt-6-sol-2x",
+	} {
 		got := llm.WithListPrice(model, llm.Usage{InputTokens: 1000})
 		if !got.Unpriced || got.USD != 0 {
 			t.Errorf("Charge(%q) = %v USD, unpriced %v; want 0, true", model, got.USD, got.Unpriced)

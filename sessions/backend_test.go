@@ -17,8 +17,14 @@ func TestTheScriptedBackendIsABackend(t *testing.T) {
 				return []sessionstest.ScriptStep{sessionstest.HandOver("other", "the rest")}
 			}
 			think := sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think"}}
-			return []sessionstest.ScriptStep{think, sessionstest.Act("one"), think, sessionstest.Act("two"), sessionstest.Answer("done")}
+			return []sessionstest.ScriptStep{
+				think, sessionstest.Act("one"), think, sessionstest.Act("two"),
+				sessionstest.Answer("done"),
+			}
 		}}
-		return sessionstest.BackendCase{Backend: b, Runtime: "script", Prompt: "quick", Slow: "slow", HandOver: "pass on", Acts: b.Acts}
+		return sessionstest.BackendCase{
+			Backend: b, Runtime: "script", Prompt: "quick", Slow: "slow", HandOver: "pass on",
+			Acts: b.Acts,
+		}
 	})
 }

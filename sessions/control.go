@@ -109,7 +109,8 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 	case m.closed:
 		return nil, ErrShuttingDown
 	case !req.Invited && !l.MayControl(req.From):
-		return nil, refuse(ErrNotOwner, "session %s belongs to %s; ask them for a link that lets you work its page", l.ID, l.owner())
+		return nil, refuse(ErrNotOwner, "session %s belongs to %s; ask them for a link that lets you work its page", l.ID,
+			l.owner())
 	case l.State == SessionClosed:
 		return nil, refuse(ErrSessionClosed, "session %s is closed, so there is no page to work", l.ID)
 	case held == nil:

@@ -40,7 +40,10 @@ func TestWhoMayWorkAPage(t *testing.T) {
 	}{
 		{"who asked for the session", false, by("ada"), nil},
 		{"somebody else", false, by("bob"), sessions.ErrNotOwner},
-		{"a moderator", false, sessions.ControlRequest{From: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: "bob", Moderator: true}}, sessions.ErrNotOwner},
+		{"a moderator", false, sessions.ControlRequest{From: sessions.Origin{
+			Kind: sessions.FromDiscord, Guild: "g",
+			User: "bob", Moderator: true,
+		}}, sessions.ErrNotOwner},
 		{"who was invited", false, sessions.ControlRequest{From: discord("g", "bob"), Invited: true}, nil},
 		{"the operator", false, sessions.ControlRequest{From: dashboard}, nil},
 		{"the operator, of a private one", true, sessions.ControlRequest{From: dashboard}, sessions.ErrNotOwner},
@@ -72,7 +75,8 @@ func TestOnePersonHoldsAPageAtATime(t *testing.T) {
 		before := r.Control(id)
 		bob := by("bob")
 		bob.Invited = true
-		if _, err := r.TakeControl(t.Context(), id, bob); !errors.Is(err, sessions.ErrControlHeld) || !strings.Contains(err.Error(), "ada") {
+		if _, err := r.TakeControl(t.Context(), id, bob); !errors.Is(err, sessions.ErrControlHeld) ||
+			!strings.Contains(err.Error(), "ada") {
 			t.Errorf("a second person: %v", err)
 		}
 		<-before.Changed
@@ -178,8 +182,11 @@ func TestWhatEndsAHold(t *testing.T) {
 		end  func(t *testing.T, r *rig, id string)
 		want string
 	}{
-		"nothing is done": {func(*testing.T, *rig, string) { pass(sessions.DefaultControlIdle + time.Second) }, "nothing was done"},
-		"a stop":          {func(_ *testing.T, r *rig, _ string) { r.Scopes.Stop(r.scope(), ada, false) }, "stopped by @ada"},
+		"nothing is done": {
+			func(*testing.T, *rig, string) { pass(sessions.DefaultControlIdle + time.Second) },
+			"nothing was done",
+		},
+		"a stop": {func(_ *testing.T, r *rig, _ string) { r.Scopes.Stop(r.scope(), ada, false) }, "stopped by @ada"},
 		"the session is closed": {func(t *testing.T, r *rig, id string) {
 			t.Helper()
 			check.Must(t, r.CloseSession(t.Context(), id, ada))

@@ -38,7 +38,8 @@ func ExampleManager_Run() {
 		return
 	}
 	defer func() { _ = m.Close(ctx) }()
-	record, err := m.Run(ctx, sessions.Task{Prompt: "find a lamp", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "cli"}}, nil)
+	record, err := m.Run(ctx,
+		sessions.Task{Prompt: "find a lamp", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "cli"}}, nil)
 	fmt.Println(record.State, record.Steps, record.Answer, err)
 	// Output: done 1 done: find a lamp <nil>
 }

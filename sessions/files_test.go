@@ -33,12 +33,13 @@ func TestFilesGoToTheSessionAndDownloadsToTheTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		seen := make(chan []sessions.File, 1)
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
-			seen <- task.Files
-			click := sessionstest.Wait("click", hold)
-			click.Step.Secrets = []string{"hunter2"}
-			return []sessionstest.ScriptStep{click, sessionstest.Answer("done")}
-		}})
+		r := newRig(t, sessions.Limits{},
+			&sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
+				seen <- task.Files
+				click := sessionstest.Wait("click", hold)
+				click.Step.Secrets = []string{"hunter2"}
+				return []sessionstest.ScriptStep{click, sessionstest.Answer("done")}
+			}})
 		shelf := &fileShelf{}
 		r.Files = shelf
 		task := named("mine", "ada", "p")

@@ -131,9 +131,12 @@ func isHandOver(err error) bool {
 }
 
 // handOver prepares the task for the next backend, or returns the answer that ends it because no steps are left.
-func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOverError) (next Task, end *Step, err error) {
+func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task,
+	h *HandOverError,
+) (next Task, end *Step, err error) {
 	if j.totals.handOvers++; j.totals.handOvers > maxHandOvers {
-		return t, nil, fmt.Errorf("the task was passed to and fro %d times; ask for it in smaller parts, or name the runtime that is to do it", maxHandOvers)
+		return t, nil, fmt.Errorf("the task was passed to and fro %d times; ask for it in smaller parts, or name the "+
+			"runtime that is to do it", maxHandOvers)
 	}
 	j.totals.previousSteps = j.totals.lastStep
 	if all := j.rec.MaxSteps; all > 0 && j.totals.modelCalls >= all {
@@ -152,7 +155,8 @@ func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOv
 		t.Prompt = note + ". Go on yourself, or answer with what you have found and what is in the way."
 	} else {
 		t.Runtime, t.Model = h.Runtime, model
-		t.Prompt = fmt.Sprintf("%s\n\n(%s has worked at this before you, on the page that is open. It leaves you this note: %s)", j.prompt, from, h.Summary)
+		t.Prompt = fmt.Sprintf("%s\n\n(%s has worked at this before you, on the page that is open. It leaves you this "+
+			"note: %s)", j.prompt, from, h.Summary)
 		j.rec.Runtime, j.rec.Model = h.Runtime, model
 		m.setSessionRuntime(j)
 	}

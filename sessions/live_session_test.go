@@ -77,7 +77,8 @@ func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
 			t.Errorf("closed %v, which loses what was kept", got)
 		}
 		must(t, r.CloseSession(t.Context(), first, ada))
-		if got, want := r.backend.Closed(), []string{first}; !slices.Equal(got, want) || !slices.Equal(r.backend.Parked(), []string{second, third, first}) {
+		if got, want := r.backend.Closed(), []string{first}; !slices.Equal(got, want) ||
+			!slices.Equal(r.backend.Parked(), []string{second, third, first}) {
 			t.Errorf("closed %v, want %v; parked %v", got, want, r.backend.Parked())
 		}
 	})
@@ -228,7 +229,8 @@ func TestASessionIsClosedForGood(t *testing.T) {
 			task := goOn(rec.SessionID, "ada", "hold")
 			tasks = append(tasks, r.start(t.Context(), task))
 		}
-		check.Fails(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "bob", Name: "@bob"}), sessions.ErrNotOwner)
+		check.Fails(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "bob", Name: "@bob"}),
+			sessions.ErrNotOwner)
 		if err := r.CloseSession(t.Context(), "nope", ada); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("unknown: err = %v, want ErrNotFound", err)
 		}
@@ -287,7 +289,8 @@ func TestTasksBehindOneThatClosesTheSessionAreTold(t *testing.T) {
 		hold := make(chan struct{})
 		bye := sessionstest.Answer("bye")
 		bye.Step.Closed = true
-		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"close": {sessionstest.Wait("wait", hold), bye}}))
+		r := newRig(t, sessions.Limits{},
+			scripts(map[string][]sessionstest.ScriptStep{"close": {sessionstest.Wait("wait", hold), bye}}))
 		rec := r.run(ask("ada", "p"))
 		task := goOn(rec.SessionID, "ada", "close")
 		first := r.start(t.Context(), task)
@@ -371,7 +374,8 @@ func TestIDsAreShortAndHaveNoLookAlikes(t *testing.T) {
 		seen := make(map[string]bool)
 		for range 50 {
 			rec := r.run(ask("ada", "p"))
-			if len(rec.SessionID) != 6 || strings.ContainsAny(rec.SessionID, "aeiouyl01") || seen[rec.SessionID] || seen[rec.ID] {
+			if len(rec.SessionID) != 6 || strings.ContainsAny(rec.SessionID, "aeiouyl01") || seen[rec.SessionID] ||
+				seen[rec.ID] {
 				t.Errorf("session %q, task %q", rec.SessionID, rec.ID)
 			}
 			seen[rec.SessionID], seen[rec.ID] = true, true
@@ -390,7 +394,9 @@ func must(t *testing.T, err error) {
 }
 
 // relay opens a Manager whose two backends follow the scripts; every hand-over is allowed.
-func relay(t *testing.T, script, other func(sessions.Session, sessions.Task) []sessionstest.ScriptStep) (*rig, *sessionstest.Backend) {
+func relay(t *testing.T, script,
+	other func(sessions.Session, sessions.Task) []sessionstest.ScriptStep,
+) (*rig, *sessionstest.Backend) {
 	t.Helper()
 	r := newRig(t, sessions.Limits{MaxSteps: 10}, &sessionstest.Backend{Script: script})
 	second := &sessionstest.Backend{Script: other}
@@ -407,7 +413,10 @@ func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
 		var at sessions.Session
 		r, second := relay(t,
 			func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
-				return []sessionstest.ScriptStep{think(`"a"`), sessionstest.Act("one"), sessionstest.HandOver("other", "solve the canvas")}
+				return []sessionstest.ScriptStep{
+					think(`"a"`), sessionstest.Act("one"),
+					sessionstest.HandOver("other", "solve the canvas"),
+				}
 			},
 			func(s sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
 				got, at = task, s
@@ -419,10 +428,12 @@ func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
 		if got.Typed {
 			t.Error("what one mind leaves to the next counts as typed by a person")
 		}
-		if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "other" || rec.Model != "plain:other" || rec.Steps != 2 {
+		if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "other" || rec.Model != "plain:other" ||
+			rec.Steps != 2 {
 			t.Errorf("the task ended %+v", rec)
 		}
-		if rec.Prompt != "do the form" || !strings.Contains(got.Prompt, "do the form") || !strings.Contains(got.Prompt, "solve the canvas") {
+		if rec.Prompt != "do the form" || !strings.Contains(got.Prompt, "do the form") ||
+			!strings.Contains(got.Prompt, "solve the canvas") {
 			t.Errorf("prompt = %q, the next mind's = %q", rec.Prompt, got.Prompt)
 		}
 		if got.MaxSteps != 9 || at.URL != "http://example.test/one" || at.Memory != nil || at.Runtime != "other" {
@@ -467,10 +478,15 @@ func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
 		want string
 	}{
 		"by the settings": {"other", nil, "it was not handed over to other: the settings do not allow it"},
-		"by a person": {"other", func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+		"by a person": {"other", func(context.Context, sessions.Session, sessions.Task,
+			sessions.HandOverError,
+		) (string, error) {
 			return "", errors.New("@ada said no")
 		}, "it was not handed over to other: @ada said no"},
-		"to nobody": {"nobody", nil, `it was not handed over to nobody: there is no runtime "nobody"; there is: other, script`},
+		"to nobody": {
+			"nobody", nil,
+			`it was not handed over to nobody: there is no runtime "nobody"; there is: other, script`,
+		},
 		"to itself": {"script", nil, "it was not handed over to script: it is the one that works at it already"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -514,12 +530,16 @@ func TestATaskIsNotPassedToAndFroForEver(t *testing.T) {
 func TestTheStepLimitIsSharedByAllWhoWorkAtATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
-			return []sessionstest.ScriptStep{think(`1`), sessionstest.Act("a"), think(`2`), sessionstest.HandOver("other", "found the shop; the price is left")}
+			return []sessionstest.ScriptStep{
+				think(`1`), sessionstest.Act("a"), think(`2`),
+				sessionstest.HandOver("other", "found the shop; the price is left"),
+			}
 		}, nil)
 		task := ask("ada", "p")
 		task.MaxSteps = 2
 		rec := r.run(task)
-		if rec.State != sessions.TaskLimited || rec.Reason != "step limit of 2" || rec.Answer != "found the shop; the price is left" {
+		if rec.State != sessions.TaskLimited || rec.Reason != "step limit of 2" ||
+			rec.Answer != "found the shop; the price is left" {
 			t.Errorf("the task ended %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
 		}
 		if second.Acts() != 0 {
@@ -533,7 +553,9 @@ func TestAHandOverCanBeStoppedWhileAPersonIsAsked(t *testing.T) {
 		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 			return []sessionstest.ScriptStep{sessionstest.HandOver("other", "the rest")}
 		}, nil)
-		r.policy.HandOver = func(ctx context.Context, _ sessions.Session, _ sessions.Task, _ sessions.HandOverError) (string, error) {
+		r.policy.HandOver = func(ctx context.Context, _ sessions.Session, _ sessions.Task,
+			_ sessions.HandOverError,
+		) (string, error) {
 			<-ctx.Done()
 			return "", context.Cause(ctx)
 		}

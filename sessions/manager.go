@@ -34,7 +34,8 @@ type Manager struct {
 	quit       chan struct{} // closed by Close
 	wake       chan struct{} // holds a token while there are sessions to park
 	activeRuns sync.WaitGroup
-	background sync.WaitGroup // goroutines other than runs: maintenance, closing pages, backends that have not released their session
+	// goroutines other than runs: maintenance, closing pages, backends that have not released their session
+	background sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
@@ -274,7 +275,8 @@ type Limits struct {
 
 	ControlIdle time.Duration // how long a person may control a page without input; 0 = [DefaultControlIdle]
 
-	MaxSteps    int           // for tasks that do not set their own; also the most they may set, unless StepCeiling is higher
+	// for tasks that do not set their own; also the most they may set, unless StepCeiling is higher
+	MaxSteps    int
 	StepCeiling int           // the most steps that a task may ask for
 	TaskTimeout time.Duration // running time of a task; time in the queue does not count
 

@@ -58,12 +58,14 @@ func withHolding(t *testing.T, limits sessions.Limits, test func(t *testing.T, r
 		t.Helper()
 		hold := make(chan struct{})
 		free := sync.OnceFunc(func() { close(hold) })
-		r := newRig(t, limits, &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
-			if strings.HasPrefix(t.Prompt, "hold") {
-				return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
-			}
-			return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("done")}
-		}})
+		r := newRig(t, limits, &sessionstest.Backend{
+			Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
+				if strings.HasPrefix(t.Prompt, "hold") {
+					return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+				}
+				return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("done")}
+			},
+		})
 		defer free()
 		test(t, r, free)
 	})
@@ -202,14 +204,18 @@ func TestAnAnswerThatSaysItCouldNotBeDoneIsAFailedTask(t *testing.T) {
 		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"p": {answer}}))
 		rec := r.start(t.Context(), ask("ada", "p")).end(t)
 		if rec.State != sessions.TaskFailed || rec.Answer != "there is no lamp" || rec.Reason != "" {
-			t.Errorf("state %s, answer %q, reason %q, want a failed task whose answer says why", rec.State, rec.Answer, rec.Reason)
+			t.Errorf("state %s, answer %q, reason %q, want a failed task whose answer says why", rec.State, rec.Answer,
+				rec.Reason)
 		}
 	})
 }
 
 func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		think := sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Usage: llm.Usage{Calls: 1, USD: 0.5}}}
+		think := sessionstest.ScriptStep{Step: sessions.Step{
+			Kind: sessions.StepThink, Label: "think",
+			Usage: llm.Usage{Calls: 1, USD: 0.5},
+		}}
 		look := sessionstest.Act("look")
 		look.Step.Memory = []byte(`{"k":1}`)
 		look.Step.View = &llm.Image{MediaType: "image/png", Data: []byte{1}}
@@ -222,14 +228,18 @@ func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 		s := r.start(t.Context(), ask("ada", "p"))
 		rec := s.end(t)
 
-		want := []string{"queued 0", "running", "begun 1 think", "done 1 think", "begun 2 look", "done 2 look", "done 3 answer", "done"}
+		want := []string{
+			"queued 0", "running", "begun 1 think", "done 1 think", "begun 2 look", "done 2 look",
+			"done 3 answer", "done",
+		}
 		equal(t, "told", want, s.told())
 		var heard []string
 		for range want {
 			heard = append(heard, describe(<-all))
 		}
 		equal(t, "subscriber heard", want, heard)
-		if rec.State != sessions.TaskDone || rec.Answer != "a lamp" || len(rec.Images) != 1 || rec.Steps != 1 || rec.Usage.USD != 0.5 {
+		if rec.State != sessions.TaskDone || rec.Answer != "a lamp" || len(rec.Images) != 1 || rec.Steps != 1 ||
+			rec.Usage.USD != 0.5 {
 			t.Errorf("record = %+v", rec)
 		}
 		stored, err := r.Task(t.Context(), rec.ID)
@@ -240,7 +250,8 @@ func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 		session, err := r.Session(t.Context(), rec.SessionID)
 		must(t, err)
 		if session.State != sessions.SessionIdle || session.URL != "http://example.test/look" || session.Title != "look" ||
-			string(session.Memory) != `{"k":1}` || session.Steps != 1 || session.Usage.USD != 0.5 || session.Runtime != "script" {
+			string(session.Memory) != `{"k":1}` || session.Steps != 1 || session.Usage.USD != 0.5 ||
+			session.Runtime != "script" {
 			t.Errorf("session = %+v", session)
 		}
 		steps, err := r.Steps(t.Context(), rec.ID)
@@ -262,11 +273,33 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 		words  string
 	}{
 		{"an empty task", sessions.Limits{}, ask("ada", " \n"), sessions.ErrBadTask, "say what to do"},
-		{"a long task", sessions.Limits{}, ask("ada", strings.Repeat("ü", 8001)), sessions.ErrBadTask, "8001 characters and may have 8000"},
+		{
+			"a long task",
+			sessions.Limits{},
+			ask("ada", strings.Repeat("ü", 8001)), sessions.ErrBadTask,
+			"8001 characters and may have 8000",
+		},
 		{"when it is off", sessions.Limits{Disabled: true}, ask("ada", "p"), sessions.ErrDisabled, "switched off"},
-		{"when Discord may not", sessions.Limits{PerHourUser: -1}, ask("ada", "p"), sessions.ErrBudgetSpent, "no tasks per hour"},
-		{"an unknown session", sessions.Limits{}, sessions.Task{Prompt: "p", SessionID: "nope"}, sessions.ErrNotFound, `no session "nope"`},
-		{"an unknown runtime", sessions.Limits{}, sessions.Task{Prompt: "p", Runtime: "x"}, sessions.ErrBadTask, `no runtime "x"; there is: other, script`},
+		{
+			"when Discord may not",
+			sessions.Limits{PerHourUser: -1},
+			ask("ada", "p"), sessions.ErrBudgetSpent,
+			"no tasks per hour",
+		},
+		{
+			"an unknown session",
+			sessions.Limits{},
+			sessions.Task{Prompt: "p", SessionID: "nope"},
+			sessions.ErrNotFound,
+			`no session "nope"`,
+		},
+		{
+			"an unknown runtime",
+			sessions.Limits{},
+			sessions.Task{Prompt: "p", Runtime: "x"},
+			sessions.ErrBadTask,
+			`no runtime "x"; there is: other, script`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			withRig(t, tc.limits, func(t *testing.T, r *rig) {
@@ -315,7 +348,8 @@ func TestASessionGoesOnForItsOwnerAlone(t *testing.T) {
 			withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 				t.Helper()
 				first := r.run(sessions.Task{Prompt: "one", Origin: tc.owner})
-				second, err := r.Run(t.Context(), sessions.Task{Prompt: "two", Origin: tc.by, SessionID: " " + strings.ToUpper(first.SessionID)}, nil)
+				second, err := r.Run(t.Context(),
+					sessions.Task{Prompt: "two", Origin: tc.by, SessionID: " " + strings.ToUpper(first.SessionID)}, nil)
 				if !errors.Is(err, tc.want) {
 					t.Fatalf("err = %v, want %v", err, tc.want)
 				}
@@ -373,10 +407,11 @@ func TestStepsAreLimitedForEachTask(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				got := 0
-				r := newRig(t, tc.limits, &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
-					got = t.MaxSteps
-					return []sessionstest.ScriptStep{sessionstest.Answer("ok")}
-				}})
+				r := newRig(t, tc.limits,
+					&sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
+						got = t.MaxSteps
+						return []sessionstest.ScriptStep{sessionstest.Answer("ok")}
+					}})
 				task := ask("ada", "p")
 				task.MaxSteps = tc.asks
 				r.run(task)
@@ -430,8 +465,17 @@ func TestAnswersAndFailuresEndATask(t *testing.T) {
 		{"an answer", []sessionstest.ScriptStep{sessionstest.Answer("yes")}, sessions.TaskDone, "yes", ""},
 		{"a limit", []sessionstest.ScriptStep{limited}, sessions.TaskLimited, "so far", "step limit of 10"},
 		{"the model closed it", []sessionstest.ScriptStep{closed}, sessions.TaskDone, "bye", ""},
-		{"an error", []sessionstest.ScriptStep{sessionstest.Act("x"), {Err: errors.New("no key for the model")}}, sessions.TaskFailed, "", "no key for the model"},
-		{"a budget", []sessionstest.ScriptStep{{Err: fmt.Errorf("ask: %w", spent)}}, sessions.TaskLimited, "", "budget spent: $2"},
+		{
+			"an error",
+			[]sessionstest.ScriptStep{sessionstest.Act("x"), {Err: errors.New("no key for the model")}},
+			sessions.TaskFailed, "", "no key for the model",
+		},
+		{
+			"a budget",
+			[]sessionstest.ScriptStep{{Err: fmt.Errorf("ask: %w", spent)}},
+			sessions.TaskLimited, "",
+			"budget spent: $2",
+		},
 		{"a panic", []sessionstest.ScriptStep{{Panic: "nil map"}}, sessions.TaskFailed, "", "crashed: nil map"},
 		{"nothing", []sessionstest.ScriptStep{sessionstest.Act("x")}, sessions.TaskFailed, "", "without an answer"},
 	} {
@@ -439,7 +483,8 @@ func TestAnswersAndFailuresEndATask(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"p": tc.moves}))
 				rec := r.run(ask("ada", "p"))
-				if rec.State != tc.state || rec.Answer != tc.answer || !strings.Contains(rec.Reason, tc.words) || (tc.words == "") != (rec.Reason == "") {
+				if rec.State != tc.state || rec.Answer != tc.answer || !strings.Contains(rec.Reason, tc.words) ||
+					(tc.words == "") != (rec.Reason == "") {
 					t.Errorf("record: %s, answer %q, reason %q", rec.State, rec.Answer, rec.Reason)
 				}
 				next := goOn(rec.SessionID, "ada", "again")
@@ -478,7 +523,8 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 
 func TestAnAnswerThatCannotBeKeptIsToldAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"p": {sessionstest.Answer("at 10:40")}}))
+		r := newRig(t, sessions.Limits{},
+			scripts(map[string][]sessionstest.ScriptStep{"p": {sessionstest.Answer("at 10:40")}}))
 		r.store.Fail = func(m string) error {
 			if m == "SaveStep" {
 				return &sessions.StoreError{Text: "there is no room", Err: errors.New("13")}
@@ -486,7 +532,8 @@ func TestAnAnswerThatCannotBeKeptIsToldAllTheSame(t *testing.T) {
 			return nil
 		}
 		rec := r.start(t.Context(), ask("ada", "p")).end(t)
-		if want := "what was done could not be written down: there is no room"; rec.State != sessions.TaskFailed || rec.Answer != "at 10:40" || rec.Reason != want {
+		if want := "what was done could not be written down: there is no room"; rec.State != sessions.TaskFailed ||
+			rec.Answer != "at 10:40" || rec.Reason != want {
 			t.Errorf("state %s, answer %q, reason %q", rec.State, rec.Answer, rec.Reason)
 		}
 	})
@@ -546,7 +593,10 @@ func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
 func TestTheNextStartTidiesUp(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		t.Helper()
-		session := sessions.Session{ID: "old", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionRunning, URL: "http://x.test/"}
+		session := sessions.Session{
+			ID: "old", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionRunning,
+			URL: "http://x.test/",
+		}
 		task := sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
 		must(t, r.store.SaveTask(t.Context(), task, session))
 		second := r.manager()
@@ -619,7 +669,8 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 			t.Errorf("gone on with: got %q, want the profile it began with", got)
 		}
 		task.Profile = "ada"
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) || !strings.Contains(err.Error(), "start a new one") {
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) ||
+			!strings.Contains(err.Error(), "start a new one") {
 			t.Errorf("another profile for a session: got %v, want a refusal with the way out", err)
 		}
 		task = ask("ada", "four")
@@ -639,7 +690,8 @@ func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
 		r.policy.Profile = func(_ sessions.Origin, _ sessions.Place, want string) (string, error) {
 			return "", errors.New("the profile " + want + " is not yours")
 		}
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) || !strings.Contains(err.Error(), "shared") {
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) ||
+			!strings.Contains(err.Error(), "shared") {
 			t.Errorf("got %v, want a refusal that names the profile", err)
 		}
 	})
@@ -659,7 +711,8 @@ func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
 		if last, err := r.LastSession(t.Context(), task.Origin); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("the last session, asked in public: %q, %v; want none", last.ID, err)
 		}
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) || !strings.Contains(err.Error(), "private") {
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) ||
+			!strings.Contains(err.Error(), "private") {
 			t.Errorf("got %v, want a refusal that says it is private", err)
 		}
 	})

@@ -48,10 +48,12 @@ func (m *Manager) deliverNote(id string, from Origin, text string) (taskID strin
 	case o.Private:
 		return "", false, nil // nobody else needs to know that it exists
 	default:
-		return "", false, refuse(ErrNotOwner, "task %s belongs to %s, so only they or a moderator can tell it something", j.rec.ID, o.RequesterName())
+		return "", false, refuse(ErrNotOwner, "task %s belongs to %s, so only they or a moderator can tell it something",
+			j.rec.ID, o.RequesterName())
 	}
 	if j.inbox.Len() >= maxPendingNotes {
-		return "", false, refuse(ErrQueueFull, "%d things that were said to task %s have not been heard yet; wait for its next step", maxPendingNotes, j.rec.ID)
+		return "", false, refuse(ErrQueueFull, "%d things that were said to task %s have not been heard yet; wait for its "+
+			"next step", maxPendingNotes, j.rec.ID)
 	}
 	j.inbox.Add(Note{By: from.speakerName(), Text: text, At: m.Now()})
 	return j.rec.ID, true, nil
@@ -86,11 +88,13 @@ func (m *Manager) noteError(ctx context.Context, id string, from Origin) error {
 	case !r.Origin.acceptsNotesFrom(from):
 		return refuse(ErrNotFound, "there is no task or session %q that you could tell something", id)
 	case !r.State.Final():
-		return refuse(ErrNotFound, "task %s is at its end, or another program works at it; go on with session %s", id, r.SessionID)
+		return refuse(ErrNotFound, "task %s is at its end, or another program works at it; go on with session %s", id,
+			r.SessionID)
 	case r.Closed:
 		return refuse(ErrNotFound, "task %s has ended (%s), and its session is closed; start a new one", id, r.State)
 	}
-	return refuse(ErrNotFound, "task %s has ended (%s); to go on, start a task in its session %s", id, r.State, r.SessionID)
+	return refuse(ErrNotFound, "task %s has ended (%s); to go on, start a task in its session %s", id, r.State,
+		r.SessionID)
 }
 
 // sessionNoteError says why a note to a session cannot be delivered.

@@ -21,7 +21,10 @@ import (
 // untilFree returns a backend whose tasks wait in their first act until hold is closed.
 func untilFree(hold <-chan struct{}) *sessionstest.Backend {
 	return &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
-		return []sessionstest.ScriptStep{sessionstest.Wait("look", hold), sessionstest.Act("click"), sessionstest.Answer("done")}
+		return []sessionstest.ScriptStep{
+			sessionstest.Wait("look", hold), sessionstest.Act("click"),
+			sessionstest.Answer("done"),
+		}
 	}}
 }
 
@@ -81,7 +84,8 @@ func TestWhatIsSaidReachesTheSessionThatWasMeant(t *testing.T) {
 			rec, err := r.Task(t.Context(), id)
 			must(t, err)
 			for _, to := range []string{id, rec.SessionID} {
-				if got, err := r.SendNote(t.Context(), to, discord("g", "ada"), "for number "+strconv.Itoa(i)); err != nil || got != id {
+				if got, err := r.SendNote(t.Context(), to, discord("g", "ada"), "for number "+strconv.Itoa(i)); err != nil ||
+					got != id {
 					t.Errorf("Say(%q) = %q, %v; want task %s", to, got, err, id)
 				}
 			}
@@ -142,7 +146,10 @@ func TestWhoMaySayWhatToATask(t *testing.T) {
 		"the operator, to a private one": {private, operator, "x", sessions.ErrNotFound},
 		"its owner, to a private one":    {private, private, "x", nil},
 		"nothing":                        {discord("g", "ada"), discord("g", "ada"), "  ", sessions.ErrBadTask},
-		"too much":                       {discord("g", "ada"), discord("g", "ada"), strings.Repeat("x", 9000), sessions.ErrBadTask},
+		"too much": {
+			discord("g", "ada"), discord("g", "ada"), strings.Repeat("x", 9000),
+			sessions.ErrBadTask,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -208,9 +215,10 @@ func TestWhatWasSaidTooLateIsNotLost(t *testing.T) {
 		hold := make(chan struct{})
 		late := sessionstest.Answer("done")
 		late.Hold = hold
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
-			return []sessionstest.ScriptStep{late}
-		}})
+		r := newRig(t, sessions.Limits{},
+			&sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+				return []sessionstest.ScriptStep{late}
+			}})
 		run := r.start(context.Background(), sessions.Task{ID: "mine", Prompt: "p", Origin: discord("g", "ada")})
 		if _, err := r.SendNote(t.Context(), "mine", discord("g", "ada"), "and the price"); err != nil {
 			t.Fatal(err)
@@ -229,15 +237,16 @@ func TestWhatWasSaidTooLateIsNotLost(t *testing.T) {
 
 func TestManySpeakAtOnceAndNothingIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
-			var moves []sessionstest.ScriptStep
-			for range 50 {
-				tick := make(chan struct{})
-				time.AfterFunc(time.Millisecond, func() { close(tick) })
-				moves = append(moves, sessionstest.Wait("act", tick))
-			}
-			return append(moves, sessionstest.Answer("done"))
-		}})
+		r := newRig(t, sessions.Limits{},
+			&sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+				var moves []sessionstest.ScriptStep
+				for range 50 {
+					tick := make(chan struct{})
+					time.AfterFunc(time.Millisecond, func() { close(tick) })
+					moves = append(moves, sessionstest.Wait("act", tick))
+				}
+				return append(moves, sessionstest.Answer("done"))
+			}})
 		run := r.start(t.Context(), sessions.Task{ID: "mine", Prompt: "p", Origin: discord("g", "ada")})
 		var said atomic.Int64
 		var wg sync.WaitGroup

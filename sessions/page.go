@@ -50,7 +50,8 @@ type Page interface { //nolint:interfacebloat // all that both loops do with one
 	Assess(ctx context.Context, kind string, args map[string]any) (Assessment, error)
 	// ActIfUnchanged is like Act, but does nothing and returns same == false if the action no longer has the meaning
 	// for which mark stands, an [Assessment.Mark]. With an empty mark it does nothing if the action needs approval.
-	ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
+	ActIfUnchanged(ctx context.Context, kind string, args map[string]any,
+		mark string) (notes []string, same bool, err error)
 	// Snapshot describes the page in lines such as `- button "Buy" [disabled] [ref=e12]: text`.
 	Snapshot(ctx context.Context, o SnapshotOptions) (text string, err error)
 	// Text returns the readable text of the element with this ref, or of the whole page if ref is "".

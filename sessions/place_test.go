@@ -24,8 +24,16 @@ func TestWhoseBrowserStateItIs(t *testing.T) {
 		"in a direct message":   {direct, false, "person-ada", "clank@person-ada"},
 		"at the terminal":       {sessions.Origin{Kind: sessions.FromTerminal, User: "ada"}, false, "", "clank"},
 		"on the dashboard":      {sessions.Origin{Kind: sessions.FromDashboard}, false, "", "clank"},
-		"privately there":       {sessions.Origin{Kind: sessions.FromDashboard}, true, "person-operator", "clank@person-operator"},
-		"by an account there":   {sessions.Origin{Kind: sessions.FromDashboard, User: "ada"}, true, "person-ada", "clank@person-ada"},
+		"privately there": {
+			sessions.Origin{Kind: sessions.FromDashboard},
+			true, "person-operator",
+			"clank@person-operator",
+		},
+		"by an account there": {
+			sessions.Origin{Kind: sessions.FromDashboard, User: "ada"},
+			true, "person-ada",
+			"clank@person-ada",
+		},
 	} {
 		got := c.origin.Place(c.private)
 		equal(t, name, c.place, got)
@@ -57,14 +65,29 @@ func TestASessionStaysInItsPlace(t *testing.T) {
 		wish          string
 		want          string // its profile afterwards; empty = refused
 	}{
-		"on the same server":             {began: discord("g", "ada"), goesOn: discord("g", "ada"), want: "clank@server-g"},
-		"with the profile's own name":    {began: discord("g", "ada"), goesOn: discord("g", "ada"), wish: "clank", want: "clank@server-g"},
-		"on another server":              {began: discord("g", "ada"), goesOn: discord("h", "ada")},
-		"privately, of a public one":     {began: discord("g", "ada"), goesOn: discord("g", "ada"), then: true, want: "clank@server-g"},
-		"private, from another server":   {began: discord("g", "ada"), goesOn: discord("h", "ada"), private: true, then: true, want: "clank@person-ada"},
-		"in a message, of a public one":  {began: discord("g", "ada"), goesOn: discord("", "ada")},
-		"from before there were places":  {began: discord("g", "ada"), goesOn: discord("g", "ada"), stored: "clank", want: "clank@server-g"},
-		"privately, from before":         {began: discord("g", "ada"), goesOn: discord("", "ada"), private: true, then: true, stored: "clank", want: "clank@person-ada"},
+		"on the same server": {began: discord("g", "ada"), goesOn: discord("g", "ada"), want: "clank@server-g"},
+		"with the profile's own name": {
+			began: discord("g", "ada"), goesOn: discord("g", "ada"), wish: "clank",
+			want: "clank@server-g",
+		},
+		"on another server": {began: discord("g", "ada"), goesOn: discord("h", "ada")},
+		"privately, of a public one": {
+			began: discord("g", "ada"), goesOn: discord("g", "ada"), then: true,
+			want: "clank@server-g",
+		},
+		"private, from another server": {
+			began: discord("g", "ada"), goesOn: discord("h", "ada"), private: true, then: true,
+			want: "clank@person-ada",
+		},
+		"in a message, of a public one": {began: discord("g", "ada"), goesOn: discord("", "ada")},
+		"from before there were places": {
+			began: discord("g", "ada"), goesOn: discord("g", "ada"), stored: "clank",
+			want: "clank@server-g",
+		},
+		"privately, from before": {
+			began: discord("g", "ada"), goesOn: discord("", "ada"), private: true, then: true,
+			stored: "clank", want: "clank@person-ada",
+		},
 		"another place's name as a wish": {began: discord("g", "ada"), goesOn: discord("g", "ada"), wish: "clank@server-h"},
 	} {
 		withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {

@@ -69,15 +69,16 @@ func TestWhoComesLateJoinsTheRoundUnderWay(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
 		hold := make(chan struct{})
-		r := newRig(t, sessions.Limits{Running: 1}, &sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
-			mu.Lock()
-			defer mu.Unlock()
-			order = append(order, task.Prompt)
-			if task.Prompt == "h/z" {
-				return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
-			}
-			return []sessionstest.ScriptStep{sessionstest.Answer("done")}
-		}})
+		r := newRig(t, sessions.Limits{Running: 1},
+			&sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, task.Prompt)
+				if task.Prompt == "h/z" {
+					return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+				}
+				return []sessionstest.ScriptStep{sessionstest.Answer("done")}
+			}})
 		for range 3 {
 			r.run(parseTask("g/a"))
 		}
@@ -171,35 +172,39 @@ func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
 }
 
 func TestAFullLineRefusesMore(t *testing.T) {
-	withHolding(t, sessions.Limits{Running: 1, Queued: 4, QueuedPerGuild: 3, QueuedPerUser: 2}, func(t *testing.T, r *rig, free func()) {
-		t.Helper()
-		waits := func(s *started) *started {
+	withHolding(t, sessions.Limits{Running: 1, Queued: 4, QueuedPerGuild: 3, QueuedPerUser: 2},
+		func(t *testing.T, r *rig, free func()) {
 			t.Helper()
-			if s.final() {
-				t.Errorf("a task that there is room for has ended: %v", s.err)
+			waits := func(s *started) *started {
+				t.Helper()
+				if s.final() {
+					t.Errorf("a task that there is room for has ended: %v", s.err)
+				}
+				return s
 			}
-			return s
-		}
-		first := named("first", "ada", "hold")
-		waits(r.start(t.Context(), first)) // it runs, so it is not in the queue
-		rec, err := r.Task(t.Context(), "first")
-		must(t, err)
-		again := goOn(rec.SessionID, "ada", "p")
-		waits(r.start(t.Context(), again)) // behind it, in the same session
-		waits(r.start(t.Context(), ask("ada", "p")))
-		if s := r.start(t.Context(), ask("ada", "p")); s.err == nil || !strings.Contains(s.err.Error(), "as one person may have (2)") {
-			t.Errorf("a third of one user: err = %v", s.err)
-		}
-		waits(r.start(t.Context(), ask("bob", "p")))
-		if s := r.start(t.Context(), ask("cy", "p")); s.err == nil || !strings.Contains(s.err.Error(), "as one server may have (3)") {
-			t.Errorf("a fourth of one server: err = %v", s.err)
-		}
-		elsewhere := func(user string) sessions.Task { return sessions.Task{Prompt: "p", Origin: discord("h", user)} }
-		waits(r.start(t.Context(), elsewhere("cy")))
-		if s := r.start(t.Context(), elsewhere("dan")); s.err == nil || !strings.Contains(s.err.Error(), "for everybody together (4)") {
-			t.Errorf("a fifth of all: err = %v", s.err)
-		}
-	})
+			first := named("first", "ada", "hold")
+			waits(r.start(t.Context(), first)) // it runs, so it is not in the queue
+			rec, err := r.Task(t.Context(), "first")
+			must(t, err)
+			again := goOn(rec.SessionID, "ada", "p")
+			waits(r.start(t.Context(), again)) // behind it, in the same session
+			waits(r.start(t.Context(), ask("ada", "p")))
+			if s := r.start(t.Context(), ask("ada", "p")); s.err == nil ||
+				!strings.Contains(s.err.Error(), "as one person may have (2)") {
+				t.Errorf("a third of one user: err = %v", s.err)
+			}
+			waits(r.start(t.Context(), ask("bob", "p")))
+			if s := r.start(t.Context(), ask("cy", "p")); s.err == nil ||
+				!strings.Contains(s.err.Error(), "as one server may have (3)") {
+				t.Errorf("a fourth of one server: err = %v", s.err)
+			}
+			elsewhere := func(user string) sessions.Task { return sessions.Task{Prompt: "p", Origin: discord("h", user)} }
+			waits(r.start(t.Context(), elsewhere("cy")))
+			if s := r.start(t.Context(), elsewhere("dan")); s.err == nil ||
+				!strings.Contains(s.err.Error(), "for everybody together (4)") {
+				t.Errorf("a fifth of all: err = %v", s.err)
+			}
+		})
 }
 
 // load is a random load on the queue, with the expected properties.
@@ -241,7 +246,8 @@ func (l load) check(t *testing.T, rnd *rand.Rand) {
 	count := func(task sessions.Task, n int) {
 		mu.Lock()
 		defer mu.Unlock()
-		for kind, key := range map[string]string{"": "all", "user": "user " + task.Origin.User, "guild": "guild " + task.Origin.Guild} {
+		for kind, key := range map[string]string{"": "all", "user": "user " + task.Origin.User, "guild": "guild " +
+			task.Origin.Guild} {
 			running[key] += n
 			worst[kind] = max(worst[kind], running[key])
 		}
@@ -278,7 +284,10 @@ func (l load) check(t *testing.T, rnd *rand.Rand) {
 		}
 		recs = append(recs, rec)
 	}
-	for kind, most := range map[string]int{"": l.limits.Running, "user": l.limits.RunningPerUser, "guild": l.limits.RunningPerGuild} {
+	for kind, most := range map[string]int{
+		"": l.limits.Running, "user": l.limits.RunningPerUser,
+		"guild": l.limits.RunningPerGuild,
+	} {
 		if most > 0 && worst[kind] > most {
 			t.Errorf("%d tasks of one %s ran at once, want at most %d", worst[kind], kind, most)
 		}

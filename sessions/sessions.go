@@ -70,9 +70,10 @@ type Task struct {
 	Model     string `json:"model,omitempty"`     // "provider:model"; empty = the setting
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
 	// MaxUSD limits what the task's model calls may cost, below the limits in the settings; 0 = no further limit.
-	MaxUSD  float64 `json:"max_usd,omitempty"`
-	Headed  bool    `json:"headed,omitempty"`  // show the browser's window
-	Profile string  `json:"profile,omitempty"` // browser profile; empty = the session's, else chosen by [Policy]. Stored with the session
+	MaxUSD float64 `json:"max_usd,omitempty"`
+	Headed bool    `json:"headed,omitempty"` // show the browser's window
+	// browser profile; empty = the session's, else chosen by [Policy]. Stored with the session
+	Profile string `json:"profile,omitempty"`
 	// Files are attachments of the task. The Manager copies them to the session's files; see [Manager.Files].
 	Files []File `json:"files,omitempty"`
 	// Allow lists the classes of actions ("buy", "submit") that the person approved in advance. They are not stored.
@@ -112,15 +113,16 @@ const (
 
 // Step is one step of a task.
 type Step struct {
-	N      int             `json:"n"` // from 1; the Backend numbers them
-	Kind   StepKind        `json:"kind"`
-	Phase  Phase           `json:"phase"`
-	Tool   string          `json:"tool,omitempty"`
-	Input  json.RawMessage `json:"input,omitempty"`
-	Label  string          `json:"label"`            // one line for people: `click "Sign in"`
-	Text   string          `json:"text,omitempty"`   // result, remark or answer
-	Failed bool            `json:"failed,omitempty"` // the tool failed, and the model was told; or the answer says that the task could not be done
-	URL    string          `json:"url,omitempty"`    // of the page after the step
+	N     int             `json:"n"` // from 1; the Backend numbers them
+	Kind  StepKind        `json:"kind"`
+	Phase Phase           `json:"phase"`
+	Tool  string          `json:"tool,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+	Label string          `json:"label"`          // one line for people: `click "Sign in"`
+	Text  string          `json:"text,omitempty"` // result, remark or answer
+	// the tool failed, and the model was told; or the answer says that the task could not be done
+	Failed bool            `json:"failed,omitempty"`
+	URL    string          `json:"url,omitempty"` // of the page after the step
 	Title  string          `json:"title,omitempty"`
 	View   *llm.Image      `json:"view,omitempty"`   // screenshot after the step, for viewers
 	Images []llm.Image     `json:"images,omitempty"` // pictures of an answer

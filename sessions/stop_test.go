@@ -76,7 +76,8 @@ func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
 		stuck := make(chan struct{})
 		hang := sessionstest.Act("hang")
 		hang.Stuck = stuck
-		r := newRig(t, sessions.Limits{Running: 1}, scripts(map[string][]sessionstest.ScriptStep{"hang": {hang, sessionstest.Answer("late")}}))
+		r := newRig(t, sessions.Limits{Running: 1},
+			scripts(map[string][]sessionstest.ScriptStep{"hang": {hang, sessionstest.Answer("late")}}))
 		s := r.start(t.Context(), ask("ada", "hang"))
 		begun := time.Now()
 		r.Scopes.Stop(r.scope(), ada, false)

@@ -127,7 +127,8 @@ func TestOneScreencastServesAllAndAStillPageCostsNothing(t *testing.T) {
 		}
 		page.wantPictures(t, 0, 0, "screenshots were taken of a page that tells of its changes, want none")
 		if got := src.Stats(); got.Encoded-before.Encoded > 25 || got.Pictures != 1 {
-			t.Errorf("a still minute cost %d frames of %d pictures; want at most 25 of 1", got.Encoded-before.Encoded, got.Pictures)
+			t.Errorf("a still minute cost %d frames of %d pictures; want at most 25 of 1", got.Encoded-before.Encoded,
+				got.Pictures)
 		}
 		for _, v := range viewers {
 			takeAll(v)

@@ -58,5 +58,8 @@ func Sign(name string) (Picture, error) {
 	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: 90}); err != nil {
 		return Picture{}, fmt.Errorf("draw a sign: %w", err)
 	}
-	return Picture{JPEG: out.Bytes(), Width: signWidth, Height: signHeight, View: Size{signWidth, signHeight}, Drawn: time.Now()}, nil
+	return Picture{
+		JPEG: out.Bytes(), Width: signWidth, Height: signHeight, View: Size{signWidth, signHeight},
+		Drawn: time.Now(),
+	}, nil
 }

@@ -32,7 +32,8 @@ const (
 	refreshPause   = 200 * time.Millisecond // between frames requested by the same viewer
 	maxReuseAge    = time.Second            // maximum age of a frame to send to a new viewer
 	failurePause   = 500 * time.Millisecond // minimum pause after a failed screenshot
-	maxCostMemory  = 3 * time.Second        // limit of the cost taken into account, so that one hanging page does not stop the stream for long
+	// limit of the cost taken into account, so that one hanging page does not stop the stream for long
+	maxCostMemory = 3 * time.Second
 )
 
 // Source provides the picture of one page as video to all its viewers. Set its fields before Run and do not change
@@ -45,10 +46,11 @@ type Source struct {
 	Screen Screenshotter
 	Log    *slog.Logger // nil: nothing is logged
 
-	ActiveFPS, IdleFPS float64       // frames per second shortly after an activity, and otherwise; 1 to 30
-	Heartbeat          time.Duration // the last frame is sent again after this time without a frame; use 1 to 2 s if frames may get lost
-	MaxLoad            float64       // the share of time to spend capturing, up to 1
-	MaxFrameBytes      int           // target size of a frame: quality is lowered first, then the resolution
+	ActiveFPS, IdleFPS float64 // frames per second shortly after an activity, and otherwise; 1 to 30
+	// the last frame is sent again after this time without a frame; use 1 to 2 s if frames may get lost
+	Heartbeat     time.Duration
+	MaxLoad       float64 // the share of time to spend capturing, up to 1
+	MaxFrameBytes int     // target size of a frame: quality is lowered first, then the resolution
 
 	// OpenEncoder opens the encoder for viewers of [Video], which encodes the pictures of a [Screencaster]. If it is
 	// nil or fails, those viewers get key frames.
@@ -199,7 +201,8 @@ func (s *Source) end() {
 // captureFrame takes a screenshot and converts it to a frame.
 func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (Frame, error) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, captureTimeout, fmt.Errorf("the page gave no picture within %s", captureTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, captureTimeout,
+		fmt.Errorf("the page gave no picture within %s", captureTimeout))
 	defer cancel()
 	data, url, err := s.Screen.CaptureWebP(ctx, quality, scale)
 	if err != nil {
@@ -220,10 +223,11 @@ type Format int
 
 // The formats.
 const (
-	KeyFrames   Format = iota // VP8 key frames: each is a complete picture
-	Video                     // VP8: frames depend on earlier ones, so frames may be dropped only before a key frame
-	JPEG                      // pictures of the screencast; without one, VP8 key frames, which are pictures, too, when wrapped as WebP
-	VideoOrJPEG               // VP8 while an encoder runs, otherwise pictures of the screencast
+	KeyFrames Format = iota // VP8 key frames: each is a complete picture
+	Video                   // VP8: frames depend on earlier ones, so frames may be dropped only before a key frame
+	// pictures of the screencast; without one, VP8 key frames, which are pictures, too, when wrapped as WebP
+	JPEG
+	VideoOrJPEG // VP8 while an encoder runs, otherwise pictures of the screencast
 )
 
 // Viewer receives the frames of a [Source].

@@ -377,7 +377,8 @@ func TestAPageThatHangsIsGivenUpAndTriedAgain(t *testing.T) {
 		defer v.Close()
 		pass(40 * time.Second)
 		errs := told.all()
-		if got := src.Stats(); got.Captures != 2 || got.Failed != 2 || len(errs) != 1 || errs[0].Error() != "the page gave no picture within 15s" {
+		if got := src.Stats(); got.Captures != 2 || got.Failed != 2 || len(errs) != 1 ||
+			errs[0].Error() != "the page gave no picture within 15s" {
 			t.Errorf("got %+v, told %v, want two pictures given up after 15 s each", got, errs)
 		}
 		began := time.Now()

@@ -9,7 +9,8 @@ import (
 
 // Errors of [VP8FromWebP] for WebP files without a VP8 frame.
 var (
-	ErrLossless = errors.New("the picture is lossless WebP (VP8L), which is no video frame: take it with a quality of at most 99")
+	ErrLossless = errors.New("the picture is lossless WebP (VP8L), which is no video frame: take it with a quality of " +
+		"at most 99")
 	ErrAnimated = errors.New("the picture is an animation, which is no single video frame")
 )
 

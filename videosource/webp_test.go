@@ -40,9 +40,10 @@ func TestTheKeyFrameIsFoundWhereverItStands(t *testing.T) {
 	for name, webp := range map[string][]byte{
 		"alone":                   riff(chunk("VP8 ", frame)),
 		"after header and colour": riff(chunk("VP8X", make([]byte, 10)), chunk("ICCP", []byte("odd")), chunk("VP8 ", frame)),
-		"after transparency":      riff(chunk("VP8X", make([]byte, 10)), chunk("ALPH", []byte{1, 2, 3, 4, 5}), chunk("VP8 ", frame), chunk("EXIF", []byte("x"))),
-		"before a rest":           append(riff(chunk("VP8 ", frame)), "rest"...),
-		"without its padding":     riff(chunk("VP8 ", frame)[:8+len(frame)]),
+		"after transparency": riff(chunk("VP8X", make([]byte, 10)), chunk("ALPH", []byte{1, 2, 3, 4, 5}),
+			chunk("VP8 ", frame), chunk("EXIF", []byte("x"))),
+		"before a rest":       append(riff(chunk("VP8 ", frame)), "rest"...),
+		"without its padding": riff(chunk("VP8 ", frame)[:8+len(frame)]),
 	} {
 		got, width, height, err := videosource.VP8FromWebP(webp)
 		if err != nil || !bytes.Equal(got, frame) || width != 1281 || height != 721 {
@@ -53,7 +54,8 @@ func TestTheKeyFrameIsFoundWhereverItStands(t *testing.T) {
 
 func TestThePlayersWishToEnlargeIsNoPartOfTheSize(t *testing.T) {
 	frame := vp8(640|1<<14, 480|2<<14, "")
-	if _, width, height, err := videosource.VP8FromWebP(riff(chunk("VP8 ", frame))); err != nil || width != 640 || height != 480 {
+	if _, width, height, err := videosource.VP8FromWebP(riff(chunk("VP8 ", frame))); err != nil || width != 640 ||
+		height != 480 {
 		t.Errorf("got %d x %d, error %v, want 640 x 480", width, height, err)
 	}
 }
@@ -90,7 +92,8 @@ func TestWhatIsNoVideoFrameIsRefused(t *testing.T) {
 			t.Errorf("%s: got error %v, want one with %q", name, err, tc.want)
 		}
 	}
-	if _, _, _, err := videosource.VP8FromWebP(riff(chunk("VP8L", []byte("x")))); !errors.Is(err, videosource.ErrLossless) {
+	if _, _, _, err := videosource.VP8FromWebP(riff(chunk("VP8L", []byte("x")))); !errors.Is(err,
+		videosource.ErrLossless) {
 		t.Errorf("got error %v, want %v", err, videosource.ErrLossless)
 	}
 }

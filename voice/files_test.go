@@ -21,7 +21,8 @@ const opusHead = "OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
 
 // header returns the beginning of a stream.
 func header(serial uint32) string {
-	return oggPage(2, serial, 0, []byte{19}, opusHead) + oggPage(0, serial, 0, []byte{16}, "OpusTags\x00\x00\x00\x00\x00\x00\x00\x00")
+	return oggPage(2, serial, 0, []byte{19}, opusHead) +
+		oggPage(0, serial, 0, []byte{16}, "OpusTags\x00\x00\x00\x00\x00\x00\x00\x00")
 }
 
 // readAll gives the packets of an Ogg stream.
@@ -92,7 +93,8 @@ func TestFfmpegReadsOurOgg(t *testing.T) {
 	check.Installed(t, "ffmpeg")
 	in := stream(packets(t, 48000, tone(48000, 440, 0.5, 48000)))
 	in = append(in[:20:20], in[25:]...)
-	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", "-", "-ar", "48000", "-ac", "1", "-f", "s16le", "-")
+	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", "-", "-ar", "48000", "-ac", "1", "-f", "s16le",
+		"-")
 	cmd.Stdin = bytes.NewReader(written(t, in))
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
@@ -112,7 +114,8 @@ func TestFfmpegReadsOurOgg(t *testing.T) {
 func TestWeReadTheOggOfFfmpeg(t *testing.T) {
 	t.Parallel()
 	check.Installed(t, "ffmpeg")
-	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=440:duration=1:sample_rate=48000",
+	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-f", "lavfi", "-i",
+		"sine=440:duration=1:sample_rate=48000",
 		"-c:a", "libopus", "-ac", "2", "-f", "ogg", "-")
 	file, err := cmd.Output()
 	check.Must(t, err)
@@ -357,7 +360,10 @@ func decode(tb testing.TB, rate int, packets [][]byte) []int16 {
 func stream(opus [][]byte) []voice.Packet {
 	out := make([]voice.Packet, len(opus))
 	for i, o := range opus {
-		out[i] = voice.Packet{From: "ada", Sequence: uint16(65530 + i), Timestamp: math.MaxUint32 - 2000 + uint32(i)*960, Opus: o}
+		out[i] = voice.Packet{
+			From: "ada", Sequence: uint16(65530 + i), Timestamp: math.MaxUint32 - 2000 + uint32(i)*960,
+			Opus: o,
+		}
 	}
 	return out
 }

@@ -28,14 +28,16 @@ type EventKind string
 
 // The kinds of event.
 const (
-	PacketReceived EventKind = "heard"     // Packet is set
-	Joined         EventKind = "joined"    // Person is set; also of those who were there before us, and again when they are known better
-	Left           EventKind = "left"      // Person is set
-	Connected      EventKind = "connected" // we can be heard, for the first time or again
-	Interrupted    EventKind = "trouble"   // we cannot be heard for now; Text says why, for people
-	Moved          EventKind = "moved"     // somebody has moved us to another channel, which is Text
-	EncryptionOff  EventKind = "exposed"   // from now on those who carry the call can hear it; told where it is otherwise encrypted from end to end
-	EncryptionOn   EventKind = "sealed"    // they cannot any more
+	PacketReceived EventKind = "heard" // Packet is set
+	// Person is set; also of those who were there before us, and again when they are known better
+	Joined      EventKind = "joined"
+	Left        EventKind = "left"      // Person is set
+	Connected   EventKind = "connected" // we can be heard, for the first time or again
+	Interrupted EventKind = "trouble"   // we cannot be heard for now; Text says why, for people
+	Moved       EventKind = "moved"     // somebody has moved us to another channel, which is Text
+	// from now on those who carry the call can hear it; told where it is otherwise encrypted from end to end
+	EncryptionOff EventKind = "exposed"
+	EncryptionOn  EventKind = "sealed" // they cannot any more
 )
 
 // Event is one thing that happened in a call.
@@ -110,8 +112,9 @@ type Transcriber interface {
 	Transcribe(ctx context.Context, u Utterance) (Transcript, error)
 }
 
-// Synthesizer turns words into sound: Opus packets of [FrameTime] each, at 48 kHz, as soon as they are there. The sequence ends with
-// the last packet or with an error as its last element. Stopping to range, or the end of ctx, ends the work behind it.
+// Synthesizer turns words into sound: Opus packets of [FrameTime] each, at 48 kHz, as soon as they are there. The
+// sequence ends with the last packet or with an error as its last element. Stopping to range, or the end of ctx, ends
+// the work behind it.
 type Synthesizer interface {
 	Speak(ctx context.Context, text string) iter.Seq2[[]byte, error]
 }
@@ -130,8 +133,9 @@ type Spotter interface {
 	Listen(ctx context.Context, from string, found func(SpottedPhrase)) (SpotterStream, error)
 }
 
-// SpotterStream takes the sound of one person at [RateSpeech]. Write does not block; Close ends it and what it has started. Prefer says
-// what claim they have to be listened to, if not all can be: none, before it is called. It holds from their next words on.
+// SpotterStream takes the sound of one person at [RateSpeech]. Write does not block; Close ends it and what it has
+// started. Prefer says what claim they have to be listened to, if not all can be: none, before it is called. It holds
+// from their next words on.
 type SpotterStream interface {
 	Write(s Sound)
 	SetPriority(c SpotterPriority)

@@ -89,8 +89,8 @@ func readOggPage(r io.Reader) (oggPage, error) {
 	return p, nil
 }
 
-// OggReader takes the Opus packets out of an Ogg stream (RFC 7845) as it comes. Other streams in the same file are passed
-// over; a file of several, one after the other, is read as one. It is not safe for concurrent use.
+// OggReader takes the Opus packets out of an Ogg stream (RFC 7845) as it comes. Other streams in the same file are
+// passed over; a file of several, one after the other, is read as one. It is not safe for concurrent use.
 type OggReader struct {
 	from    *bufio.Reader
 	serial  uint32
@@ -222,10 +222,10 @@ const (
 	encoderName = "clank"
 )
 
-// WriteOgg writes packets of one person as an Ogg Opus file (RFC 7845), without encoding anything again. They must be in
-// order. Where the timestamps leave a gap (discontinuous transmission, or a loss), packets without frames stand in, as
-// section 4.1 asks, so that the file is as long as what was said; a gap of more than five seconds is shortened. Packets
-// that are not Opus are left out as if they had been lost.
+// WriteOgg writes packets of one person as an Ogg Opus file (RFC 7845), without encoding anything again. They must be
+// in order. Where the timestamps leave a gap (discontinuous transmission, or a loss), packets without frames stand in,
+// as section 4.1 asks, so that the file is as long as what was said; a gap of more than five seconds is shortened.
+// Packets that are not Opus are left out as if they had been lost.
 func WriteOgg(w io.Writer, packets []Packet) error {
 	o := &oggWriter{to: w}
 	channels := byte(1)
@@ -266,8 +266,8 @@ func samplesAhead(timestamp, of uint32) int64 {
 
 func opusSamples(d time.Duration) int64 { return int64(d * RateOpus / time.Second) }
 
-// fillerTOC returns a packet of one frame of nothing in the mode of the packet that began with toc, which asks a decoder to
-// conceal a loss.
+// fillerTOC returns a packet of one frame of nothing in the mode of the packet that began with toc, which asks a
+// decoder to conceal a loss.
 func fillerTOC(toc byte) byte { return toc &^ 3 }
 
 func opusHead(channels byte) []byte {

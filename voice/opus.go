@@ -60,7 +60,8 @@ func (d *OpusDecoder) Decode(opus []byte) (samples []int16, err error) {
 	return slices.Clone(d.buf[:n]), nil
 }
 
-// OpusEncoder encodes samples into packets of [FrameTime], 48 kHz: mono speech, or music in stereo. It is not safe for concurrent use.
+// OpusEncoder encodes samples into packets of [FrameTime], 48 kHz: mono speech, or music in stereo. It is not safe for
+// concurrent use.
 type OpusEncoder struct {
 	rate     int // samples per second, of all channels
 	opus     *gopus.Encoder
@@ -84,7 +85,9 @@ func NewOpusEncoder(rate int) (*OpusEncoder, error) {
 		e.pending = make([]int16, e.resample.delay()+1)
 	}
 	var err error
-	e.opus, err = gopus.NewEncoder(gopus.EncoderConfig{SampleRate: native, Channels: 1, Application: gopus.ApplicationVoIP})
+	e.opus, err = gopus.NewEncoder(gopus.EncoderConfig{
+		SampleRate: native, Channels: 1, Application: gopus.ApplicationVoIP,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("encode Opus from %d Hz: %w", rate, err)
 	}
@@ -99,7 +102,10 @@ func NewOpusEncoder(rate int) (*OpusEncoder, error) {
 func NewMusicEncoder() (*OpusEncoder, error) {
 	e := &OpusEncoder{rate: 2 * RateOpus, frame: 2 * RateOpus / 50, buf: make([]byte, maxOpusFrame+1)}
 	var err error
-	if e.opus, err = gopus.NewEncoder(gopus.EncoderConfig{SampleRate: RateOpus, Channels: 2, Application: gopus.ApplicationAudio}); err == nil {
+	if e.opus, err = gopus.NewEncoder(gopus.EncoderConfig{
+		SampleRate: RateOpus, Channels: 2,
+		Application: gopus.ApplicationAudio,
+	}); err == nil {
 		err = e.opus.SetBitrate(musicBitrate)
 	}
 	if err != nil {
@@ -228,7 +234,10 @@ func InspectOpus(opus []byte) (OpusShape, error) {
 func opusFrameTime(config int) time.Duration {
 	switch {
 	case config < 12: // SILK
-		return [4]time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond, 60 * time.Millisecond}[config&3]
+		return [4]time.Duration{
+			10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond,
+			60 * time.Millisecond,
+		}[config&3]
 	case config < 16: // hybrid
 		return [2]time.Duration{10 * time.Millisecond, 20 * time.Millisecond}[config&1]
 	default: // CELT

@@ -166,15 +166,27 @@ func TestAPacketTellsHowLongItSounds(t *testing.T) {
 		want voice.OpusShape
 	}{
 		{"silence", voice.OpusSilence[:], voice.OpusShape{Config: 31, Frames: 1, FrameTime: 20 * ms}},
-		{"nothing but a table of contents", []byte{0xFC}, voice.OpusShape{Config: 31, Stereo: true, Frames: 1, FrameTime: 20 * ms}},
+		{
+			"nothing but a table of contents",
+			[]byte{0xFC},
+			voice.OpusShape{Config: 31, Stereo: true, Frames: 1, FrameTime: 20 * ms},
+		},
 		{"the shortest", []byte{16 << 3, 1}, voice.OpusShape{Config: 16, Frames: 1, FrameTime: 2500 * time.Microsecond}},
 		{"SILK of 60 ms", []byte{3 << 3, 1}, voice.OpusShape{Config: 3, Frames: 1, FrameTime: 60 * ms}},
 		{"hybrid of 10 ms", []byte{12 << 3, 1}, voice.OpusShape{Config: 12, Frames: 1, FrameTime: 10 * ms}},
 		{"two equal", []byte{31<<3 | 1, 1, 2}, voice.OpusShape{Config: 31, Frames: 2, FrameTime: 20 * ms}},
 		{"two different", []byte{31<<3 | 2, 1, 9, 8, 7}, voice.OpusShape{Config: 31, Frames: 2, FrameTime: 20 * ms}},
 		{"three equal", []byte{31<<3 | 3, 3, 1, 2, 3}, voice.OpusShape{Config: 31, Frames: 3, FrameTime: 20 * ms}},
-		{"three with padding", []byte{31<<3 | 3, 3 | 64, 2, 1, 2, 3, 0, 0}, voice.OpusShape{Config: 31, Frames: 3, FrameTime: 20 * ms}},
-		{"three of their own lengths", []byte{31<<3 | 3, 3 | 128, 1, 0, 9, 8, 8}, voice.OpusShape{Config: 31, Frames: 3, FrameTime: 20 * ms}},
+		{
+			"three with padding",
+			[]byte{31<<3 | 3, 3 | 64, 2, 1, 2, 3, 0, 0},
+			voice.OpusShape{Config: 31, Frames: 3, FrameTime: 20 * ms},
+		},
+		{
+			"three of their own lengths",
+			[]byte{31<<3 | 3, 3 | 128, 1, 0, 9, 8, 8},
+			voice.OpusShape{Config: 31, Frames: 3, FrameTime: 20 * ms},
+		},
 	} {
 		got, err := voice.InspectOpus(c.opus)
 		if err != nil {
@@ -232,7 +244,14 @@ func resample(t *testing.T, samples []int16, from, to int) []int16 {
 
 func TestTonesKeepTheirLevelAndNothingFoldsBack(t *testing.T) {
 	t.Parallel()
-	for _, rates := range [][2]int{{48000, 16000}, {48000, 24000}, {24000, 48000}, {22050, 48000}, {44100, 16000}, {16000, 22050}} {
+	for _, rates := range [][2]int{
+		{48000, 16000},
+		{48000, 24000},
+		{24000, 48000},
+		{22050, 48000},
+		{44100, 16000},
+		{16000, 22050},
+	} {
 		from, to := rates[0], rates[1]
 		t.Run(fmt.Sprintf("%d to %d", from, to), func(t *testing.T) {
 			t.Parallel()

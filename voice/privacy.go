@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// PrivacyKey is a person on a server. Guild is empty where there are no servers: the page of the dashboard, a direct call.
+// PrivacyKey is a person on a server. Guild is empty where there are no servers: the page of the dashboard, a direct
+// call.
 type PrivacyKey struct {
 	Guild, User string
 }

@@ -56,10 +56,12 @@ func TestAChoiceCountsForOnePersonOnOneServerAndOutlivesTheProgram(t *testing.T)
 	check.Must(t, l.Set(t.Context(), "g", "ada", true))
 	for _, l := range []*voice.PrivacyList{l, open(t, store)} {
 		if !l.OptedOut("g", "ada") || l.OptedOut("h", "ada") || l.OptedOut("g", "bob") {
-			t.Errorf("ada here %v, ada elsewhere %v, bob %v", l.OptedOut("g", "ada"), l.OptedOut("h", "ada"), l.OptedOut("g", "bob"))
+			t.Errorf("ada here %v, ada elsewhere %v, bob %v", l.OptedOut("g", "ada"), l.OptedOut("h", "ada"),
+				l.OptedOut("g", "bob"))
 		}
 	}
-	if err := l.Set(t.Context(), "g", "ada", false); err != nil || l.OptedOut("g", "ada") || open(t, store).OptedOut("g", "ada") {
+	if err := l.Set(t.Context(), "g", "ada", false); err != nil || l.OptedOut("g", "ada") ||
+		open(t, store).OptedOut("g", "ada") {
 		t.Errorf("after taking it back: %v", err)
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Queue holds items, in order, for one goroutine that takes them out. Its methods are safe for concurrent use; the zero value is empty.
+// Queue holds items, in order, for one goroutine that takes them out. Its methods are safe for concurrent use; the zero
+// value is empty.
 type Queue[T any] struct {
 	mu    sync.Mutex
 	items []T
@@ -59,8 +60,8 @@ func (q *Queue[T]) wakeChannel() chan struct{} {
 // maxQueuedPackets is how many packets of sound wait for a reader that has fallen behind: five seconds of one person.
 const maxQueuedPackets = 250
 
-// EventQueue keeps the events of a [Line] in order for a reader that may fall behind. Only packets of sound are ever dropped, the
-// oldest first. Its methods are safe for concurrent use.
+// EventQueue keeps the events of a [Line] in order for a reader that may fall behind. Only packets of sound are ever
+// dropped, the oldest first. Its methods are safe for concurrent use.
 type EventQueue struct {
 	Events chan Event // to the reader; closed when Run returns
 

@@ -14,8 +14,8 @@ const (
 	kaiserBeta    = 8.0     // of the Kaiser window: about 80 dB
 )
 
-// Resampler brings a stream of mono samples to another rate: a windowed sinc in as many phases as the ratio of the rates
-// has (polyphase). The result is in time with what came in. It is not safe for concurrent use.
+// Resampler brings a stream of mono samples to another rate: a windowed sinc in as many phases as the ratio of the
+// rates has (polyphase). The result is in time with what came in. It is not safe for concurrent use.
 type Resampler struct {
 	up, down int
 	phases   [][]float32 // each reversed, to be laid over the samples as they came

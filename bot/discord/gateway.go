@@ -59,7 +59,8 @@ type Gateway struct {
 	// What it returns is called when the session stands, or could not be begun.
 	BeforeIdentify func(ctx context.Context) (begun func())
 
-	// UserToken says that the token is that of another kind of account, which is sent without the word that bots have before theirs.
+	// UserToken says that the token is that of another kind of account, which is sent without the word that bots have
+	// before theirs.
 	UserToken bool
 
 	// URL asks Discord where the gateway is: a whole WebSocket URL with its

@@ -167,7 +167,8 @@ func socketError(err error) error {
 		return fmt.Errorf("read from the gateway: %w", err)
 	}
 	switch code := int(ce.Code); code {
-	case CloseInvalidToken, CloseInvalidShard, CloseShardingRequired, CloseInvalidVersion, CloseInvalidIntents, CloseDisallowedIntents:
+	case CloseInvalidToken, CloseInvalidShard, CloseShardingRequired, CloseInvalidVersion, CloseInvalidIntents,
+		CloseDisallowedIntents:
 		return &GatewayRefusedError{Code: code, Reason: ce.Reason}
 	case 4007, 4009: // invalid sequence, timed out
 		return fmt.Errorf("%w with code %d (%s)", errSessionLost, code, ce.Reason)
@@ -205,5 +206,6 @@ func isDecodable(kind string, data json.RawMessage) bool {
 }
 
 func isBrokenGuild(g *discordgo.Guild) bool {
-	return g == nil || slices.Contains(g.Channels, nil) || slices.Contains(g.Members, nil) || slices.Contains(g.VoiceStates, nil)
+	return g == nil || slices.Contains(g.Channels, nil) || slices.Contains(g.Members, nil) ||
+		slices.Contains(g.VoiceStates, nil)
 }

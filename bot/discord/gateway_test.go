@@ -99,25 +99,33 @@ func say(t *testing.T, w town, text string) {
 
 func TestConnectionOutlivesWhatAGatewayCanDoToIt(t *testing.T) {
 	for name, trouble := range map[string]func(w town) error{
-		"a dropped socket":                      func(w town) error { return w.DropSockets(w.bot) },
-		"a wish to reconnect":                   func(w town) error { return w.Reconnect(w.bot) },
-		"an invalid session":                    func(w town) error { return w.InvalidateSession(w.bot, false) },
-		"an invalid session to resume":          func(w town) error { return w.InvalidateSession(w.bot, true) },
-		"an unknown error":                      func(w town) error { return w.CloseGateway(w.bot, 4000, "unknown") },
-		"a timed-out session":                   func(w town) error { return w.CloseGateway(w.bot, 4009, "timed out") },
-		"a wish for a heartbeat":                func(w town) error { return w.RequestHeartbeat(w.bot) },
-		"a guild that is null":                  func(w town) error { return w.Dispatch(w.bot, "GUILD_CREATE", "null") },
-		"a message that is null":                func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", "null") },
-		"a message that is a list":              func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", "[1]") },
-		"a message of wrong types":              func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", `{"id":7,"author":"x"}`) },
-		"an interaction of an unknown type":     func(w town) error { return w.Dispatch(w.bot, "INTERACTION_CREATE", `{"type":99,"data":{}}`) },
-		"an interaction without data":           func(w town) error { return w.Dispatch(w.bot, "INTERACTION_CREATE", `{"type":2}`) },
-		"an event nobody knows":                 func(w town) error { return w.Dispatch(w.bot, "MOON_PHASE", `{}`) },
-		"a handler that panics":                 func(w town) error { return w.Dispatch(w.bot, "PANIC_PLEASE", `{}`) },
-		"text that is not JSON":                 func(w town) error { return w.SendRaw(w.bot, "{") },
-		"null":                                  func(w town) error { return w.SendRaw(w.bot, "null") },
-		"an operation nobody knows":             func(w town) error { return w.SendRaw(w.bot, `{"op":77,"d":null}`) },
-		"a second wish to reconnect, by return": func(w town) error { return errors.Join(w.Reconnect(w.bot), w.Reconnect(w.bot)) },
+		"a dropped socket":             func(w town) error { return w.DropSockets(w.bot) },
+		"a wish to reconnect":          func(w town) error { return w.Reconnect(w.bot) },
+		"an invalid session":           func(w town) error { return w.InvalidateSession(w.bot, false) },
+		"an invalid session to resume": func(w town) error { return w.InvalidateSession(w.bot, true) },
+		"an unknown error":             func(w town) error { return w.CloseGateway(w.bot, 4000, "unknown") },
+		"a timed-out session":          func(w town) error { return w.CloseGateway(w.bot, 4009, "timed out") },
+		"a wish for a heartbeat":       func(w town) error { return w.RequestHeartbeat(w.bot) },
+		"a guild that is null":         func(w town) error { return w.Dispatch(w.bot, "GUILD_CREATE", "null") },
+		"a message that is null":       func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", "null") },
+		"a message that is a list":     func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", "[1]") },
+		"a message of wrong types": func(w town) error {
+			return w.Dispatch(w.bot, "MESSAGE_CREATE", `{"id":7,"author":"x"}`)
+		},
+		"an interaction of an unknown type": func(w town) error {
+			return w.Dispatch(w.bot, "INTERACTION_CREATE", `{"type":99,"data":{}}`)
+		},
+		"an interaction without data": func(w town) error {
+			return w.Dispatch(w.bot, "INTERACTION_CREATE", `{"type":2}`)
+		},
+		"an event nobody knows":     func(w town) error { return w.Dispatch(w.bot, "MOON_PHASE", `{}`) },
+		"a handler that panics":     func(w town) error { return w.Dispatch(w.bot, "PANIC_PLEASE", `{}`) },
+		"text that is not JSON":     func(w town) error { return w.SendRaw(w.bot, "{") },
+		"null":                      func(w town) error { return w.SendRaw(w.bot, "null") },
+		"an operation nobody knows": func(w town) error { return w.SendRaw(w.bot, `{"op":77,"d":null}`) },
+		"a second wish to reconnect, by return": func(w town) error {
+			return errors.Join(w.Reconnect(w.bot), w.Reconnect(w.bot))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t, discordtest.Config{})
@@ -159,7 +167,9 @@ func TestHeartbeatsThatAreNotAnsweredEndTheSocket(t *testing.T) {
 	awaitMessage(t, ch, "before")
 	w.WithholdHeartbeatACK(true)
 	before := len(w.Disconnects())
-	check.Must(t, w.Wait(voicetest.Deadline(t), "the client to hang up", func() bool { return len(w.Disconnects()) > before }))
+	check.Must(t, w.Wait(voicetest.Deadline(t), "the client to hang up", func() bool {
+		return len(w.Disconnects()) > before
+	}))
 	w.WithholdHeartbeatACK(false)
 	check.Must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
 }
@@ -209,7 +219,10 @@ func TestOpenGivesUpWithItsContextAndNamesTheLastFailure(t *testing.T) {
 func TestSendReachesTheGateway(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	c, _ := mustConnect(t, w)
-	check.Must(t, c.Send(t.Context(), opVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}))
+	check.Must(t, c.Send(t.Context(), opVoiceState, map[string]any{
+		"guild_id": w.room.GuildID, "channel_id": nil,
+		"self_mute": false, "self_deaf": false,
+	}))
 	if _, err := w.WaitReceived(voicetest.Deadline(t), opVoiceState, 0); err != nil {
 		t.Error(err)
 	}

@@ -75,7 +75,9 @@ func (c *GuildCache) Parts(guild string) (channels, roles []Named) {
 }
 
 func byName(list []Named) []Named {
-	slices.SortFunc(list, func(a, b Named) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(list, func(a, b Named) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
 	return list
 }
 

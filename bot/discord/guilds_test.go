@@ -60,7 +60,8 @@ func TestReadableAreChannelsWithTheirHistory(t *testing.T) {
 		"threads": [{"id": "talk", "type": 11, "parent_id": "open"}, {"id": "secret", "type": 12, "parent_id": "open"},
 			{"id": "below", "type": 11, "parent_id": "hidden"}]}`))
 	for who, want := range map[string]string{
-		"eve": "open talk", "eve mod": "open secret talk", "eve admin": "below hidden new open secret talk", "owner": "below hidden new open secret talk",
+		"eve": "open talk", "eve mod": "open secret talk", "eve admin": "below hidden new open secret talk",
+		"owner": "below hidden new open secret talk",
 	} {
 		user, role, _ := strings.Cut(who, " ")
 		list, _ := c.Readable("g", user, []string{role})

@@ -171,13 +171,16 @@ var markdownChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 // or mentions, and in the order in which it is written, cut to at most n characters before escaping.
 func EscapeLine(s string, n int) string {
 	s = markdownChars().ReplaceAllString(untrusted.ShortenLine(dropBidiControls(s), n), `\$0`)
-	return invitationPattern().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
+	return invitationPattern().ReplaceAllStringFunc(s, func(found string) string {
+		return strings.ReplaceAll(found, "/", `\/`)
+	})
 }
 
 // invitationPattern matches addresses that Discord shows as a card to click on even
 // where previews are off.
 var invitationPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)<?\b(?:https?://)?(?:[\w-]+\.)*(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts?|template|events|activities))/[^\s<>()\x60]*>?`)
+	return regexp.MustCompile(
+		`(?i)<?\b(?:https?://)?(?:[\w-]+\.)*(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts?|template|events|activities))/[^\s<>()\x60]*>?`)
 })
 
 // dropBidiControls drops the characters that make text read in another order than it is

@@ -16,9 +16,12 @@ func TestSplit(t *testing.T) {
 		text string
 		want []string
 	}{
-		"nothing":             {"", nil},
-		"short":               {"one\n\ntwo", []string{"one\n\ntwo"}},
-		"on lines":            {"aaaaaaaaaaaa\nbbbbbbbbbbbb\ncccccccccccc", []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"}},
+		"nothing": {"", nil},
+		"short":   {"one\n\ntwo", []string{"one\n\ntwo"}},
+		"on lines": {
+			"aaaaaaaaaaaa\nbbbbbbbbbbbb\ncccccccccccc",
+			[]string{"aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"},
+		},
 		"on sentences":        {"One is here. Two is here too.", []string{"One is here.", "Two is here too."}},
 		"on spaces":           {"aaaaa bbbbb ccccc ddddd", []string{"aaaaa bbbbb ccccc", "ddddd"}},
 		"without spaces":      {strings.Repeat("x", 45), []string{strings.Repeat("x", 20), strings.Repeat("x", 20), "xxxxx"}},
@@ -41,7 +44,11 @@ func TestSplit(t *testing.T) {
 }
 
 func FuzzSplit(f *testing.F) {
-	for _, s := range []string{"", "a b c", "```go\nx\n```", "```\n" + strings.Repeat("y", 90), "`````` ```\n ```", "😀😀 。\n\n\n.", "```" + strings.Repeat("z", 99) + "\n\xff", strings.Repeat("`", 99), "```\n```N" + strings.Repeat("````` `", 9), "```````````\n" + strings.Repeat("`````` ", 30)} {
+	for _, s := range []string{
+		"", "a b c", "```go\nx\n```", "```\n" + strings.Repeat("y", 90), "`````` ```\n ```",
+		"😀😀 。\n\n\n.", "```" + strings.Repeat("z", 99) + "\n\xff", strings.Repeat("`", 99), "```\n```N" +
+			strings.Repeat("````` `", 9), "```````````\n" + strings.Repeat("`````` ", 30),
+	} {
 		f.Add(s)
 	}
 	squeeze := func(s string) string {
@@ -117,7 +124,10 @@ func TestAnAnswerShowsWhereItsLinksLead(t *testing.T) {
 }
 
 func FuzzHonest(f *testing.F) {
-	for _, s := range []string{"[a](b)", "[[a](b)](c)", "`[a](b)`", "```[a](b)```[c](d)", `\[a](b)`, "[a](b(c)d)", "[a]((", "``[a`](b)", "[" + strings.Repeat("[", 50) + "](", "[`](a)`](b)"} {
+	for _, s := range []string{
+		"[a](b)", "[[a](b)](c)", "`[a](b)`", "```[a](b)```[c](d)", `\[a](b)`, "[a](b(c)d)", "[a]((",
+		"``[a`](b)", "[" + strings.Repeat("[", 50) + "](", "[`](a)`](b)",
+	} {
 		f.Add(s)
 	}
 	code := regexp.MustCompile("(?s)```.*?```|``.*?``|`[^`]*`|\\\\.")

@@ -201,7 +201,8 @@ func (s *Shards) openMissed(ctx context.Context) {
 	s.listening = ctx.Done()
 	for _, session := range s.Former {
 		m := &missedEvents{
-			Token: s.Token, Session: session, HTTPClient: s.HTTPClient, Logger: cmp.Or(s.Logger, slog.New(slog.DiscardHandler)), MinWait: s.MinWait,
+			Token: s.Token, Session: session, HTTPClient: s.HTTPClient, Logger: cmp.Or(s.Logger, slog.New(slog.DiscardHandler)),
+			MinWait: s.MinWait,
 			OnDispatch: func(kind string, data json.RawMessage) bool {
 				s.dispatching.Lock()
 				defer s.dispatching.Unlock()

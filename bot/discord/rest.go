@@ -278,11 +278,14 @@ func (b *bucket) take(ctx context.Context) error {
 
 // sendOnce sends the request on the locked bucket, which it releases. It is not
 // given up when ctx ends, only after its time.
-func sendOnce(ctx context.Context, s *discordgo.Session, r apiRequest, b *discordgo.Bucket, contentType string, body []byte) ([]byte, error) {
+func sendOnce(ctx context.Context, s *discordgo.Session, r apiRequest, b *discordgo.Bucket, contentType string,
+	body []byte,
+) ([]byte, error) {
 	within := requestTimeout + min(time.Duration(len(body))*time.Second/slowestUpload, longestUpload)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	answer, err := s.RequestWithLockedBucket(r.method, discordgo.EndpointAPI+strings.TrimPrefix(r.path, "/"), contentType, body, b, 0,
+	answer, err := s.RequestWithLockedBucket(r.method, discordgo.EndpointAPI+strings.TrimPrefix(r.path, "/"), contentType,
+		body, b, 0,
 		discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
 	if err == nil {
 		return answer, nil
@@ -296,7 +299,8 @@ func newAPIError(r apiRequest, answer []byte, err error) error {
 	var rest *discordgo.RESTError
 	switch {
 	case errors.As(err, &limited):
-		e.Status, e.Message, e.after = http.StatusTooManyRequests, limited.Message, min(max(limited.RetryAfter, 0), longestWait)
+		e.Status, e.Message, e.after = http.StatusTooManyRequests, limited.Message,
+			min(max(limited.RetryAfter, 0), longestWait)
 		var body struct{ Code int }
 		if json.Unmarshal(answer, &body) == nil {
 			e.Code = body.Code // a limit that passes has none

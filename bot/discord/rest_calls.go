@@ -192,7 +192,10 @@ func (c *REST) Send(ctx context.Context, channel string, m OutgoingMessage) (id 
 // Edit changes a message of the bot.
 func (c *REST) Edit(ctx context.Context, channel, id string, m OutgoingMessage) error {
 	p, fs := m.edited()
-	return c.do(ctx, apiRequest{method: http.MethodPatch, path: "/channels/" + channel + "/messages/" + id, in: p, files: fs})
+	return c.do(ctx, apiRequest{
+		method: http.MethodPatch, path: "/channels/" + channel + "/messages/" + id, in: p,
+		files: fs,
+	})
 }
 
 // StartThread opens a thread below a message, if there is none yet, and returns its id.
@@ -216,7 +219,8 @@ func (c *REST) Delete(ctx context.Context, channel, id string) error {
 // DeleteResponse removes the first answer to an interaction.
 func (c *REST) DeleteResponse(ctx context.Context, i *discordgo.Interaction) error {
 	return c.do(ctx, apiRequest{
-		method: http.MethodDelete, path: interactionWebhook(i) + "/messages/@original", route: "/webhooks/…/messages/@original",
+		method: http.MethodDelete, path: interactionWebhook(i) + "/messages/@original",
+		route: "/webhooks/…/messages/@original",
 	})
 }
 
@@ -224,7 +228,9 @@ func (c *REST) DeleteResponse(ctx context.Context, i *discordgo.Interaction) err
 const ResponseLaunchActivity discordgo.InteractionResponseType = 12
 
 // Respond answers an interaction for the first time, with a response of kind.
-func (c *REST) Respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m OutgoingMessage) error {
+func (c *REST) Respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType,
+	m OutgoingMessage,
+) error {
 	in := struct {
 		Type discordgo.InteractionResponseType `json:"type"`
 		Data *messagePayload                   `json:"data,omitempty"`
@@ -245,7 +251,8 @@ func (c *REST) Respond(ctx context.Context, i *discordgo.Interaction, kind disco
 // Complete answers an interaction of somebody who types with what they could mean, 25 choices at most.
 func (c *REST) Complete(ctx context.Context, i *discordgo.Interaction, list []Choice) error {
 	in := map[string]any{
-		"type": discordgo.InteractionApplicationCommandAutocompleteResult, "data": map[string]any{"choices": append([]Choice{}, list...)},
+		"type": discordgo.InteractionApplicationCommandAutocompleteResult,
+		"data": map[string]any{"choices": append([]Choice{}, list...)},
 	}
 	return c.callback(ctx, i, in)
 }
@@ -279,11 +286,15 @@ func (c *REST) OpenForm(ctx context.Context, i *discordgo.Interaction, f Form) e
 			style = discordgo.TextInputParagraph
 		}
 		rows[n] = discordgo.ActionsRow{Components: []discordgo.MessageComponent{discordgo.TextInput{
-			CustomID: x.ID, Label: x.Label, Placeholder: x.Hint, Value: x.Value, Style: style, Required: !x.Optional, MaxLength: x.Max,
+			CustomID: x.ID, Label: x.Label, Placeholder: x.Hint, Value: x.Value, Style: style, Required: !x.Optional,
+			MaxLength: x.Max,
 		}}}
 	}
 	return c.callback(ctx, i, map[string]any{
-		"type": discordgo.InteractionResponseModal, "data": map[string]any{"custom_id": f.ID, "title": f.Title, "components": rows},
+		"type": discordgo.InteractionResponseModal, "data": map[string]any{
+			"custom_id": f.ID, "title": f.Title,
+			"components": rows,
+		},
 	})
 }
 
@@ -304,8 +315,9 @@ func (c *REST) EditResponse(ctx context.Context, i *discordgo.Interaction, m Out
 	p, fs := m.edited()
 	var out discordgo.Message
 	err = c.do(ctx, apiRequest{
-		method: http.MethodPatch, path: interactionWebhook(i) + "/messages/@original", route: "/webhooks/…/messages/@original",
-		in: p, files: fs, out: &out,
+		method: http.MethodPatch, path: interactionWebhook(i) + "/messages/@original",
+		route: "/webhooks/…/messages/@original",
+		in:    p, files: fs, out: &out,
 	})
 	return out.ID, err
 }
@@ -313,7 +325,8 @@ func (c *REST) EditResponse(ctx context.Context, i *discordgo.Interaction, m Out
 // FollowUp adds a further answer to an interaction.
 func (c *REST) FollowUp(ctx context.Context, i *discordgo.Interaction, m OutgoingMessage) error {
 	return c.do(ctx, apiRequest{
-		method: http.MethodPost, path: interactionWebhook(i), route: "/webhooks/…", in: m.payload(), files: attachments(m.Files),
+		method: http.MethodPost, path: interactionWebhook(i), route: "/webhooks/…", in: m.payload(),
+		files: attachments(m.Files),
 	})
 }
 
@@ -348,7 +361,8 @@ func (c *REST) MessagesSince(ctx context.Context, channel string, since time.Tim
 	const epoch = 1420070400000 // milliseconds of the first second of 2015, from which Discord's ids count
 	after := strconv.FormatInt(max(0, since.UnixMilli()-epoch)<<22, 10)
 	var ms []*discordgo.Message
-	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/channels/" + channel + "/messages?limit=100&after=" + after, out: &ms})
+	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/channels/" + channel + "/messages?limit=100&after=" +
+		after, out: &ms})
 	slices.Reverse(ms)
 	return ms, err
 }
@@ -402,7 +416,10 @@ const EntryPoint discordgo.ApplicationCommandType = 4
 // Commands returns the commands of the application that exist everywhere.
 func (c *REST) Commands(ctx context.Context, app string) ([]*discordgo.ApplicationCommand, error) {
 	var cmds []*discordgo.ApplicationCommand
-	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/applications/" + app + "/commands?with_localizations=true", out: &cmds})
+	err := c.do(ctx, apiRequest{
+		method: http.MethodGet, path: "/applications/" + app + "/commands?with_localizations=true",
+		out: &cmds,
+	})
 	return cmds, err
 }
 

@@ -96,10 +96,12 @@ func TestServerErrorsAreTriedAgainTwice(t *testing.T) {
 func TestRefusalsAreNotTriedAgain(t *testing.T) {
 	a := serve(t, status(403, `{"code":50013,"message":"Missing Permissions"}`))
 	_, err := a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "hi"})
-	if !discord.IsCode(err, discord.CodeMissingPermission) || discord.IsCode(err, discord.CodeMissingAccess) || a.count() != 1 {
+	if !discord.IsCode(err, discord.CodeMissingPermission) || discord.IsCode(err, discord.CodeMissingAccess) ||
+		a.count() != 1 {
 		t.Errorf("error %v after %d tries", err, a.count())
 	}
-	if got, want := err.Error(), "discord answered POST /channels/1/messages with 403: Missing Permissions (50013)"; got != want {
+	if got, want := err.Error(),
+		"discord answered POST /channels/1/messages with 403: Missing Permissions (50013)"; got != want {
 		t.Errorf("error = %q, want %q", got, want)
 	}
 	if discord.IsCode(errors.New("x"), 0) {
@@ -109,7 +111,9 @@ func TestRefusalsAreNotTriedAgain(t *testing.T) {
 
 func TestErrorsDoNotTellTokens(t *testing.T) {
 	i := &discordgo.Interaction{ID: "1", AppID: "2", Token: "very-secret"}
-	for name, a := range map[string]*api{"refused": serve(t, status(404, `{"code":10062,"message":"Unknown interaction"}`)), "cut": serve(t, hang)} {
+	for name, a := range map[string]*api{
+		"refused": serve(t, status(404, `{"code":10062,"message":"Unknown interaction"}`)), "cut": serve(t, hang),
+	} {
 		for _, err := range []error{
 			a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate, discord.OutgoingMessage{}),
 			check.Err(a.EditResponse(t.Context(), i, discord.OutgoingMessage{})),
@@ -171,7 +175,8 @@ func TestAnswersToInteractionsPassTheGlobalLimit(t *testing.T) {
 		t.Errorf("Send = %v", err)
 	}
 	i := &discordgo.Interaction{ID: "1", AppID: "2", Token: "t"}
-	if err := a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate, discord.OutgoingMessage{}); err != nil {
+	if err := a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate,
+		discord.OutgoingMessage{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -296,7 +301,11 @@ func TestGatewayAddress(t *testing.T) {
 
 func TestMessagesReplaceOrKeepTheirFiles(t *testing.T) {
 	a := serve(t, posted)
-	for _, m := range []discord.OutgoingMessage{{Content: "a"}, {Content: "b", KeepFiles: true}, {Content: "c", Files: []discord.File{{Name: "x.png", MediaType: "image/png", Data: []byte("PNG")}}}} {
+	for _, m := range []discord.OutgoingMessage{
+		{Content: "a"},
+		{Content: "b", KeepFiles: true},
+		{Content: "c", Files: []discord.File{{Name: "x.png", MediaType: "image/png", Data: []byte("PNG")}}},
+	} {
 		check.Must(t, a.Edit(t.Context(), "1", "2", m))
 	}
 	for i, want := range []string{`"attachments":[]`, ``, `filename="x.png"`} {
@@ -316,7 +325,8 @@ func TestARefusalNamesTheFields(t *testing.T) {
 		"0":{"options":{"1":{"name":{"_errors":[{"code":"BASE_TYPE_MAX_LENGTH","message":"Must be 32 or fewer in length."}]}}}},
 		"2":{"_errors":[{"code":"APPLICATION_COMMANDS_DUPLICATE_NAME","message":"Application command names must be unique"}]}}}`))
 	err := a.PutCommands(t.Context(), "1", nil)
-	for _, part := range []string{"0.options.1.name: Must be 32 or fewer in length.", "2: Application command names must be unique", "50035"} {
+	for _, part := range []string{"0.options.1.name: Must be 32 or fewer in length.", "2: Application command names " +
+		"must be unique", "50035"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v lacks %q", err, part)
 		}

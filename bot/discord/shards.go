@@ -34,7 +34,8 @@ type Shards struct {
 
 	HTTPClient *http.Client
 	Logger     *slog.Logger
-	MinWait    time.Duration // see [Gateway]; five times as long is between two sessions that are begun one after the other
+	// see [Gateway]; five times as long is between two sessions that are begun one after the other
+	MinWait time.Duration
 
 	list []*Gateway
 	done chan struct{}

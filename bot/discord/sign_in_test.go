@@ -44,7 +44,10 @@ func TestSignInRefusesWhatWasNotAgreedToForIt(t *testing.T) {
 		state func() (state, code string)
 		want  error
 	}{
-		"a state that was used": {func() (string, string) { return used, s.Authorize(app, ada, challenge) }, discord.ErrStateInvalid},
+		"a state that was used": {
+			func() (string, string) { return used, s.Authorize(app, ada, challenge) },
+			discord.ErrStateInvalid,
+		},
 		"a state of another run": {func() (string, string) {
 			state, challenge := new(discord.SignIn).Begin()
 			return state, s.Authorize(app, ada, challenge)

@@ -65,7 +65,10 @@ func listHandler(path, key string, keys ...string) func(context.Context, *toolCa
 		list, _ := answer[key].([]any)
 		details := pickFields(answer, "ok", "targetId", "url")
 		details[strings.TrimSuffix(key, "s")+"Count"] = len(list)
-		return Result{Text: untrusted.Wrap(encodeJSON(answer)), Details: markExternal(strings.TrimPrefix(path, "/"), details)}, nil
+		return Result{
+			Text:    untrusted.Wrap(encodeJSON(answer)),
+			Details: markExternal(strings.TrimPrefix(path, "/"), details),
+		}, nil
 	}
 }
 
@@ -187,10 +190,12 @@ func uploadFiles(ctx context.Context, c *toolCall) (Result, error) {
 // performAct sends an act.
 func performAct(ctx context.Context, c *toolCall) (Result, error) {
 	if len(c.act) == 0 || callInput(c.act).str("kind") == "" {
-		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.tool.Kinds(), ", "))
+		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " +
+			strings.Join(c.tool.Kinds(), ", "))
 	}
 	if !c.tool.settings().EvaluateEnabled() && runsScript(c.act, 0) {
-		return Result{}, newCallError("scripts may not be run here (browser.evaluateEnabled=false); use snapshot, text and the other kinds")
+		return Result{}, newCallError("scripts may not be run here (browser.evaluateEnabled=false); use snapshot, text and " +
+			"the other kinds")
 	}
 	answer, err := c.post(ctx, "/act", c.act)
 	if err != nil && c.guest == nil && c.mayDropTarget(ctx, err) {
@@ -232,7 +237,8 @@ func runsScript(act map[string]any, depth int) bool {
 // it could hit.
 func (c *toolCall) mayDropTarget(ctx context.Context, err error) bool {
 	in := callInput(c.act)
-	if !isTabGone(err) || in.str("targetId") == "" || !slices.Contains([]string{"hover", "scrollIntoView", "wait"}, in.str("kind")) {
+	if !isTabGone(err) || in.str("targetId") == "" || !slices.Contains([]string{"hover", "scrollIntoView", "wait"},
+		in.str("kind")) {
 		return false
 	}
 	status, err := c.get(ctx, "/", nil)

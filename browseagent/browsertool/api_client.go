@@ -37,7 +37,9 @@ type APIClient struct {
 // Call sends one request. query and body may be nil; body is encoded as JSON. If the answer is not JSON, Call returns
 // {"error": text} for a status other than 2xx, and [ErrAPIBadAnswer] otherwise. A nil error means that the API, or a
 // proxy in front of it, answered.
-func (c *APIClient) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
+func (c *APIClient) Call(ctx context.Context, method, path string, query url.Values,
+	body any,
+) (status int, answer json.RawMessage, err error) {
 	req, err := c.request(ctx, method, path, query, body)
 	if err != nil {
 		return 0, nil, err
@@ -63,7 +65,9 @@ func (c *APIClient) Call(ctx context.Context, method, path string, query url.Val
 }
 
 // request prepares the request.
-func (c *APIClient) request(ctx context.Context, method, path string, query url.Values, body any) (*http.Request, error) {
+func (c *APIClient) request(ctx context.Context, method, path string, query url.Values,
+	body any,
+) (*http.Request, error) {
 	target, err := url.Parse(strings.TrimRight(c.URL, "/") + path)
 	if err != nil || target.Host == "" {
 		return nil, fmt.Errorf("%w: its address is not a URL", ErrAPIUnreachable)

@@ -31,7 +31,10 @@ func serve(t *testing.T, h http.HandlerFunc) *browsertool.APIClient {
 func TestACallCarriesQueryBodyAndToken(t *testing.T) {
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
-		_ = json.NewEncoder(w).Encode([]string{r.Method, r.URL.String(), r.Header.Get("Authorization"), r.Header.Get("Content-Type"), string(b)})
+		_ = json.NewEncoder(w).Encode([]string{
+			r.Method, r.URL.String(), r.Header.Get("Authorization"),
+			r.Header.Get("Content-Type"), string(b),
+		})
 	})
 	status, answer, err := c.Call(t.Context(), "POST", "/act", url.Values{"profile": {"a b"}}, map[string]int{"x": 1})
 	want := `["POST","/act?profile=a+b","Bearer secret","application/json","{\"x\":1}"]`
@@ -68,7 +71,10 @@ func TestFailuresNameTheirLayer(t *testing.T) {
 		"empty":             {c: serve(t, say(200, "")), want: browsertool.ErrAPIBadAnswer, status: 200},
 		"an error as text":  {c: serve(t, say(401, "Unauthorized")), status: 401, answer: `{"error":"Unauthorized"}`},
 		"an error, no text": {c: serve(t, say(503, "")), status: 503, answer: `{"error":"Service Unavailable"}`},
-		"an error as it is": {c: serve(t, say(404, `{"error":"tab not found"}`)), status: 404, answer: `{"error":"tab not found"}`},
+		"an error as it is": {
+			c: serve(t, say(404, `{"error":"tab not found"}`)), status: 404,
+			answer: `{"error":"tab not found"}`,
+		},
 		"redirect is no place": {c: serve(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, gone.URL, http.StatusTemporaryRedirect)
 		}), status: 307, answer: `{"error":"Temporary Redirect"}`},
@@ -229,19 +235,37 @@ func TestTargetsAreChosenByRule(t *testing.T) {
 		{"no sandbox", browsertool.Targets{Host: host, AllowHostControl: true}, nil, "sandbox", "", "no sandbox"},
 		{"one node by itself", browsertool.Targets{Host: host, AllowHostControl: true}, one, "", "", "n1"},
 		{"several nodes are not guessed", browsertool.Targets{Host: host, AllowHostControl: true}, two, "", "", "host"},
-		{"several nodes, asked", browsertool.Targets{Host: host, AllowHostControl: true}, two, "node", "", "name one with node: n1 (Desk), n2 (Lab)"},
+		{
+			"several nodes, asked",
+			browsertool.Targets{Host: host, AllowHostControl: true},
+			two, "node", "",
+			"name one with node: n1 (Desk), n2 (Lab)",
+		},
 		{"the configured node", browsertool.Targets{Host: host, Node: "n2"}, two, "", "", "n2"},
-		{"the configured node is away", browsertool.Targets{Host: host, AllowHostControl: true, Node: "n2"}, nil, "", "", "no node with a browser"},
+		{
+			"the configured node is away",
+			browsertool.Targets{Host: host, AllowHostControl: true, Node: "n2"},
+			nil, "", "",
+			"no node with a browser",
+		},
 		{"by id", browsertool.Targets{Sandbox: box}, two, "", "n2", "n2"},
 		{"by name", browsertool.Targets{}, two, "node", "desk", "n1"},
 		{"ambiguous name", browsertool.Targets{}, two, "node", "Lab", "several nodes are called"},
 		{"unknown node", browsertool.Targets{}, two, "node", "x", `no node "x"`},
 		{"no nodes", browsertool.Targets{}, nil, "node", "", "no node with a browser"},
-		{"manual waits to be asked", browsertool.Targets{Host: host, AllowHostControl: true, NodeMode: browsertool.NodeManual}, one, "", "", "host"},
+		{"manual waits to be asked", browsertool.Targets{
+			Host: host, AllowHostControl: true,
+			NodeMode: browsertool.NodeManual,
+		}, one, "", "", "host"},
 		{"manual, asked", browsertool.Targets{NodeMode: browsertool.NodeManual}, one, "node", "", "n1"},
 		{"off", browsertool.Targets{Host: host, AllowHostControl: true, NodeMode: browsertool.NodeOff}, one, "", "", "host"},
 		{"off, asked", browsertool.Targets{NodeMode: browsertool.NodeOff}, one, "", "n1", "switched off"},
-		{"node with another place", browsertool.Targets{Host: host, AllowHostControl: true}, one, "host", "n1", `target="node" only`},
+		{
+			"node with another place",
+			browsertool.Targets{Host: host, AllowHostControl: true},
+			one, "host", "n1",
+			`target="node" only`,
+		},
 	} {
 		tt.targets.Nodes = func(context.Context) ([]browsertool.Target, error) { return tt.nodes, nil }
 		got, err := tt.targets.Pick(t.Context(), tt.place, tt.node)
@@ -255,9 +279,12 @@ func TestTargetsAreChosenByRule(t *testing.T) {
 func TestCallsBecomeRequests(t *testing.T) {
 	a := newAPI(t)
 	for _, line := range []string{
-		"GET /doctor", "GET /", "POST /start", "POST /stop", "GET /profiles", "GET /tabs", "POST /tabs/open", "POST /tabs/focus", "DELETE /tabs/t1",
-		"GET /snapshot", "POST /navigate", "GET /console", "GET /requests", "GET /errors", "GET /text", "GET /cookies", "POST /trace/start", "POST /trace/stop", "POST /set/device", "POST /set/media",
-		"POST /set/timezone", "POST /set/locale", "POST /pdf", "POST /download", "POST /wait/download", "POST /hooks/file-chooser",
+		"GET /doctor", "GET /", "POST /start", "POST /stop", "GET /profiles", "GET /tabs", "POST /tabs/open",
+		"POST /tabs/focus", "DELETE /tabs/t1",
+		"GET /snapshot", "POST /navigate", "GET /console", "GET /requests", "GET /errors", "GET /text", "GET /cookies",
+		"POST /trace/start", "POST /trace/stop", "POST /set/device", "POST /set/media",
+		"POST /set/timezone", "POST /set/locale", "POST /pdf", "POST /download", "POST /wait/download",
+		"POST /hooks/file-chooser",
 		"POST /hooks/dialog", "POST /act",
 	} {
 		a.on(line, 200, `{"ok":true,"targetId":"T"}`)
@@ -269,7 +296,10 @@ func TestCallsBecomeRequests(t *testing.T) {
 		{`{"action":"stop"}`, "POST /stop {}\nGET /"},
 		{`{"action":"profiles"}`, `GET /profiles`},
 		{`{"action":"tabs","targetId":"","ref":null,"paths":[]}`, `GET /tabs`},
-		{`{"action":"open","url":"https://x.test/","label":"docs"}`, `POST /tabs/open {"label":"docs","url":"https://x.test/"}`},
+		{
+			`{"action":"open","url":"https://x.test/","label":"docs"}`,
+			`POST /tabs/open {"label":"docs","url":"https://x.test/"}`,
+		},
 		{`{"action":"open","targetUrl":"https://x.test/"}`, `POST /tabs/open {"url":"https://x.test/"}`},
 		{`{"action":"focus","targetId":"t1"}`, `POST /tabs/focus {"targetId":"t1"}`},
 		{`{"action":"close","targetId":"t1"}`, `DELETE /tabs/t1`},
@@ -279,8 +309,15 @@ func TestCallsBecomeRequests(t *testing.T) {
 		{`{"action":"snapshot","snapshotFormat":"ai","maxChars":0}`, `GET /snapshot?format=ai&maxChars=0`},
 		{`{"action":"snapshot","snapshotFormat":"aria","limit":7}`, `GET /snapshot?format=aria&limit=7`},
 		{`{"action":"snapshot","after":"e7"}`, `GET /snapshot?after=e7&maxChars=40000`},
-		{`{"action":"snapshot","query":"sign in","targetId":"t1","interactive":true,"urls":"true"}`, `GET /snapshot?interactive=true&maxChars=0&targetId=t1&urls=true`},
-		{`{"action":"navigate","targetUrl":"https://x.test/","targetId":"t1","timeoutMs":900}`, "POST /navigate {\"targetId\":\"t1\",\"timeoutMs\":900,\"url\":\"https://x.test/\"}\nGET /snapshot?mode=efficient&targetId=T"},
+		{
+			`{"action":"snapshot","query":"sign in","targetId":"t1","interactive":true,"urls":"true"}`,
+			`GET /snapshot?interactive=true&maxChars=0&targetId=t1&urls=true`,
+		},
+		{
+			`{"action":"navigate","targetUrl":"https://x.test/","targetId":"t1","timeoutMs":900}`,
+			"POST /navigate {\"targetId\":\"t1\",\"timeoutMs\":900,\"url\":\"https://x.test/\"}\nGET " +
+				"/snapshot?mode=efficient&targetId=T",
+		},
 		{`{"action":"console","level":"error"}`, `GET /console?level=error`},
 		{`{"action":"requests","filter":"api","clear":true}`, `GET /requests?clear=true&filter=api`},
 		{`{"action":"errors"}`, `GET /errors`},
@@ -296,13 +333,25 @@ func TestCallsBecomeRequests(t *testing.T) {
 		{`{"action":"dialog","accept":false,"promptText":""}`, `POST /hooks/dialog {"accept":false,"promptText":""}`},
 		// Fields within request, next to it, and both.
 		{`{"action":"act","request":{"kind":"click","ref":"e1"}}`, `POST /act {"kind":"click","ref":"e1"}`},
-		{`{"action":"act","kind":"click","ref":"e1","doubleClick":true,"url":""}`, `POST /act {"doubleClick":true,"kind":"click","ref":"e1"}`},
-		{`{"action":"act","ref":"e1","targetId":"t1","request":{"kind":"type","text":"  a <b> "}}`, `POST /act {"kind":"type","ref":"e1","targetId":"t1","text":"  a \u003cb\u003e "}`},
+		{
+			`{"action":"act","kind":"click","ref":"e1","doubleClick":true,"url":""}`,
+			`POST /act {"doubleClick":true,"kind":"click","ref":"e1"}`,
+		},
+		{
+			`{"action":"act","ref":"e1","targetId":"t1","request":{"kind":"type","text":"  a <b> "}}`,
+			`POST /act {"kind":"type","ref":"e1","targetId":"t1","text":"  a \u003cb\u003e "}`,
+		},
 		{`{"action":"act","ref":"e9","request":{"kind":"click","ref":"e1"}}`, `POST /act {"kind":"click","ref":"e1"}`},
 		{`{"action":"act","kind":"type","ref":"e1","text":""}`, `POST /act {"kind":"type","ref":"e1","text":""}`},
 		{`{"action":"act","request":"{\"kind\":\"press\",\"key\":\"Enter\"}"}`, `POST /act {"key":"Enter","kind":"press"}`},
-		{`{"action":"act","request":{"kind":"dragCoords","x":0,"y":1.5,"endX":2,"endY":3},"profile":"work"}`, `POST /act?profile=work {"endX":2,"endY":3,"kind":"dragCoords","x":0,"y":1.5}`},
-		{`{"action":"act","profile":"work","request":{"kind":"close","profile":"other","action":"tabs"}}`, `POST /act?profile=work {"kind":"close"}`},
+		{
+			`{"action":"act","request":{"kind":"dragCoords","x":0,"y":1.5,"endX":2,"endY":3},"profile":"work"}`,
+			`POST /act?profile=work {"endX":2,"endY":3,"kind":"dragCoords","x":0,"y":1.5}`,
+		},
+		{
+			`{"action":"act","profile":"work","request":{"kind":"close","profile":"other","action":"tabs"}}`,
+			`POST /act?profile=work {"kind":"close"}`,
+		},
 		{`{"kind":"hover","ref":12}`, `POST /act {"kind":"hover","ref":12}`},
 		{`{"action":"click","ref":"e1"}`, `POST /act {"kind":"click","ref":"e1"}`},
 		{`{"action":"snapshot","request":{"selector":"main"}}`, `GET /snapshot?maxChars=40000&selector=main`},
@@ -325,10 +374,12 @@ func TestAnArchiveHasTheLatestExchangesThatFit(t *testing.T) {
 	s.Tool.Records = true
 	for in, want := range map[string]string{
 		`{"action":"har"}`: `[` + all + `]}}}`,
-		`{"action":"har","filter":"api","maxChars":"70"}`: `[` + entry("/api/2") + `,` + entry("/api/3") + `]}},"truncated":"older exchanges`,
-		`{"action":"har","filter":"none"}`:                `"entries":[]`,
+		`{"action":"har","filter":"api","maxChars":"70"}`: `[` + entry("/api/2") + `,` + entry("/api/3") +
+			`]}},"truncated":"older exchanges`,
+		`{"action":"har","filter":"none"}`: `"entries":[]`,
 	} {
-		if r := run(t, s, in); r.IsError || !strings.Contains(r.Text, want) || !strings.Contains(r.Text, "EXTERNAL_UNTRUSTED_CONTENT") {
+		if r := run(t, s, in); r.IsError || !strings.Contains(r.Text, want) ||
+			!strings.Contains(r.Text, "EXTERNAL_UNTRUSTED_CONTENT") {
 			t.Errorf("%s: got %t %s, want %s", in, r.IsError, r.Text, want)
 		}
 	}
@@ -357,7 +408,10 @@ func TestCallsThatMakeNoSenseAreRefusedHere(t *testing.T) {
 		{`{"action":"tabs","target":"moon"}`, "target must be"},
 		{`{"action":"act","kind":"evaluate","fn":"1"}`, "browser.evaluateEnabled=false"},
 		{`{"action":"act","kind":"wait","fn":"1"}`, "browser.evaluateEnabled=false"},
-		{`{"action":"act","request":{"kind":"batch","actions":[{"kind":"batch","actions":[{"kind":"evaluate"}]}]}}`, "browser.evaluateEnabled=false"},
+		{
+			`{"action":"act","request":{"kind":"batch","actions":[{"kind":"batch","actions":[{"kind":"evaluate"}]}]}}`,
+			"browser.evaluateEnabled=false",
+		},
 	} {
 		r := run(t, s, tt.in)
 		if !r.IsError || !strings.Contains(r.Text, tt.want) {
@@ -380,13 +434,15 @@ func TestATabIDCannotLeaveItsPlaceInThePath(t *testing.T) {
 // FuzzRun checks that no model input breaks the tool or makes it request an unknown route.
 func FuzzRun(f *testing.F) {
 	for _, s := range []string{
-		`{"action":"act","request":{"kind":"click"}}`, `{"action":"snapshot","query":"a b"}`, `{"action":{"a":1},"request":"{"}`, `{"action":"close","targetId":"/../.."}`,
+		`{"action":"act","request":{"kind":"click"}}`, `{"action":"snapshot","query":"a b"}`,
+		`{"action":{"a":1},"request":"{"}`, `{"action":"close","targetId":"/../.."}`,
 		`{"action":"act","kind":"batch","actions":[1,{"kind":"wait","timeMs":"x"}],"timeoutMs":1e300}`,
 	} {
 		f.Add(s)
 	}
-	known := " / /doctor /start /stop /profiles /tabs /tabs/open /tabs/focus /snapshot /screenshot /navigate /console /requests /errors /text /pdf /download " +
-		"/cookies /har /trace/start /trace/stop /set/device /set/media /set/timezone /set/locale /wait/download /hooks/file-chooser /hooks/dialog /act "
+	known := " / /doctor /start /stop /profiles /tabs /tabs/open /tabs/focus /snapshot /screenshot /navigate /console " +
+		"/requests /errors /text /pdf /download /cookies /har /trace/start /trace/stop /set/device /set/media " +
+		"/set/timezone /set/locale /wait/download /hooks/file-chooser /hooks/dialog /act "
 	f.Fuzz(func(t *testing.T, in string) {
 		c := &recorder{}
 		r := run(t, c.session(), in)
@@ -485,7 +541,8 @@ func TestTheSchemaHidesWhatCannotBeDone(t *testing.T) {
 		check.Must(t, json.Unmarshal(d.Schema, &s))
 		_, fn := s.Properties["fn"]
 		kinds := s.Properties["kind"].Enum
-		if slices.Contains(kinds, "evaluate") != evaluates || fn != evaluates || strings.Contains(d.Description, "evaluate") != evaluates ||
+		if slices.Contains(kinds, "evaluate") != evaluates || fn != evaluates ||
+			strings.Contains(d.Description, "evaluate") != evaluates ||
 			!slices.Contains(kinds, "batch") {
 			t.Errorf("scripts may run: %t; kinds %v, fn %t, %s", evaluates, kinds, fn, d.Description)
 		}

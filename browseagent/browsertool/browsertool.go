@@ -14,7 +14,8 @@ import (
 // of [ErrAPIUnreachable], [ErrAPITimedOut] and [ErrAPIBadAnswer], or says what went wrong. [*APIClient] and
 // [*NodeClient] implement it.
 type ControlAPI interface {
-	Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error)
+	Call(ctx context.Context, method, path string, query url.Values,
+		body any) (status int, answer json.RawMessage, err error)
 }
 
 // Tool is the tool, shared by all conversations. Set its fields before use.

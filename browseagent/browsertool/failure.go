@@ -10,11 +10,13 @@ import (
 )
 
 const (
-	doNotRetry = "Do not call the browser tool again now: it will fail the same way. Go on without it, or tell the person that the browser " +
-		"service (clank) must be started or looked at."
-	doNotRepeat = "Do not repeat this call: it may still be running, and would wait as long again. Go on without it, or tell the person."
+	doNotRetry = "Do not call the browser tool again now: it will fail the same way. Go on without it, or tell the " +
+		"person that the browser service (clank) must be started or looked at."
+	doNotRepeat = "Do not repeat this call: it may still be running, and would wait as long again. Go on without it, or " +
+		"tell the person."
 	doNotEvade  = "A person or a setting decided so. Do not try it in another way; tell the person if they need to know."
-	rateLimited = "the browser service is limiting how often it may be used (429). Do not retry now: wait, use what is known so far, or tell the person."
+	rateLimited = "the browser service is limiting how often it may be used (429). Do not retry now: wait, use what is " +
+		"known so far, or tell the person."
 )
 
 // consentRefused is the control API's reason code for a refused approval.
@@ -45,7 +47,10 @@ var pagelessRoutes = []string{"/", "/doctor", "/profiles", "/start", "/stop"}
 // and contains keys and addresses.
 func readServiceError(status int, answer map[string]any) *serviceError {
 	in := callInput(answer)
-	a := &serviceError{status: status, text: in.str("error"), code: in.str("code"), reason: in.str("reason"), details: answer["details"]}
+	a := &serviceError{
+		status: status, text: in.str("error"), code: in.str("code"), reason: in.str("reason"),
+		details: answer["details"],
+	}
 	if status == http.StatusTooManyRequests {
 		return &serviceError{status: status, text: rateLimited, own: true, code: a.code}
 	}
@@ -71,7 +76,8 @@ func explainNoAnswer(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, ErrAPIUnreachable):
 		return noAnswerError{err, doNotRetry}
-	case errors.Is(err, ErrAPITimedOut), errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(err, ErrAPITimedOut), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return noAnswerError{err, doNotRepeat}
 	}
 	return err
@@ -87,7 +93,8 @@ func failedResult(err error) Result {
 	if !ok || a.own {
 		r.Text = untrusted.Truncate(untrusted.Clean(err.Error()), maxServiceError)
 	} else {
-		r.Text = fmt.Sprintf("It failed (%d). The browser service says, and may quote the page:\n%s", a.status, untrusted.Wrap(err.Error()))
+		r.Text = fmt.Sprintf("It failed (%d). The browser service says, and may quote the page:\n%s", a.status,
+			untrusted.Wrap(err.Error()))
 		markExternal("error", r.Details)
 	}
 	if ok && a.reason == consentRefused {

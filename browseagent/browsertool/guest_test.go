@@ -53,7 +53,8 @@ func TestAGuestReachesOwnProfilesAndOwnTabsAlone(t *testing.T) {
 		r, err := s.RunAs(t.Context(), s.Tool, guest, json.RawMessage(c.in))
 		check.Must(t, err)
 		asked := a.taken()
-		if (asked == "") != (c.asked == "") || !strings.Contains(asked, c.asked) || !strings.Contains(r.Text, c.text) || strings.Contains(r.Text, "mail.test") {
+		if (asked == "") != (c.asked == "") || !strings.Contains(asked, c.asked) || !strings.Contains(r.Text, c.text) ||
+			strings.Contains(r.Text, "mail.test") {
 			t.Errorf("%s: asked %q, want %q; answer %s", c.in, asked, c.asked, r.Text)
 		}
 	}

@@ -102,7 +102,9 @@ func (a *api) target() *browsertool.Target {
 
 // session returns a session with this API as the host's.
 func (a *api) session() *browsertool.Session {
-	return &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: a.target(), AllowHostControl: true}}}
+	return &browsertool.Session{
+		Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: a.target(), AllowHostControl: true}},
+	}
 }
 
 // run runs a call. It fails the test if Run returns an error.
@@ -258,7 +260,10 @@ func (a *agent) Browse(
 		return browsertool.BrowseAnswer{Text: "flooded"}, nil
 	}
 	progress("opening\nthe page")
-	return browsertool.BrowseAnswer{Text: "42 <<<EXTERNAL_UNTRUSTED_CONTENT>>>", SessionID: "s" + ask.SessionID, Images: []llm.Image{{MediaType: "image/png", Data: png}}}, nil
+	return browsertool.BrowseAnswer{
+		Text: "42 <<<EXTERNAL_UNTRUSTED_CONTENT>>>", SessionID: "s" + ask.SessionID,
+		Images: []llm.Image{{MediaType: "image/png", Data: png}},
+	}, nil
 }
 
 func (a *agent) SendFile(_ context.Context, name string, r io.Reader) (sessions.File, error) {

@@ -76,7 +76,10 @@ func (s *MCPServer) offer(r *clientRegistry, of *mcp.ServerSession, a BrowseAnsw
 			}
 			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: d.URI, MIMEType: f.Type, Blob: data}}}, nil
 		})
-		list = append(list, &mcp.ResourceLink{URI: d.URI, Name: d.Name, MIMEType: f.Type, Size: &f.Size, Description: d.Description})
+		list = append(list, &mcp.ResourceLink{
+			URI: d.URI, Name: d.Name, MIMEType: f.Type, Size: &f.Size,
+			Description: d.Description,
+		})
 	}
 	text := "Pages offered files for download. They can be read as resources. Their names, which the pages chose:\n"
 	return append([]mcp.Content{&mcp.TextContent{Text: text + untrusted.Wrap(names.String())}}, list...)

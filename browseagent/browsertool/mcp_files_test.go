@@ -16,9 +16,11 @@ func TestFilesComeWithATaskAndDownloadsAreResourcesOfItsClientAlone(t *testing.T
 	h := open(t, &browsertool.MCPServer{Browser: &agent{}}, 0)
 	defer func() { _ = h.Close() }()
 	changed := make(chan bool, 10)
-	mine := dial(t, h, &mcp.ClientOptions{ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
-		changed <- true
-	}})
+	mine := dial(t, h, &mcp.ClientOptions{
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
+			changed <- true
+		},
+	})
 	defer func() { _ = mine.Close() }()
 	other := dial(t, h, nil)
 	defer func() { _ = other.Close() }()
@@ -28,7 +30,8 @@ func TestFilesComeWithATaskAndDownloadsAreResourcesOfItsClientAlone(t *testing.T
 		map[string]any{"name": "notes.txt", "text": "hello"}, map[string]any{"name": "cv.pdf", "data": "JVBERg=="},
 	}})
 	said := text(r)
-	check.Contains(t, said, "notes.txt hello 5", "cv.pdf %PDF 4", "1: \"say \\\"yes\\\".pdf\" (application/pdf, 4 bytes)\n")
+	check.Contains(t, said, "notes.txt hello 5", "cv.pdf %PDF 4", "1: \"say \\\"yes\\\".pdf\" (application/pdf, 4 "+
+		"bytes)\n")
 	if before, _, _ := strings.Cut(said, "say "); !strings.Contains(before, "UNTRUSTED_CONTENT") {
 		t.Errorf("the name of a page's file is not marked: %s", said)
 	}
@@ -97,7 +100,8 @@ func TestFilesThatCannotBeTakenKeepTheTaskFromBeginning(t *testing.T) {
 		"file 1: it is too large":      {file("name", "huge", "text", "x")},
 		"cannot be read: json: cannot": {7},
 	} {
-		if r := call(t, c, "browser_browse", map[string]any{"query": "files", "files": files}); !r.IsError || !strings.Contains(text(r), want) {
+		if r := call(t, c, "browser_browse", map[string]any{"query": "files", "files": files}); !r.IsError ||
+			!strings.Contains(text(r), want) {
 			t.Errorf("%v: got %t %s", files, r.IsError, text(r))
 		}
 	}

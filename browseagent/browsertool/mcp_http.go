@@ -129,7 +129,10 @@ func (p *progressReporter) run(ctx context.Context, to *mcp.ServerSession, token
 	n := 0.0
 	tell := func(line string) bool {
 		n++
-		return to.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: untrusted.CleanLine(line, maxProgressLine)}) == nil
+		return to.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token, Progress: n,
+			Message: untrusted.CleanLine(line, maxProgressLine),
+		}) == nil
 	}
 	for {
 		select {

@@ -76,7 +76,8 @@ func TestASessionThatIsForgottenEnds(t *testing.T) {
 		c, err := tryDial(t.Context(), h, nil)
 		if err == nil {
 			t.Cleanup(func() { _ = c.Close() })
-			_, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "open", "url": "http://x"}})
+			_, err = c.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "open", "url": "http://x"}})
 		}
 		if err == nil {
 			break
@@ -95,7 +96,9 @@ func TestACallOverHTTPIsStoppedAndTellsItsProgress(t *testing.T) {
 	h := open(t, &browsertool.MCPServer{Browser: &agent{left: left}}, 0)
 	defer func() { _ = h.Close() }()
 	c := dial(t, h, &mcp.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { told <- r.Params.Message },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			told <- r.Params.Message
+		},
 	})
 	defer func() { _ = c.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -103,7 +106,10 @@ func TestACallOverHTTPIsStoppedAndTellsItsProgress(t *testing.T) {
 		<-told
 		cancel()
 	}()
-	p := &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": "hang"}, Meta: mcp.Meta{"progressToken": 1}}
+	p := &mcp.CallToolParams{
+		Name: "browser_browse", Arguments: map[string]any{"query": "hang"},
+		Meta: mcp.Meta{"progressToken": 1},
+	}
 	if _, err := c.CallTool(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -120,7 +126,8 @@ func TestClosingTheServerEndsTheCallsUnderWay(t *testing.T) {
 	call(t, c, "browser", map[string]any{"action": "open", "url": "http://x"})
 	answered := make(chan error, 1)
 	go func() {
-		_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}})
+		_, err := c.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}})
 		answered <- err
 	}()
 	<-api.hung
@@ -146,7 +153,8 @@ func TestASessionThatEndsTakesItsCallsWithIt(t *testing.T) {
 	defer func() { _ = h.Close() }()
 	c := dial(t, h, nil)
 	go func() {
-		_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}})
+		_, _ = c.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}})
 	}()
 	<-api.hung
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // shorter than the call's own timeout
@@ -177,8 +185,11 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 		want  int
 		token string
 	}{
-		"all right":            {want: 200, token: "bearer secret"},
-		"a page of ours":       {want: 200, token: "Bearer secret", set: map[string]string{"Origin": "http://localhost:3000"}},
+		"all right": {want: 200, token: "bearer secret"},
+		"a page of ours": {
+			want: 200, token: "Bearer secret",
+			set: map[string]string{"Origin": "http://localhost:3000"},
+		},
 		"no token":             {want: 401},
 		"wrong token":          {want: 401, token: "Bearer secret2"},
 		"another scheme":       {want: 401, token: "Basic secret"},

@@ -18,7 +18,8 @@ import (
 // answered with an error.
 func FuzzFrames(f *testing.F) {
 	for _, s := range []string{
-		"", "\n\r\n", "garbage\n", `{"jsonrpc":"2.0","method":"x"}`, `{"jsonrpc":"2.0","id":1,"method":"x"}` + "\r\n[]\n{}", "\x00{\n}",
+		"", "\n\r\n", "garbage\n", `{"jsonrpc":"2.0","method":"x"}`, `{"jsonrpc":"2.0","id":1,"method":"x"}` + "\r\n[]\n{}",
+		"\x00{\n}",
 		`{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", 200), `{"jsonrpc":"2.0","id":null,"error":{}}`,
 	} {
 		f.Add([]byte(s))

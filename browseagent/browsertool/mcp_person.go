@@ -71,7 +71,10 @@ func (p *ClientPerson) AskWords(ctx context.Context, question string, choices []
 	if len(choices) > 0 {
 		field["enum"] = choices
 	}
-	schema := map[string]any{"type": "object", "required": []string{"answer"}, "properties": map[string]any{"answer": field}}
+	schema := map[string]any{
+		"type": "object", "required": []string{"answer"},
+		"properties": map[string]any{"answer": field},
+	}
 	message := "The model asks: " + untrusted.CleanLine(question, maxProgressLine)
 	given, err := p.elicit(ctx, "a question of the model", message, schema)
 	answer, _ = given["answer"].(string)
@@ -80,7 +83,9 @@ func (p *ClientPerson) AskWords(ctx context.Context, question string, choices []
 
 // elicit asks with a form and returns its values, if it was filled in. about is the progress message while the client
 // waits.
-func (p *ClientPerson) elicit(ctx context.Context, about, message string, schema any) (given map[string]any, err error) {
+func (p *ClientPerson) elicit(ctx context.Context, about, message string,
+	schema any,
+) (given map[string]any, err error) {
 	if !p.CanAnswer() {
 		return nil, errors.New("the client cannot ask its person")
 	}
@@ -98,8 +103,8 @@ func (p *ClientPerson) elicit(ctx context.Context, about, message string, schema
 	return res.Content, nil
 }
 
-// Await keeps the client waiting while others are asked, until ctx ends or [ErrNobodyAnswered]. A client that can answer
-// was asked before, and told then what the call waits for.
+// Await keeps the client waiting while others are asked, until ctx ends or [ErrNobodyAnswered]. A client that can
+// answer was asked before, and told then what the call waits for.
 func (p *ClientPerson) Await(ctx context.Context, text string) error {
 	ctx, done := p.keepWaiting(ctx, text, p.CanAnswer())
 	defer done()
@@ -107,9 +112,9 @@ func (p *ClientPerson) Await(ctx context.Context, text string) error {
 	return context.Cause(ctx)
 }
 
-// keepWaiting repeatedly tells the client that the call waits for a person, at once unless it was told. For a client without progress, the
-// context ends before the client would time out; if that time has already passed, the client evidently does not time
-// out, and there is no limit.
+// keepWaiting repeatedly tells the client that the call waits for a person, at once unless it was told. For a client
+// without progress, the context ends before the client would time out; if that time has already passed, the client
+// evidently does not time out, and there is no limit.
 func (p *ClientPerson) keepWaiting(ctx context.Context, text string, told bool) (_ context.Context, done func()) {
 	end := p.begun.Add(p.silent)
 	if p.silent > 0 && time.Now().Before(end) {

@@ -17,7 +17,9 @@ func TestAClientWhoseAnswerDoesNotFitIsToldOnceWhatTheCallWaitsFor(t *testing.T)
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": "perhaps"}}, nil
 		},
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { told <- r.Params.Message },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			told <- r.Params.Message
+		},
 	}
 	c, _ := connect(t, &browsertool.MCPServer{Browser: &agent{}}, o)
 	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{

@@ -28,7 +28,10 @@ func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.Wri
 		r.stopAll(context.Cause(ctx))
 		w.abandon()
 	})()
-	err := s.build(r, sessionVersions).Run(ctx, &mcp.IOTransport{Reader: newMessageReader(in, w), Writer: w, MaxLineLength: 2 * maxFrame})
+	err := s.build(r, sessionVersions).Run(ctx, &mcp.IOTransport{
+		Reader: newMessageReader(in, w), Writer: w,
+		MaxLineLength: 2 * maxFrame,
+	})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -24,7 +24,9 @@ import (
 )
 
 // pipes serves s over pipes. done receives the result of ServePipes.
-func pipes(t *testing.T, s *browsertool.MCPServer) (in *io.PipeWriter, out *io.PipeReader, stop context.CancelCauseFunc, done <-chan error) {
+func pipes(t *testing.T, s *browsertool.MCPServer) (in *io.PipeWriter, out *io.PipeReader,
+	stop context.CancelCauseFunc, done <-chan error,
+) {
 	t.Helper()
 	serverIn, in := io.Pipe()
 	out, serverOut := io.Pipe()
@@ -38,7 +40,8 @@ func pipes(t *testing.T, s *browsertool.MCPServer) (in *io.PipeWriter, out *io.P
 func connect(t *testing.T, s *browsertool.MCPServer, o *mcp.ClientOptions) (*mcp.ClientSession, <-chan error) {
 	t.Helper()
 	in, out, _, done := pipes(t, s)
-	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: in}, nil)
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(),
+		&mcp.IOTransport{Reader: out, Writer: in}, nil)
 	check.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c, done
@@ -53,7 +56,8 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 		hints := tool.Annotations
-		careful := hints != nil && !hints.ReadOnlyHint && !hints.IdempotentHint && *hints.DestructiveHint && *hints.OpenWorldHint
+		careful := hints != nil && !hints.ReadOnlyHint && !hints.IdempotentHint && *hints.DestructiveHint &&
+			*hints.OpenWorldHint
 		if !careful || hints.Title == "" {
 			t.Errorf("%s: got hints %+v", tool.Name, hints)
 		}
@@ -85,7 +89,8 @@ func TestAClientWorksABrowser(t *testing.T) {
 	api := newControl(t)
 	c, done := connect(t, &browsertool.MCPServer{Tool: tool(api.URL, api.media), Browser: &agent{}}, nil)
 	r := call(t, c, "browser", map[string]any{"action": "snapshot"})
-	if r.IsError || !strings.Contains(text(r), "[ref=e1]") || !strings.Contains(text(r), "<<<END_EXTERNAL_UNTRUSTED_CONTENT") || r.StructuredContent != nil {
+	if r.IsError || !strings.Contains(text(r), "[ref=e1]") ||
+		!strings.Contains(text(r), "<<<END_EXTERNAL_UNTRUSTED_CONTENT") || r.StructuredContent != nil {
 		t.Errorf("got %+v", r)
 	}
 	if d, ok := r.Meta["clank/details"].(map[string]any); !ok || d["externalContent"] == nil {
@@ -125,23 +130,29 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 			told <- fmt.Sprintf("%v %v %s", r.Params.ProgressToken, r.Params.Progress, r.Params.Message)
 		},
 	})
-	p := &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": " what? ", "session_id": "7"}, Meta: mcp.Meta{"progressToken": "p1"}}
+	p := &mcp.CallToolParams{
+		Name: "browser_browse", Arguments: map[string]any{"query": " what? ", "session_id": "7"},
+		Meta: mcp.Meta{"progressToken": "p1"},
+	}
 	r, err := c.CallTool(t.Context(), p)
 	check.Must(t, err)
-	if r.IsError || images(r) != 1 || !strings.Contains(text(r), "42[[MARKER_SANITIZED]]") && !strings.Contains(text(r), "42 [[MARKER_SANITIZED]]") || !strings.Contains(text(r), "[session_id: s7 stays open]") {
+	if r.IsError || images(r) != 1 || !strings.Contains(text(r), "42[[MARKER_SANITIZED]]") &&
+		!strings.Contains(text(r), "42 [[MARKER_SANITIZED]]") || !strings.Contains(text(r), "[session_id: s7 stays open]") {
 		t.Errorf("got %s", text(r))
 	}
 	if got := <-told; got != "p1 1 opening the page" {
 		t.Errorf("got %q", got)
 	}
 	for query, want := range map[string]string{
-		"fail": "no such flight", "break": "\n---\nno model is set up\n<<<END_", " ": "the query is empty", strings.Repeat("é", 2001): "2001 characters",
+		"fail": "no such flight", "break": "\n---\nno model is set up\n<<<END_", " ": "the query is empty",
+		strings.Repeat("é", 2001): "2001 characters",
 	} {
 		if r := call(t, c, "browser_browse", map[string]any{"query": query}); !r.IsError || !strings.Contains(text(r), want) {
 			t.Errorf("%.20q: got %t %s", query, r.IsError, text(r))
 		}
 	}
-	if r := call(t, c, "browser_browse", map[string]any{"query": 7}); !r.IsError || !strings.Contains(text(r), "cannot be read") {
+	if r := call(t, c, "browser_browse", map[string]any{"query": 7}); !r.IsError ||
+		!strings.Contains(text(r), "cannot be read") {
 		t.Errorf("got %s", text(r))
 	}
 }
@@ -223,7 +234,11 @@ func TestACancelledCallIsReallyStopped(t *testing.T) {
 		<-api.hung
 		cancel()
 	}()
-	if _, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}}); !errors.Is(err, context.Canceled) {
+	if _, err := c.CallTool(ctx,
+		&mcp.CallToolParams{Name: "browser", Arguments: map[string]any{
+			"action": "act", "kind": "press",
+			"key": "a",
+		}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	api.givenUp(t)
@@ -236,7 +251,10 @@ func TestACancelledCallIsReallyStopped(t *testing.T) {
 		<-began
 		cancel()
 	}()
-	p := &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": "hang"}, Meta: mcp.Meta{"progressToken": 1}}
+	p := &mcp.CallToolParams{
+		Name: "browser_browse", Arguments: map[string]any{"query": "hang"},
+		Meta: mcp.Meta{"progressToken": 1},
+	}
 	if _, err := c2.CallTool(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -305,7 +323,8 @@ func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
 	expect(`"id":3`, `"error"`)
 	say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"browser","arguments":"x"}}` + "\n")
 	expect(`"id":4`, "not a JSON object")
-	say(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"browser","arguments":{"action":"snapshot"}}}` + "\r\n")
+	say(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"browser","arguments":{"action":"snapshot"}}}` +
+		"\r\n")
 	expect(`"id":5`, "ref=e1")
 	_ = in.Close()
 	if err := within(t, "the end", done); err != nil {
@@ -362,9 +381,11 @@ func TestACallEndsWhenItsClientDies(t *testing.T) {
 	got := lines(out)
 	_, _ = io.WriteString(in, hello)
 	<-got
-	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"browser","arguments":{"action":"open","url":"http://x"}}}`+"\n")
+	_, _ = io.WriteString(in,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"browser","arguments":{"action":"open","url":"http://x"}}}`+"\n")
 	<-got
-	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"browser","arguments":{"action":"act","kind":"press","key":"a"}}}`+"\n")
+	_, _ = io.WriteString(in,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"browser","arguments":{"action":"act","kind":"press","key":"a"}}}`+"\n")
 	<-api.hung
 	_ = in.Close()
 	_ = out.Close()
@@ -381,7 +402,8 @@ func TestAStopOfTheServerEndsTheCallsUnderWay(t *testing.T) {
 	got := lines(out)
 	_, _ = io.WriteString(in, hello)
 	<-got
-	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"browser","arguments":{"action":"act","kind":"press","key":"a"}}}`+"\n")
+	_, _ = io.WriteString(in,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"browser","arguments":{"action":"act","kind":"press","key":"a"}}}`+"\n")
 	<-api.hung
 	why := errors.New("shutting down")
 	stop(why)
@@ -404,7 +426,8 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	for i := range calls { // a quarter of a mebibyte each, and nobody reads them yet
 		_, _ = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n", 10+i)
 	}
-	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"browser_browse","arguments":{"query":"flood"}}}`+"\n")
+	_, _ = io.WriteString(in,
+		`{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"browser_browse","arguments":{"query":"flood"}}}`+"\n")
 	answers, told := 0, 0
 	for answers < calls+1 {
 		line, err := slow.ReadString('\n')
@@ -426,7 +449,8 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	if told == 0 || told == 10_000 {
 		t.Errorf("%d lines of progress were told, want some and not all", told)
 	}
-	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n")
+	_, _ = io.WriteString(in,
+		`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n")
 	why := errors.New("shutting down")
 	stop(why) // while the answer waits to be read
 	if err := within(t, "the end", done); !errors.Is(err, why) {
@@ -460,7 +484,8 @@ func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
 	hints := map[string]any{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true}
 	want := map[string]any{
 		"hints": []any{hints, hints}, "instructions": true, "offered": true, "steps": []any{"1 opening the page"},
-		"tools": []any{"browser:object", "browser_browse:object"}, "snapshot": true, "image": "image image/png 11", "failed": true,
+		"tools": []any{"browser:object", "browser_browse:object"}, "snapshot": true, "image": "image image/png 11",
+		"failed": true,
 		"browse": true, "progress": "waiting", "cancelled": "stopped", "after": false,
 	}
 	for _, kind := range []string{"stdio", "http"} {

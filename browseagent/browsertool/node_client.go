@@ -87,7 +87,9 @@ type NodeClient struct {
 // Call is like [APIClient.Call] and returns the same errors. The node gets the time left in ctx, less [NodeSlack];
 // without a deadline, [DefaultNodeTimeout]. Paths in the answer are those of the copies in Dir; files that could not
 // be copied are listed under "fileErrors", with their paths on the node.
-func (c *NodeClient) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
+func (c *NodeClient) Call(ctx context.Context, method, path string, query url.Values,
+	body any,
+) (status int, answer json.RawMessage, err error) {
 	within := DefaultNodeTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		within = max(time.Until(deadline)-NodeSlack, time.Second)

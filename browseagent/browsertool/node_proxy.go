@@ -64,7 +64,8 @@ func (p *NodeProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNodeRequest))
 	dec.UseNumber()
 	if err := dec.Decode(&in); err != nil {
-		writeJSON(w, http.StatusBadRequest, invalidRequest("the request is not a JSON object of at most 1 MiB that a node understands"))
+		writeJSON(w, http.StatusBadRequest,
+			invalidRequest("the request is not a JSON object of at most 1 MiB that a node understands"))
 		return
 	}
 	g, no := p.checkRequest(in)
@@ -99,7 +100,8 @@ func (p *NodeProxy) forward(ctx context.Context, w http.ResponseWriter, g checke
 	case ctx.Err() != nil:
 		return // the caller has disconnected
 	case work.Err() != nil:
-		text := fmt.Sprintf("the node's browser did not finish %s %s within %d ms (%s)", g.method, g.path, within.Milliseconds(), p.browserStatus(ctx, g.profile))
+		text := fmt.Sprintf("the node's browser did not finish %s %s within %d ms (%s)", g.method, g.path,
+			within.Milliseconds(), p.browserStatus(ctx, g.profile))
 		writeJSON(w, http.StatusGatewayTimeout, &nodeRefusal{Error: text, Code: codeTimeout})
 	case err != nil:
 		writeJSON(w, http.StatusBadGateway, &nodeRefusal{Error: "on the node: " + err.Error(), Code: codeUpstream})
@@ -225,7 +227,8 @@ func (p *NodeProxy) checkRequest(r nodeRequest) (checkedRequest, *nodeRefusal) {
 		return checkedRequest{}, no
 	}
 	if changesProfiles(method, route) {
-		return checkedRequest{}, forbiddenRequest("profiles of a node cannot be created, reset, imported or deleted from another machine; do it on the node itself")
+		return checkedRequest{}, forbiddenRequest("profiles of a node cannot be created, reset, imported or deleted from " +
+			"another machine; do it on the node itself")
 	}
 	query, no := queryValues(r.Query)
 	if no != nil {
@@ -274,7 +277,8 @@ func (p *NodeProxy) requestedProfile(named []string) (string, *nodeRefusal) {
 		chosen = strings.TrimSpace(p.DefaultProfile())
 	}
 	if chosen == "" {
-		return "", forbiddenRequest("this node allows some profiles only; name one of them: " + strings.Join(p.AllowProfiles, ", "))
+		return "", forbiddenRequest("this node allows some profiles only; name one of them: " +
+			strings.Join(p.AllowProfiles, ", "))
 	}
 	return chosen, p.checkProfile(chosen)
 }
@@ -283,7 +287,8 @@ func (p *NodeProxy) checkProfile(name string) *nodeRefusal {
 	if len(p.AllowProfiles) == 0 || slices.Contains(p.AllowProfiles, name) {
 		return nil
 	}
-	return forbiddenRequest(fmt.Sprintf("this node does not share its profile %q; it shares: %s", name, strings.Join(p.AllowProfiles, ", ")))
+	return forbiddenRequest(fmt.Sprintf("this node does not share its profile %q; it shares: %s", name,
+		strings.Join(p.AllowProfiles, ", ")))
 }
 
 // queryValues converts a JSON object to a query. Names that differ from "profile" only in case are refused, since it

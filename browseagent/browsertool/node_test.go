@@ -56,7 +56,10 @@ func newRig(t *testing.T, control http.HandlerFunc) *rig {
 		control(w, q)
 	}))
 	t.Cleanup(api.Close)
-	r.proxy = &browsertool.NodeProxy{Control: &browsertool.APIClient{URL: api.URL, Token: "inner"}, Token: "outer", FileRoots: []string{r.media}}
+	r.proxy = &browsertool.NodeProxy{
+		Control: &browsertool.APIClient{URL: api.URL, Token: "inner"}, Token: "outer",
+		FileRoots: []string{r.media},
+	}
 	front := httptest.NewServer(r.proxy)
 	t.Cleanup(front.Close)
 	r.address = front.URL
@@ -70,7 +73,8 @@ func say(v any) http.HandlerFunc {
 
 func TestACallReachesTheControlAPIOfTheOtherMachine(t *testing.T) {
 	r := newRig(t, say(map[string]any{"ok": true, "n": json.Number("12345678901234567890")}))
-	status, answer, err := r.client.Call(t.Context(), "POST", "/act", url.Values{"profile": {"work"}}, map[string]any{"kind": "press", "n": json.Number("12345678901234567")})
+	status, answer, err := r.client.Call(t.Context(), "POST", "/act", url.Values{"profile": {"work"}},
+		map[string]any{"kind": "press", "n": json.Number("12345678901234567")})
 	if err != nil || status != 200 || string(answer) != `{"n":12345678901234567890,"ok":true}` {
 		t.Errorf("got %d %s %v", status, answer, err)
 	}
@@ -136,7 +140,10 @@ func TestProfilesOfTheNodeAreNotChangedFromAfar(t *testing.T) {
 }
 
 func TestOnlySharedProfilesAreReached(t *testing.T) {
-	r := newRig(t, say(map[string]any{"profiles": []any{map[string]any{"name": "work", "tabCount": 2}, map[string]any{"name": "private"}}}))
+	r := newRig(t, say(map[string]any{"profiles": []any{
+		map[string]any{"name": "work", "tabCount": 2},
+		map[string]any{"name": "private"},
+	}}))
 	r.proxy.AllowProfiles = []string{"work", "play"}
 	preset := ""
 	r.proxy.DefaultProfile = func() string { return preset }
@@ -160,12 +167,21 @@ func TestOnlySharedProfilesAreReached(t *testing.T) {
 		{"", `{"method":"GET","path":"/tabs","query":{"profile":["work","private"]}}`, 400, ""},
 		{"", `{"method":"POST","path":"/act","body":{"kind":"close","profile":"private"}}`, 403, ""},
 		{"", `{"method":"POST","path":"/act","query":{"profile":"work"},"body":{"pRofile":"private"}}`, 403, ""},
-		{"", `{"method":"POST","path":"/act","body":{"profile":"play","kind":"close"}}`, 200, `POST /act?profile=play {"kind":"close"}`},
-		{"", `{"method":"POST","path":"/act","profile":"work","body":{"profile":"play","kind":"close"}}`, 200, `POST /act?profile=work {"kind":"close"}`},
+		{
+			"", `{"method":"POST","path":"/act","body":{"profile":"play","kind":"close"}}`, 200,
+			`POST /act?profile=play {"kind":"close"}`,
+		},
+		{
+			"", `{"method":"POST","path":"/act","profile":"work","body":{"profile":"play","kind":"close"}}`, 200,
+			`POST /act?profile=work {"kind":"close"}`,
+		},
 		{"", `{"method":"GET","path":"/tabs","profile":"private"}`, 403, ""},
 		{"", `{"method":"GET","path":"/tabs"}`, 403, ""},
 		{"private", `{"method":"GET","path":"/tabs"}`, 403, ""},
-		{"play", `{"method":"GET","path":"/tabs","query":{"deep":true,"limit":3}}`, 200, "GET /tabs?deep=true&limit=3&profile=play"},
+		{
+			"play", `{"method":"GET","path":"/tabs","query":{"deep":true,"limit":3}}`, 200,
+			"GET /tabs?deep=true&limit=3&profile=play",
+		},
 		{"", `{"method":"GET","path":`, 400, ""},
 		{"", `[]`, 400, ""},
 		{"", `{"path":"/` + strings.Repeat("a", 1<<20) + `"}`, 400, ""},
@@ -208,11 +224,13 @@ func TestStrangersAndPagesAreTurnedAway(t *testing.T) {
 		}
 	}
 	r.client.Proxy.Token = "old"
-	if status, answer, err := r.client.Call(t.Context(), "GET", "/", nil, nil); err != nil || status != 401 || !strings.Contains(string(answer), "refused our token") {
+	if status, answer, err := r.client.Call(t.Context(), "GET", "/", nil, nil); err != nil || status != 401 ||
+		!strings.Contains(string(answer), "refused our token") {
 		t.Errorf("got %d %s %v", status, answer, err)
 	}
 	open := httptest.NewRecorder()
-	(&browsertool.NodeProxy{}).ServeHTTP(open, httptest.NewRequestWithContext(t.Context(), "POST", browsertool.NodePath, nil))
+	(&browsertool.NodeProxy{}).ServeHTTP(open, httptest.NewRequestWithContext(t.Context(), "POST", browsertool.NodePath,
+		nil))
 	if open.Code != 401 {
 		t.Errorf("a proxy without a token answers %d", open.Code)
 	}
@@ -255,13 +273,15 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 		FileErrors      []struct{ Path, Error string }
 	}
 	check.Must(t, json.Unmarshal(raw, &got))
-	if b, err := os.ReadFile(got.Path); err != nil || !bytes.Equal(b, png) || filepath.Dir(got.Path) != r.client.Dir || filepath.Ext(got.Path) != ".png" {
+	if b, err := os.ReadFile(got.Path); err != nil || !bytes.Equal(b, png) || filepath.Dir(got.Path) != r.client.Dir ||
+		filepath.Ext(got.Path) != ".png" {
 		t.Errorf("the picture is %q at %s: %v", b, got.Path, err)
 	}
 	if b, err := os.ReadFile(got.Download.Path); err != nil || len(b) != browsertool.MaxNodeFile {
 		t.Errorf("the download has %d bytes: %v", len(b), err)
 	}
-	if b, err := os.ReadFile(got.Downloads[2].Path); err != nil || string(b) != "a,b" || filepath.Ext(got.Downloads[2].Path) != ".csv" {
+	if b, err := os.ReadFile(got.Downloads[2].Path); err != nil || string(b) != "a,b" ||
+		filepath.Ext(got.Downloads[2].Path) != ".csv" {
 		t.Errorf("the table is %q: %v", b, err)
 	}
 	var why []string
@@ -290,7 +310,8 @@ func TestAdvisoryFilesOfAnySizeThroughANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, answer, err := r.client.Call(t.Context(), "POST", "/screenshot", nil, nil)
-	if err != nil || status != http.StatusOK || !strings.Contains(string(answer), "larger than") || len(answer) > browsertool.MaxNodeFile {
+	if err != nil || status != http.StatusOK || !strings.Contains(string(answer), "larger than") ||
+		len(answer) > browsertool.MaxNodeFile {
 		t.Errorf("got %d %d bytes %.200s, %v", status, len(answer), answer, err)
 	}
 	if files, err := os.ReadDir(r.client.Dir); err != nil || len(files) > 0 {
@@ -311,7 +332,9 @@ func TestATimeoutIsToldWithTheStatusOfTheBrowser(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), browsertool.NodeSlack+3*time.Second)
 	defer cancel()
 	status, answer, err := r.client.Call(ctx, "POST", "/act", url.Values{"profile": {"work"}}, map[string]any{})
-	if err != nil || status != 504 || !strings.Contains(string(answer), "(profile work, running true, answers commands false)") || !strings.Contains(string(answer), "POST /act") {
+	if err != nil || status != 504 ||
+		!strings.Contains(string(answer), "(profile work, running true, answers commands false)") ||
+		!strings.Contains(string(answer), "POST /act") {
 		t.Errorf("got %d %s %v", status, answer, err)
 	}
 	<-ended // the work on the node has ended, too
@@ -342,7 +365,8 @@ func TestANodeWhoseControlServiceIsGoneSaysSo(t *testing.T) {
 	r := newRig(t, say(nil))
 	r.proxy.Control = &browsertool.APIClient{URL: gone.URL}
 	status, answer, err := r.client.Call(t.Context(), "GET", "/tabs", nil, nil)
-	if err != nil || status != 502 || !strings.Contains(string(answer), "on the node: the browser control service cannot be reached") {
+	if err != nil || status != 502 ||
+		!strings.Contains(string(answer), "on the node: the browser control service cannot be reached") {
 		t.Errorf("got %d %s %v", status, answer, err)
 	}
 	r.client.Proxy.URL = gone.URL
@@ -385,7 +409,10 @@ func FuzzProxy(f *testing.F) {
 		}
 		_, _ = io.WriteString(w, "{}")
 	})
-	p := &browsertool.NodeProxy{Control: inProcess{mux}, Token: "t", AllowProfiles: []string{"work"}, DefaultProfile: func() string { return "work" }}
+	p := &browsertool.NodeProxy{
+		Control: inProcess{mux}, Token: "t", AllowProfiles: []string{"work"},
+		DefaultProfile: func() string { return "work" },
+	}
 	f.Fuzz(func(t *testing.T, method, path, body string) {
 		if !json.Valid([]byte(body)) {
 			body = "{}"
@@ -407,7 +434,9 @@ func FuzzProxy(f *testing.F) {
 // inProcess calls a handler without a network and follows redirects.
 type inProcess struct{ h http.Handler }
 
-func (c inProcess) Call(ctx context.Context, method, path string, query url.Values, body any) (int, json.RawMessage, error) {
+func (c inProcess) Call(ctx context.Context, method, path string, query url.Values,
+	body any,
+) (int, json.RawMessage, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return 0, nil, err
@@ -439,7 +468,10 @@ func TestOnlyRegularFilesBelowTheDirectoriesAreRead(t *testing.T) {
 	for _, f := range []string{filepath.Join(dir, "a.png"), filepath.Join(dir, "sub", "b"), filepath.Join(outside, "c")} {
 		check.Must(t, os.WriteFile(f, []byte("data"), 0o600))
 	}
-	for to, from := range map[string]string{dir: link, filepath.Join(outside, "c"): filepath.Join(dir, "out"), outside: filepath.Join(dir, "outdir")} {
+	for to, from := range map[string]string{
+		dir: link, filepath.Join(outside, "c"): filepath.Join(dir, "out"),
+		outside: filepath.Join(dir, "outdir"),
+	} {
 		check.Must(t, os.Symlink(to, from))
 	}
 	for _, tt := range []struct {

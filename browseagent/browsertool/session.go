@@ -130,7 +130,9 @@ func (c *toolCall) post(ctx context.Context, path string, body map[string]any) (
 }
 
 // send adds the profile and converts error answers to errors.
-func (c *toolCall) send(ctx context.Context, method, path string, query url.Values, body map[string]any) (map[string]any, error) {
+func (c *toolCall) send(ctx context.Context, method, path string, query url.Values,
+	body map[string]any,
+) (map[string]any, error) {
 	if query == nil {
 		query = url.Values{}
 	}
@@ -198,7 +200,8 @@ type openedTab struct {
 
 // is reports whether id identifies the tab.
 func (t openedTab) is(target *Target, profile string, id string) bool {
-	return id != "" && t.profile == profile && sameTarget(t.target, target) && (t.targetID == id || slices.Contains(t.names, id))
+	return id != "" && t.profile == profile && sameTarget(t.target, target) &&
+		(t.targetID == id || slices.Contains(t.names, id))
 }
 
 // sameTarget compares targets by ID, because nodes are listed anew for each call.

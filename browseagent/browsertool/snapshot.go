@@ -20,7 +20,8 @@ const (
 
 // snapshotQuery returns the query of a snapshot: the given parameters and the defaults.
 func (c *toolCall) snapshotQuery() url.Values {
-	q := c.in.query("targetId", "mode", "refs", "interactive", "compact", "depth", "selector", "frame", "after", "labels", "urls",
+	q := c.in.query("targetId", "mode", "refs", "interactive", "compact", "depth", "selector", "frame", "after", "labels",
+		"urls",
 		"limit", "maxChars", "timeoutMs")
 	format := cmp.Or(c.in.str("snapshotFormat"), c.in.str("format"))
 	if format != "" {
@@ -123,7 +124,8 @@ func snapshotText(answer map[string]any) string {
 }
 
 func snapshotDetails(answer map[string]any) map[string]any {
-	d := pickFields(answer, "ok", "format", "targetId", "url", "truncated", "stats", "newElements", "labels", "labelsCount", "labelsSkipped",
+	d := pickFields(answer, "ok", "format", "targetId", "url", "truncated", "stats", "newElements", "labels",
+		"labelsCount", "labelsSkipped",
 		"imagePath", "imageType", "annotations", "blockedByDialog", "browserState")
 	if refs, ok := answer["refs"].(map[string]any); ok {
 		d["refs"] = len(refs)
@@ -173,7 +175,8 @@ func navigateTab(ctx context.Context, c *toolCall) (Result, error) {
 
 // takeScreenshot takes a screenshot and returns it, or its description.
 func takeScreenshot(ctx context.Context, c *toolCall) (Result, error) {
-	answer, err := c.post(ctx, "/screenshot", c.in.body("targetId", "fullPage", "ref", "element", "type", "labels", "timeoutMs"))
+	answer, err := c.post(ctx, "/screenshot", c.in.body("targetId", "fullPage", "ref", "element", "type", "labels",
+		"timeoutMs"))
 	if err != nil {
 		return Result{}, err
 	}

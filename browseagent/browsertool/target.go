@@ -78,7 +78,8 @@ func (t *Targets) Pick(ctx context.Context, place, node string) (*Target, error)
 func (t *Targets) host() (*Target, error) {
 	switch {
 	case !t.AllowHostControl:
-		return nil, errors.New("the browser of this machine may not be used from here; an administrator can allow it (allowHostControl)")
+		return nil, errors.New("the browser of this machine may not be used from here; an administrator can allow it " +
+			"(allowHostControl)")
 	case t.Host == nil:
 		return nil, errors.New("this machine has no browser service")
 	}

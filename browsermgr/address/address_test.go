@@ -30,7 +30,8 @@ func TestAddress(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "foo", "find cheap flights", "javascript:alert(1)", "file:///etc/passwd", "chrome://crash", "data:text/html,x",
-		"http://", "https:///x", "view-source:http://a.com", "a@b.com", "about:settings", "ftp://a.com", "mailto:a@b.com", "exa!mple.com", "x:99999999",
+		"http://", "https:///x", "view-source:http://a.com", "a@b.com", "about:settings", "ftp://a.com", "mailto:a@b.com",
+		"exa!mple.com", "x:99999999",
 	} {
 		got, err := address.Parse(text)
 		if !errors.Is(err, fault.ErrInvalid) {
@@ -61,7 +62,8 @@ func FuzzAddress(f *testing.F) {
 
 func TestLoadErrorsAreInWords(t *testing.T) {
 	tests := []struct{ address, code, want string }{
-		{"http://shop.example:81/x", "net::ERR_NAME_NOT_RESOLVED", "no such host shop.example: check the spelling (ERR_NAME_NOT_RESOLVED)"},
+		{"http://shop.example:81/x", "net::ERR_NAME_NOT_RESOLVED", "no such host shop.example: check the spelling " +
+			"(ERR_NAME_NOT_RESOLVED)"},
 		{"http://shop.example:81/x", "net::ERR_CONNECTION_REFUSED", "shop.example:81 refused the connection"},
 		{"https://shop.example/", "net::ERR_CERT_WEAK_KEY", "the secure connection to shop.example failed"},
 		{"https://shop.example/", "net::ERR_BRAND_NEW", "shop.example cannot be loaded (ERR_BRAND_NEW)"},

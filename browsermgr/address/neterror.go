@@ -38,7 +38,8 @@ var netErrorTexts = map[string]string{
 	"ERR_INVALID_RESPONSE":           "%s sent an answer that is not HTTP",
 	"ERR_INVALID_HTTP_RESPONSE":      "%s sent an answer that is not HTTP",
 	"ERR_HTTP2_PROTOCOL_ERROR":       "%s broke the HTTP/2 protocol: try again",
-	"ERR_ABORTED":                    "loading %s was broken off: it may be a download, another load took its place, or the browser's network process ended",
+	"ERR_ABORTED": "loading %s was broken off: it may be a download, another load took its place, or " +
+		"the browser's network process ended",
 }
 
 // NetError says why an address did not load.

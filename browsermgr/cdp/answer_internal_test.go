@@ -9,8 +9,10 @@ import (
 // FuzzAnswerID compares the id found in the first bytes of a message with that of the parsed message.
 func FuzzAnswerID(f *testing.F) {
 	for _, seed := range []string{
-		`{"id":7,"result":{}}`, `{"id":7}`, `{"id": 7, "result": {}}`, `{"result":{},"id":7}`, `{"id":7,"error":{"code":-32000,"message":"no"}}`,
-		`{"method":"Page.loadEventFired","params":{}}`, `{"method":"x","params":{"id":7}}`, `{"id":null,"error":{}}`, `{"id":1e2}`, `{"id":`, `[]`,
+		`{"id":7,"result":{}}`, `{"id":7}`, `{"id": 7, "result": {}}`, `{"result":{},"id":7}`,
+		`{"id":7,"error":{"code":-32000,"message":"no"}}`,
+		`{"method":"Page.loadEventFired","params":{}}`, `{"method":"x","params":{"id":7}}`, `{"id":null,"error":{}}`,
+		`{"id":1e2}`, `{"id":`, `[]`,
 	} {
 		f.Add([]byte(seed))
 	}

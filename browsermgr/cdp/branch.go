@@ -36,7 +36,8 @@ type branchCall struct {
 // Branch opens a branch. Messages without a session id are for the browser or, if target is not empty, for that target.
 // deliver is called with each message for the client, on the reading goroutine, and must not block.
 func (c *Conn) Branch(ctx context.Context, target string, deliver func(message []byte)) (*Branch, error) {
-	at, err := Ask[proto.TargetAttachToBrowserTargetResult](ctx, c.Session("", ErrGone), proto.TargetAttachToBrowserTarget{})
+	at, err := Ask[proto.TargetAttachToBrowserTargetResult](ctx, c.Session("", ErrGone),
+		proto.TargetAttachToBrowserTarget{})
 	if err != nil {
 		return nil, fmt.Errorf("open another session to the browser: %w", err)
 	}
@@ -79,7 +80,10 @@ func (b *Branch) Send(message []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.branches[m.SessionID] != b {
-		refusal := wireMessage{ID: m.ID, Error: json.RawMessage(`{"code":-32001,"message":"Session with given id not found."}`), SessionID: m.SessionID}
+		refusal := wireMessage{
+			ID:    m.ID,
+			Error: json.RawMessage(`{"code":-32001,"message":"Session with given id not found."}`), SessionID: m.SessionID,
+		}
 		data, err := json.Marshal(refusal)
 		if err == nil {
 			b.deliver(data)

@@ -79,7 +79,10 @@ func TestAnswersFindTheirCallsAndEventsComeInOrder(t *testing.T) {
 			late = answer
 			return nil, false
 		}
-		return []string{`{"method":"A.one","params":{"n":1},"sessionId":"s"}`, `{"method":"A.two","params":{"n":2}}`, answer, late}, false
+		return []string{
+			`{"method":"A.one","params":{"n":1},"sessionId":"s"}`, `{"method":"A.two","params":{"n":2}}`, answer,
+			late,
+		}, false
 	}
 	var events []string
 	c := dial(t, 5*time.Second, p, func(ev cdp.Event) {
@@ -119,7 +122,10 @@ func TestCallEndsWhenItMust(t *testing.T) {
 		"no answer": {30 * time.Millisecond, mute, nil, cdp.ErrNoAnswer},
 		"target":    {time.Minute, mute, func(s *cdp.Session, _ context.CancelCauseFunc) { s.End() }, gone},
 		"browser":   {time.Minute, func(int, string, string) ([]string, bool) { return nil, true }, nil, cdp.ErrGone},
-		"garbage":   {time.Minute, func(int, string, string) ([]string, bool) { return []string{"[}"}, false }, nil, cdp.ErrGone},
+		"garbage": {
+			time.Minute, func(int, string, string) ([]string, bool) { return []string{"[}"}, false }, nil,
+			cdp.ErrGone,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +149,10 @@ func TestLateAnswerHarmsNothing(t *testing.T) {
 		if method == "Page.enable" {
 			return nil, false
 		}
-		return []string{fmt.Sprintf(`{"id":%d,"result":{}}`, id-1), `{"id":99,"result":{}}`, fmt.Sprintf(`{ "id" : %d, "result":{}}`, id)}, false
+		return []string{
+			fmt.Sprintf(`{"id":%d,"result":{}}`, id-1), `{"id":99,"result":{}}`,
+			fmt.Sprintf(`{ "id" : %d, "result":{}}`, id),
+		}, false
 	}
 	s := dial(t, 5*time.Second, p, quiet).Session("", nil)
 	call := s.Begin(proto.PageEnable{})
@@ -163,7 +172,8 @@ func TestRefusalsNameTheMethod(t *testing.T) {
 	}
 	s := dial(t, 5*time.Second, p, quiet).Session("s", nil)
 	_, err := cdp.Ask[struct{}](t.Context(), s, proto.PageStopLoading{})
-	if err == nil || !strings.Contains(err.Error(), "Page.stopLoading") || !strings.Contains(err.Error(), "no such thing") || cdp.IsDocumentGone(err) {
+	if err == nil || !strings.Contains(err.Error(), "Page.stopLoading") ||
+		!strings.Contains(err.Error(), "no such thing") || cdp.IsDocumentGone(err) {
 		t.Errorf("got %v, want the method and the reason", err)
 	}
 	if err := s.Do(t.Context(), proto.PageReload{}); !cdp.IsDocumentGone(err) {
@@ -190,7 +200,10 @@ func TestCloseIsNoFailureAndMayBeRepeated(t *testing.T) {
 func TestAddressInErrorsHoldsNoSecret(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
-	for _, url := range []string{"ws" + strings.TrimPrefix(srv.URL, "http") + "/x?token=secret", "ws://user:secret@127.0.0.1:1/", "ws://secret\x00"} {
+	for _, url := range []string{
+		"ws" + strings.TrimPrefix(srv.URL, "http") + "/x?token=secret",
+		"ws://user:secret@127.0.0.1:1/", "ws://secret\x00",
+	} {
 		_, err := cdp.Dial(t.Context(), url, cdp.Options{CallTimeout: time.Second})
 		if err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("got %v", err)
@@ -230,7 +243,8 @@ func TestHandshakeHasABoundOfItsOwn(t *testing.T) {
 	}))
 	defer srv.Close()
 	defer close(release)
-	_, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{CallTimeout: time.Hour, HandshakeTimeout: 50 * time.Millisecond})
+	_, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"),
+		cdp.Options{CallTimeout: time.Hour, HandshakeTimeout: 50 * time.Millisecond})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the deadline", err)
 	}
@@ -239,7 +253,9 @@ func TestHandshakeHasABoundOfItsOwn(t *testing.T) {
 func TestMessagesAreCleanedBeforeAnybodyReadsThem(t *testing.T) {
 	event := ""
 	c := dialWith(t, cdp.Options{
-		CallTimeout: 5 * time.Second, Redact: func(m []byte) []byte { return bytes.ReplaceAll(m, []byte("hunter2"), []byte("[secret]")) },
+		CallTimeout: 5 * time.Second, Redact: func(m []byte) []byte {
+			return bytes.ReplaceAll(m, []byte("hunter2"), []byte("[secret]"))
+		},
 	}, func(int, string, string) ([]string, bool) {
 		return []string{`{"method":"A.one","params":{"text":"hunter2"}}`, `{"id":1,"result":{"product":"hunter2"}}`}, false
 	}, func(ev cdp.Event) { event = string(ev.Params) }) // before the answer, on one goroutine

@@ -100,7 +100,10 @@ type Conn struct {
 func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 	ctx, cancelDial := context.WithTimeout(ctx, cmp.Or(opts.HandshakeTimeout, opts.CallTimeout))
 	defer cancelDial()
-	ws, resp, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPHeader: opts.HandshakeHeader, HTTPClient: opts.HandshakeClient})
+	ws, resp, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{
+		HTTPHeader: opts.HandshakeHeader,
+		HTTPClient: opts.HandshakeClient,
+	})
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()
 	}

@@ -88,7 +88,8 @@ func TestMessagesOverAPipeAreWholeHoweverTheyArrive(t *testing.T) {
 		t.Fatalf("asked %+v", r)
 	}
 	long := strings.Repeat("x", 3<<20)
-	go say(t, answers, `{"method":"a","params":{}}`, `{"method":"b","params":{"text":"`+long+`"}}`, `{"id":1,"result":{"product":"`+long+`"}}`)
+	go say(t, answers, `{"method":"a","params":{}}`, `{"method":"b","params":{"text":"`+long+`"}}`,
+		`{"id":1,"result":{"product":"`+long+`"}}`)
 	var got proto.BrowserGetVersionResult
 	if err := call.Wait(t.Context(), &got); err != nil || got.Product != long {
 		t.Errorf("answer of %d bytes, %v", len(got.Product), err)
@@ -136,7 +137,8 @@ func TestABranchHasSessionsOfItsOwn(t *testing.T) {
 	if r := next(t, requests); r.Method != "Target.attachToBrowserTarget" {
 		t.Fatalf("asked %+v", r)
 	}
-	say(t, answers, `{"method":"Target.attachedToTarget","params":{"sessionId":"B","targetInfo":{"type":"browser"}}}`, `{"id":1,"result":{"sessionId":"B"}}`)
+	say(t, answers, `{"method":"Target.attachedToTarget","params":{"sessionId":"B","targetInfo":{"type":"browser"}}}`,
+		`{"id":1,"result":{"sessionId":"B"}}`)
 	b := <-branched
 	if b == nil {
 		t.FailNow()
@@ -162,7 +164,8 @@ func TestABranchHasSessionsOfItsOwn(t *testing.T) {
 	told(`{"method":"Target.attachedToTarget","params":{"sessionId":"P","targetInfo":{"type":"page"}}}`)
 	told(`{"id":1,"result":{"sessionId":"P"}}`)
 	sent(`{"id":7,"method":"Page.enable","sessionId":"P"}`, request{ID: 3, SessionID: "P", Method: "Page.enable"})
-	say(t, answers, `{"id":3,"error":{"code":-1,"message":"no"},"sessionId":"P"}`, `{"method":"Page.x","params":{},"sessionId":"P"}`, `{"method":"ours","params":{}}`)
+	say(t, answers, `{"id":3,"error":{"code":-1,"message":"no"},"sessionId":"P"}`,
+		`{"method":"Page.x","params":{},"sessionId":"P"}`, `{"method":"ours","params":{}}`)
 	told(`{"id":7,"error":{"code":-1,"message":"no"},"sessionId":"P"}`)
 	told(`{"method":"Page.x","params":{},"sessionId":"P"}`)
 	if got := <-owner; got != "ours" {

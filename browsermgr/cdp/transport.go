@@ -112,8 +112,8 @@ func (p *Pipe) Close() error {
 	return err
 }
 
-// CallBeforeConn sends a command before the pipe is used by a Conn, and returns the result. After an error the pipe cannot be
-// used.
+// CallBeforeConn sends a command before the pipe is used by a Conn, and returns the result. After an error the pipe
+// cannot be used.
 func CallBeforeConn[R any](ctx context.Context, p *Pipe, req proto.Request) (R, error) {
 	answer := struct {
 		Result R          `json:"result"`

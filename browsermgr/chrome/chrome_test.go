@@ -41,7 +41,10 @@ func playParent(dir string) int {
 	exe, err := chrome.Find(context.Background(), os.Getenv("CLANK_CHROMIUM"))
 	if err == nil {
 		var p *chrome.Process
-		o := chrome.LaunchOptions{Executable: exe.Path, UserDataDir: dir, Headless: true, NoSandbox: true, Pipe: true, Env: os.Environ()}
+		o := chrome.LaunchOptions{
+			Executable: exe.Path, UserDataDir: dir, Headless: true, NoSandbox: true, Pipe: true,
+			Env: os.Environ(),
+		}
 		if dir == "temporary" {
 			o.UserDataDir = ""
 		}
@@ -237,7 +240,10 @@ func TestEndpoint(t *testing.T) {
 	if want := "ws://127.0.0.1:45629/devtools/browser/70d4"; err != nil || url != want {
 		t.Errorf("got %q, %v, want %q", url, err, want)
 	}
-	for _, bad := range []string{"", "45629", "45629\n", "0\n/devtools/browser/x", "70000\n/devtools/browser/x", "1\n/json"} {
+	for _, bad := range []string{
+		"", "45629", "45629\n", "0\n/devtools/browser/x", "70000\n/devtools/browser/x",
+		"1\n/json",
+	} {
 		if url, err := chrome.EndpointInFile(bad); err == nil {
 			t.Errorf("%q gives %q", bad, url)
 		}
@@ -252,7 +258,10 @@ func TestDecorateKeepsWhatIsThereAndReplacesGarbage(t *testing.T) {
 	})
 	check.Must(t, chrome.WriteProfilePrefs(dir, "work", "#0066CC"))
 	prefs := read(t, dir, "Default/Preferences")
-	for _, want := range []string{`"exit_type":"Normal"`, `"exited_cleanly":true`, `13410000000000000001`, `"x":[1]`, `"name":"work"`} {
+	for _, want := range []string{
+		`"exit_type":"Normal"`, `"exited_cleanly":true`, `13410000000000000001`, `"x":[1]`,
+		`"name":"work"`,
+	} {
 		if !strings.Contains(prefs, want) {
 			t.Errorf("%s lacks %s", prefs, want)
 		}
@@ -305,7 +314,8 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s has %s", got, unwanted)
 		}
 	}
-	if got := line(chrome.LaunchOptions{Args: []string{"--proxy-server=127.0.0.1:1"}}); strings.Contains(got, "--no-proxy-server") {
+	if got := line(chrome.LaunchOptions{Args: []string{"--proxy-server=127.0.0.1:1"}}); strings.Contains(got,
+		"--no-proxy-server") {
 		t.Errorf("the given proxy is switched off: %s", got)
 	}
 	if got := line(chrome.LaunchOptions{}); strings.Contains(got, "--headless") {
@@ -325,8 +335,14 @@ func TestAWindowIsGuardedAsNoneIs(t *testing.T) {
 }
 
 func TestFeaturesThatAnOperatorSwitchesOffJoinOurs(t *testing.T) {
-	features, rest := chrome.MergeDisabledFeatures([]string{"--disable-features=One,Two", "--mute-audio", "--disable-features=Three"})
-	for _, want := range []string{"MediaRouter", "WebRtcHideLocalIpsWithMdns", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "One", "Two", "Three"} {
+	features, rest := chrome.MergeDisabledFeatures([]string{
+		"--disable-features=One,Two", "--mute-audio",
+		"--disable-features=Three",
+	})
+	for _, want := range []string{
+		"MediaRouter", "WebRtcHideLocalIpsWithMdns", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup",
+		"One", "Two", "Three",
+	} {
 		if !strings.Contains(","+features+",", ","+want+",") {
 			t.Errorf("feature %s is on: %s", want, features)
 		}
@@ -380,7 +396,10 @@ func TestFindOrder(t *testing.T) {
 		want    chrome.Executable
 	}{
 		"the desktop's default comes first": {
-			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"}, Env: x11, Says: desktop},
+			chrome.FinderMachine{
+				OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"}, Env: x11,
+				Says: desktop,
+			},
 			map[string]string{"usr/share/applications/brave.desktop": entry},
 			chrome.Executable{Path: "usr/bin/brave-browser", Kind: chrome.Brave},
 		},
@@ -398,7 +417,10 @@ func TestFindOrder(t *testing.T) {
 			chrome.Executable{Path: "usr/bin/google-chrome", Kind: chrome.Chrome},
 		},
 		"a default of another family is passed over": {
-			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "firefox"}, Env: x11, Says: desktop},
+			chrome.FinderMachine{
+				OS: "linux", Path: []string{"google-chrome", "xdg-settings", "firefox"}, Env: x11,
+				Says: desktop,
+			},
 			map[string]string{"usr/share/applications/brave.desktop": "Exec=/usr/bin/firefox %u\n"},
 			chrome.Executable{Path: "usr/bin/google-chrome", Kind: chrome.Chrome},
 		},
@@ -414,7 +436,10 @@ func TestFindOrder(t *testing.T) {
 		},
 		"the newest that Playwright has": {
 			chrome.FinderMachine{OS: "linux"},
-			map[string]string{cache + "chromium-1100/chrome-linux64/chrome!": "", cache + "chromium-1200/chrome-linux64/chrome!": ""},
+			map[string]string{
+				cache + "chromium-1100/chrome-linux64/chrome!": "",
+				cache + "chromium-1200/chrome-linux64/chrome!": "",
+			},
 			chrome.Executable{Path: cache + "chromium-1200/chrome-linux64/chrome", Kind: chrome.Chromium},
 		},
 		"an app of macOS": {
@@ -454,7 +479,11 @@ func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 		looked  string
 		install string
 	}{
-		"Debian": {chrome.FinderMachine{OS: "linux", Path: []string{"apt-get"}}, nil, "google-chrome", "apt-get install chromium"},
+		"Debian": {
+			chrome.FinderMachine{OS: "linux", Path: []string{"apt-get"}},
+			nil, "google-chrome",
+			"apt-get install chromium",
+		},
 		"Ubuntu": {
 			chrome.FinderMachine{OS: "linux", Path: []string{"apt-get"}},
 			map[string]string{"etc/os-release": "NAME=x\nID=ubuntu\n"},

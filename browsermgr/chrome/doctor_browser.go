@@ -35,7 +35,10 @@ const startHint = "clank browser start"
 
 // Checks evaluates the facts. A browser that is not running is not a failure.
 func (b BrowserFacts) Checks() []Check {
-	checks := []Check{b.enabled(), {ID: "profile", Label: "Profile", Status: CheckPass, Summary: fmt.Sprintf("%q, driver %s", b.Profile, b.Driver)}}
+	checks := []Check{
+		b.enabled(),
+		{ID: "profile", Label: "Profile", Status: CheckPass, Summary: fmt.Sprintf("%q, driver %s", b.Profile, b.Driver)},
+	}
 	if b.Started {
 		checks = append(checks, b.executable(), b.headless(), b.display(), b.lock(), b.port())
 	} else {
@@ -44,7 +47,8 @@ func (b BrowserFacts) Checks() []Check {
 	checks = append(checks, b.http(), b.socket(), b.graphics(), b.policy())
 	if b.WeakeningFlag != "" {
 		checks = append(checks, Check{
-			ID: "flags", Label: "Flags", Status: CheckWarn, Summary: b.WeakeningFlag + " takes from pages what keeps others from reading them",
+			ID: "flags", Label: "Flags", Status: CheckWarn, Summary: b.WeakeningFlag + " takes from pages what keeps others " +
+				"from reading them",
 			FixHint: "take it out of the flags for the browser, and open hostile pages in no browser that has it",
 		})
 	}
@@ -102,7 +106,10 @@ func (b BrowserFacts) port() Check {
 
 // policy reports what checks the addresses of the browser's pages.
 func (b BrowserFacts) policy() Check {
-	c := Check{ID: "policy", Label: "Network access", Status: CheckPass, Summary: fmt.Sprintf("all traffic goes through the checking proxy; requests refused: %d", b.Refusals)}
+	c := Check{
+		ID: "policy", Label: "Network access", Status: CheckPass,
+		Summary: fmt.Sprintf("all traffic goes through the checking proxy; requests refused: %d", b.Refusals),
+	}
 	switch b.Guard {
 	case "proxy":
 	case "best-effort":
@@ -121,9 +128,11 @@ func (b BrowserFacts) target() Check {
 		c.Summary = "it is there; the connection is made with the first use"
 	case b.Personal:
 		c.Status, c.Summary = CheckInfo, b.ProbeError
-		c.FixHint = "open chrome://inspect/#remote-debugging in your browser and switch remote debugging on; it asks once for each connection"
+		c.FixHint = "open chrome://inspect/#remote-debugging in your browser and switch remote debugging on; it asks once " +
+			"for each connection"
 	default:
-		c.Status, c.Summary, c.FixHint = CheckFail, b.ProbeError, "start that browser, and compare its address with the profile's cdpUrl"
+		c.Status, c.Summary, c.FixHint = CheckFail, b.ProbeError, "start that browser, and compare its address with the "+
+			"profile's cdpUrl"
 	}
 	return c
 }
@@ -133,7 +142,8 @@ func (b BrowserFacts) http() Check {
 	switch {
 	case b.HTTP:
 	case b.Started && b.Connected:
-		c.Status, c.Summary, c.FixHint = CheckWarn, "not answered in time, though the connection stands", "stop and start the browser if it does not answer at all"
+		c.Status, c.Summary, c.FixHint = CheckWarn, "not answered in time, though the connection stands",
+			"stop and start the browser if it does not answer at all"
 	case b.Started:
 		c.Status, c.Summary, c.FixHint = CheckInfo, "the browser does not run", startHint
 	default:
@@ -169,12 +179,16 @@ func (b BrowserFacts) graphics() Check {
 }
 
 func (b BrowserFacts) page() Check {
-	c := Check{ID: "live-snapshot", Label: "Look at a page", Status: CheckPass, Summary: fmt.Sprintf("%d nodes", b.PageNodes)}
+	c := Check{
+		ID: "live-snapshot", Label: "Look at a page", Status: CheckPass,
+		Summary: fmt.Sprintf("%d nodes", b.PageNodes),
+	}
 	switch {
 	case !b.Connected:
 		c.Status, c.Summary, c.FixHint = CheckInfo, "the browser does not run", startHint
 	case b.PageError != "":
-		c.Status, c.Summary, c.FixHint = CheckFail, b.PageError, "reload the page; if that does not help, stop and start the browser"
+		c.Status, c.Summary, c.FixHint = CheckFail, b.PageError, "reload the page; if that does not help, stop and start "+
+			"the browser"
 	case b.PageNodes == 0:
 		c.Status, c.Summary, c.FixHint = CheckWarn, "the page shows nothing", "open a page and try again"
 	}

@@ -89,16 +89,20 @@ func (m Machine) sandbox(s MachineSubject) Check {
 	switch {
 	case s.NoSandbox:
 		c.Status, c.Summary = CheckWarn, "switched off: a page that breaks out of its process has the rights of this program"
-		c.FixHint = "unless a container does its work, run clank as another user than root, switch \"Disable the Chromium sandbox\" off and unset CLANK_NO_SANDBOX"
+		c.FixHint = "unless a container does its work, run clank as another user than root, switch \"Disable the Chromium " +
+			"sandbox\" off and unset CLANK_NO_SANDBOX"
 	case m.EUID == 0:
-		c.Status, c.Summary = CheckFail, "this program runs as root, to whom Chromium refuses its sandbox; browsers do not start"
+		c.Status, c.Summary = CheckFail, "this program runs as root, to whom Chromium refuses its sandbox; browsers do "+
+			"not start"
 		c.FixHint = "run it as another user; or, in a container, set noSandbox or CLANK_NO_SANDBOX=1 to do without"
 	case forbidden != "" && !m.hasHelper(s.Executable):
 		c.Status, c.Summary = CheckFail, forbidden+"; browsers do not start without the sandbox"
-		c.FixHint = "install Google Chrome or your system's own package, which come with a profile or a helper for it; or add an AppArmor " +
-			"profile with \"userns,\" for " + cmp.Or(s.Executable, "the browser") + "; or, in a container, set noSandbox or CLANK_NO_SANDBOX=1 to do without"
+		c.FixHint = "install Google Chrome or your system's own package, which come with a profile or a helper for it; or " +
+			"add an AppArmor profile with \"userns,\" for " + cmp.Or(s.Executable, "the browser") +
+			"; or, in a container, set noSandbox or CLANK_NO_SANDBOX=1 to do without"
 	case m.inContainer() != "" && strings.Contains(m.readText("/proc/self/status"), "Seccomp:\t2"):
-		c.Status, c.Summary = CheckInfo, "system calls are filtered here (seccomp), which often forbids the sandbox; browsers do not start then"
+		c.Status, c.Summary = CheckInfo, "system calls are filtered here (seccomp), which often forbids the sandbox; "+
+			"browsers do not start then"
 		c.FixHint = "start the container with a seccomp profile that allows user namespaces"
 	}
 	return c
@@ -133,8 +137,9 @@ const mib = 1 << 20
 func (m Machine) sharedMemory() Check {
 	c := Check{ID: "shared-memory", Label: "Shared memory", Status: CheckPass, Summary: "not limited"}
 	if size, ok := m.Free(m.path("/dev/shm")); ok && size < 256*mib {
-		c.Status, c.Summary = CheckInfo, fmt.Sprintf("/dev/shm has %d MiB left, too little for Chromium; it is started with --disable-dev-shm-usage "+
-			"and uses the temporary directory instead", size/mib)
+		c.Status, c.Summary = CheckInfo,
+			fmt.Sprintf("/dev/shm has %d MiB left, too little for Chromium; it is started with --disable-dev-shm-usage "+
+				"and uses the temporary directory instead", size/mib)
 		c.FixHint = "faster: start the container with --shm-size=1g"
 	}
 	return c
@@ -182,7 +187,9 @@ func (m Machine) permissions(dir string) Check {
 	case !writable:
 		c.Status, c.Summary, c.FixHint = CheckFail, near+" cannot be written by this program", fix
 	case !mine && m.exists(dir):
-		c.Status, c.Summary, c.FixHint = CheckWarn, fmt.Sprintf("%s belongs to user %d, and this program runs as %d; files in it may be out of reach", near, owner, m.EUID), fix
+		c.Status, c.Summary, c.FixHint = CheckWarn,
+			fmt.Sprintf("%s belongs to user %d, and this program runs as %d; files in it may be out of reach", near, owner,
+				m.EUID), fix
 	}
 	return c
 }
@@ -212,7 +219,8 @@ func (m Machine) container() Check {
 	}
 	const processes, memory = 200, 512 * mib
 	if n, ok := m.limit("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"); ok && n < processes {
-		c.Status, c.Summary = CheckWarn, fmt.Sprintf("at most %d processes and threads are allowed; one Chromium needs about %d", n, processes)
+		c.Status, c.Summary = CheckWarn,
+			fmt.Sprintf("at most %d processes and threads are allowed; one Chromium needs about %d", n, processes)
 		c.FixHint = "raise the limit: --pids-limit 1000"
 	}
 	const files = 512
@@ -257,7 +265,8 @@ func (m Machine) platform(s MachineSubject) Check {
 	if strings.Contains(strings.ToLower(m.readText("/proc/version")), "microsoft") {
 		c.Status, c.Summary = CheckInfo, "Windows Subsystem for Linux"
 		if strings.HasPrefix(s.DataDir, "/mnt/") {
-			c.Status, c.Summary = CheckWarn, "Windows Subsystem for Linux, and the profile is on a Windows drive, where file locks fail and everything is slow"
+			c.Status, c.Summary = CheckWarn, "Windows Subsystem for Linux, and the profile is on a Windows drive, where file "+
+				"locks fail and everything is slow"
 			c.FixHint = "keep the profiles on the Linux side: set CLANK_HOME to a directory in your Linux home"
 		} else if !s.Headless {
 			c.FixHint = "a window needs WSLg; without it run headless"
@@ -275,7 +284,10 @@ func (m Machine) fonts() Check {
 	if runtime.GOOS != "linux" {
 		return c
 	}
-	for _, dir := range []string{"/usr/share/fonts", "/usr/local/share/fonts", os.Getenv("HOME") + "/.fonts", os.Getenv("HOME") + "/.local/share/fonts"} {
+	for _, dir := range []string{
+		"/usr/share/fonts", "/usr/local/share/fonts", os.Getenv("HOME") + "/.fonts",
+		os.Getenv("HOME") + "/.local/share/fonts",
+	} {
 		if m.hasFont(m.path(dir)) {
 			return c
 		}
@@ -301,7 +313,9 @@ func (Machine) hasFont(dir string) bool {
 func snapCheck(s MachineSubject) Check {
 	return Check{
 		ID: "snap", Label: "Snap", Status: CheckWarn,
-		Summary: s.Executable + " is a snap: it sees only directories in your home that are not hidden, and a /tmp of its own",
-		FixHint: "install a browser that is no snap, such as Google Chrome's .deb; or set CLANK_HOME to a directory in your home that is not hidden",
+		Summary: s.Executable + " is a snap: it sees only directories in your home that are not hidden, and a /tmp " +
+			"of its own",
+		FixHint: "install a browser that is no snap, such as Google Chrome's .deb; or set CLANK_HOME to a directory in " +
+			"your home that is not hidden",
 	}
 }

@@ -43,7 +43,8 @@ func programArch(path string) string {
 
 // libraries checks that the program's shared libraries exist where the dynamic linker would look.
 func (m Machine) libraries(program string) Check {
-	c := Check{ID: "libraries", Label: "Shared libraries", Status: CheckPass, Summary: "all that the browser names are there"}
+	c := Check{ID: "libraries", Label: "Shared libraries", Status: CheckPass, Summary: "all that the browser names " +
+		"are there"}
 	file, path := openProgram(m.path(program))
 	if file == nil {
 		c.Status, c.Summary = CheckInfo, "not looked at: "+program+" is a script"
@@ -57,11 +58,15 @@ func (m Machine) libraries(program string) Check {
 	}
 	dirs := append([]string{filepath.Dir(path)}, m.libraryDirs()...)
 	missing := slices.DeleteFunc(needed, func(name string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil })
+		return slices.ContainsFunc(dirs, func(dir string) bool {
+			_, err := os.Stat(filepath.Join(dir, name))
+			return err == nil
+		})
 	})
 	if len(missing) > 0 {
 		c.Status, c.Summary = CheckFail, "missing: "+strings.Join(missing, ", ")
-		c.FixHint = "install the browser with your package manager, which brings them along; on Debian: apt-get install chromium"
+		c.FixHint = "install the browser with your package manager, which brings them along; on Debian: apt-get install " +
+			"chromium"
 	}
 	return c
 }
@@ -69,7 +74,10 @@ func (m Machine) libraries(program string) Check {
 // libraryDirs returns the directories of the dynamic linker (ld.so(8)): the default ones and the configured ones.
 func (m Machine) libraryDirs() []string {
 	var dirs []string
-	for _, pattern := range []string{"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib", "/lib/*-linux-*", "/usr/lib/*-linux-*"} {
+	for _, pattern := range []string{
+		"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib", "/lib/*-linux-*",
+		"/usr/lib/*-linux-*",
+	} {
 		if found, err := filepath.Glob(m.path(pattern)); err == nil {
 			dirs = append(dirs, found...)
 		}

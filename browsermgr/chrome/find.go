@@ -57,7 +57,10 @@ func Find(ctx context.Context, configured string) (Executable, error) {
 	if err != nil {
 		home = string(filepath.Separator)
 	}
-	f := finder{goos: runtime.GOOS, home: home, root: "/", lookPath: exec.LookPath, getenv: os.Getenv, output: runSystemTool}
+	f := finder{
+		goos: runtime.GOOS, home: home, root: "/", lookPath: exec.LookPath, getenv: os.Getenv,
+		output: runSystemTool,
+	}
 	return f.find(ctx, configured)
 }
 
@@ -80,7 +83,10 @@ func (f finder) find(ctx context.Context, configured string) (Executable, error)
 		return describeExecutable(path, Custom), nil
 	}
 	var looked []string
-	for _, try := range []func(context.Context) (string, []string){f.desktopDefault, f.onPath, f.atKnownPaths, f.playwright} {
+	for _, try := range []func(context.Context) (string, []string){
+		f.desktopDefault, f.onPath, f.atKnownPaths,
+		f.playwright,
+	} {
 		path, names := try(ctx)
 		if path != "" {
 			return describeExecutable(path, Chromium), nil
@@ -341,7 +347,8 @@ func IsSnap(path string) bool {
 	if strings.HasPrefix(path, "/snap/") {
 		return true
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil && (strings.HasPrefix(real, "/snap/") || real == "/usr/bin/snap") {
+	if real, err := filepath.EvalSymlinks(path); err == nil &&
+		(strings.HasPrefix(real, "/snap/") || real == "/usr/bin/snap") {
 		return true
 	}
 	file, err := os.Open(path)

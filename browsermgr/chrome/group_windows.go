@@ -80,7 +80,9 @@ func killGroup(pid int) error {
 	if job, ok := groups.Load(pid); ok {
 		err = windows.TerminateJobObject(job.(windows.Handle), killedExitCode)
 	} else {
-		err = withProcess(pid, windows.PROCESS_TERMINATE, func(p windows.Handle) error { return windows.TerminateProcess(p, killedExitCode) })
+		err = withProcess(pid, windows.PROCESS_TERMINATE, func(p windows.Handle) error {
+			return windows.TerminateProcess(p, killedExitCode)
+		})
 	}
 	if err != nil && !errors.Is(err, windows.ERROR_INVALID_PARAMETER) && len(groupMembers(pid)) > 0 {
 		return fmt.Errorf("end browser %d: %w", pid, err)
@@ -153,7 +155,8 @@ func inspectProcess(pid int) (processInfo, bool) {
 func processArgs(process windows.Handle) []string {
 	buf := make([]byte, 70<<10) // a command line has up to 64 KiB
 	var n uint32
-	if windows.NtQueryInformationProcess(process, windows.ProcessCommandLineInformation, unsafe.Pointer(&buf[0]), uint32(len(buf)), &n) != nil {
+	if windows.NtQueryInformationProcess(process, windows.ProcessCommandLineInformation, unsafe.Pointer(&buf[0]),
+		uint32(len(buf)), &n) != nil {
 		return nil
 	}
 	args, err := windows.DecomposeCommandLine((*windows.NTUnicodeString)(unsafe.Pointer(&buf[0])).String())

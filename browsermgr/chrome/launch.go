@@ -52,9 +52,9 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 }
 
 // ErrNoSandbox is returned if Chromium's sandbox is unavailable and the options do not disable it.
-var ErrNoSandbox = errors.New("browsers do not start without Chromium's sandbox, which keeps a page that breaks out of its process " +
-	"from this machine's files: run clank as a user that can have it, or, where a container does the sandbox's work, switch the " +
-	"setting \"Disable the Chromium sandbox\" on or set CLANK_NO_SANDBOX=1")
+var ErrNoSandbox = errors.New("browsers do not start without Chromium's sandbox, which keeps a page that breaks out " +
+	"of its process from this machine's files: run clank as a user that can have it, or, where a container does the " +
+	"sandbox's work, switch the setting \"Disable the Chromium sandbox\" on or set CLANK_NO_SANDBOX=1")
 
 // launchOn launches on a locked directory, and fails if the sandbox is required but unavailable.
 func launchOn(ctx context.Context, o LaunchOptions, data *userData) (*Process, error) {
@@ -119,13 +119,15 @@ type PortError struct{ Busy []PortHolder }
 
 func (e *PortError) Error() string {
 	if len(e.Busy) == 1 {
-		return fmt.Sprintf("DevTools port %s, not by this profile: end that program, or give the profile another port", e.Busy[0])
+		return fmt.Sprintf("DevTools port %s, not by this profile: end that program, or give the profile another port",
+			e.Busy[0])
 	}
 	var list []string
 	for _, h := range e.Busy {
 		list = append(list, h.String())
 	}
-	return fmt.Sprintf("no DevTools port is free between %d and %d: %s", e.Busy[0].Port, e.Busy[len(e.Busy)-1].Port, shortenList(list))
+	return fmt.Sprintf("no DevTools port is free between %d and %d: %s", e.Busy[0].Port, e.Busy[len(e.Busy)-1].Port,
+		shortenList(list))
 }
 
 // PortFree reports whether nothing listens on a port of this machine.
@@ -172,11 +174,13 @@ func launchOnce(ctx context.Context, o LaunchOptions, data *userData, port int, 
 }
 
 // ErrForbiddenByAdmin is returned if a policy of the machine's administrator forbids remote debugging.
-var ErrForbiddenByAdmin = errors.New("a policy of this machine's administrator forbids remote debugging (RemoteDebuggingAllowed): " +
-	"ask them, or install a browser to which it does not apply")
+var ErrForbiddenByAdmin = errors.New("a policy of this machine's administrator forbids remote debugging " +
+	"(RemoteDebuggingAllowed): ask them, or install a browser to which it does not apply")
 
-var errDefaultDir = errors.New("Chrome does not allow remote debugging of its default user data directory: use another directory, " + //nolint:staticcheck // a name
-	"or the driver existing-session")
+var errDefaultDir = errors.New( //nolint:staticcheck // a name
+	"Chrome does not allow remote debugging of its default user data directory: use " +
+		"another directory, " +
+		"or the driver existing-session")
 
 var (
 	errEnded  = errors.New("it exited before DevTools answered")
@@ -348,7 +352,8 @@ func (p *Process) explain(err error) error {
 func quoteStderr(stderr *stderrTail) string {
 	switch text := stderr.quote(); {
 	case strings.Contains(text, "Too many open files"):
-		return "; it may not open as many files as it needs here: raise the limit, as with ulimit -n 4096, and start clank again"
+		return "; it may not open as many files as it needs here: raise the limit, as with ulimit -n 4096, and start " +
+			"clank again"
 	case strings.Contains(text, "Read-only file system"):
 		return "; the disk of its profile cannot be written: look at the disk's health, and mount it to be written"
 	case strings.Contains(text, "No space left on device"):

@@ -69,7 +69,10 @@ func lockDir(dir string) (*dirLock, error) {
 	case !ok:
 		return nil, &LockedError{Dir: dir, Holder: last}
 	}
-	l := &dirLock{flock: lock, dir: dir, last: last, holder: LockHolder{PID: os.Getpid(), Program: ownProgramName(), Since: time.Now().Round(0)}}
+	l := &dirLock{flock: lock, dir: dir, last: last, holder: LockHolder{
+		PID: os.Getpid(), Program: ownProgramName(),
+		Since: time.Now().Round(0),
+	}}
 	if err := l.write(); err != nil {
 		l.release()
 		return nil, err

@@ -94,8 +94,8 @@ func (o LaunchOptions) validate() error {
 }
 
 // ErrNoDisplay is returned if a visible browser is requested without a display.
-var ErrNoDisplay = errors.New("launch browser: a window needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set: " +
-	"run it headless, or start the program with xvfb-run")
+var ErrNoDisplay = errors.New("launch browser: a window needs a display, and neither DISPLAY nor WAYLAND_DISPLAY " +
+	"is set: run it headless, or start the program with xvfb-run")
 
 func hasDisplay(env []string) bool {
 	return slices.ContainsFunc(env, func(kv string) bool {
@@ -230,7 +230,10 @@ func mergeDisabledFeatures(args []string) (features string, rest []string) {
 // networkFlags returns the flags that configure the network.
 func (o LaunchOptions) networkFlags() []string {
 	if o.Proxy == "" {
-		if firstFlagAmong(o.Args, []string{"--proxy-server", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server"}) != "" {
+		if firstFlagAmong(o.Args, []string{
+			"--proxy-server", "--proxy-pac-url", "--proxy-auto-detect",
+			"--no-proxy-server",
+		}) != "" {
 			return nil
 		}
 		return []string{"--no-proxy-server"}
@@ -268,21 +271,23 @@ func (o LaunchOptions) networkFlags() []string {
 const invalidDomain = "chromium.invalid"
 
 // ErrProxyBypass is returned if a flag of the operator would bypass the proxy.
-var ErrProxyBypass = errors.New("a flag would let pages bypass the proxy that checks their traffic: remove it from the flags for the " +
-	"browser, or allow pages to reach every address")
+var ErrProxyBypass = errors.New("a flag would let pages bypass the proxy that checks their traffic: remove it from " +
+	"the flags for the browser, or allow pages to reach every address")
 
 // proxyBypassFlags are flags that let traffic bypass the proxy.
 var proxyBypassFlags = []string{
-	"--proxy-server", "--proxy-bypass-list", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server", "--host-resolver-rules",
-	"--host-rules", "--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy", "--enable-quic", "--origin-to-force-quic-on",
+	"--proxy-server", "--proxy-bypass-list", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server",
+	"--host-resolver-rules",
+	"--host-rules", "--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy", "--enable-quic",
+	"--origin-to-force-quic-on",
 	"--webtransport-developer-mode",
 	// Extensions may configure another proxy.
 	"--load-extension", "--disable-extensions-except",
 }
 
 // ErrDevToolsExposed is returned if a flag of the operator would open DevTools to others, or close it to us.
-var ErrDevToolsExposed = errors.New("a flag would open the browser's DevTools to other programs, or close it to clank: remove it from the flags for " +
-	"the browser")
+var ErrDevToolsExposed = errors.New("a flag would open the browser's DevTools to other programs, or close it to " +
+	"clank: remove it from the flags for the browser")
 
 // devToolsFlags are flags that open DevTools to others, or use another directory with other logins.
 var devToolsFlags = []string{

@@ -152,7 +152,9 @@ func (p *Process) closePipe() {
 // killed when the thread that started it ends; see tether.
 //
 // theirs are the child's ends of the pipes, which are closed here after the start.
-func (p *Process) supervise(ctx context.Context, oneProcessor bool, started chan<- error, read *os.File, theirs []*os.File) {
+func (p *Process) supervise(ctx context.Context, oneProcessor bool, started chan<- error, read *os.File,
+	theirs []*os.File,
+) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer read.Close()

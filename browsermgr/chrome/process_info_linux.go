@@ -28,8 +28,8 @@ func inspectProcess(pid int) (processInfo, bool) {
 	return p, true
 }
 
-// UsedCPU reports whether the browser has used CPU time since the last call, or a thread of its processes is runnable or
-// waits for a disk. It is true if that is unknown.
+// UsedCPU reports whether the browser has used CPU time since the last call, or a thread of its processes is runnable
+// or waits for a disk. It is true if that is unknown.
 func (p *Process) UsedCPU() bool {
 	fields := readStat(filepath.Join("/proc", strconv.Itoa(p.PID), "stat"))
 	if len(fields) < 13 {

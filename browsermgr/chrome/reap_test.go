@@ -48,7 +48,8 @@ func startOf(t *testing.T, pid int) string {
 
 func leaveLock(t *testing.T, dir string, pid int, start string) {
 	t.Helper()
-	place(t, dir, map[string]string{"clank.lock": fmt.Sprintf(`{"pid":1,"program":"clank","browser":%d,"browserStart":%q}`, pid, start)})
+	place(t, dir, map[string]string{"clank.lock": fmt.Sprintf(`{"pid":1,"program":"clank","browser":%d,"browserStart":%q}`,
+		pid, start)})
 }
 
 func singleton(t *testing.T, dir, owner string) {
@@ -101,7 +102,10 @@ func TestReapSignalsNobodyElse(t *testing.T) {
 func TestStaleSingletonLocksAreRemoved(t *testing.T) {
 	host, err := os.Hostname()
 	check.Must(t, err)
-	for _, owner := range []string{"another-host-4711", host + "-99999999", host + "-" + strconv.Itoa(os.Getpid()), "nonsense"} {
+	for _, owner := range []string{
+		"another-host-4711", host + "-99999999", host + "-" + strconv.Itoa(os.Getpid()),
+		"nonsense",
+	} {
 		dir := t.TempDir()
 		singleton(t, dir, owner)
 		if err := chrome.Reap(t.Context(), dir); err != nil {
@@ -119,7 +123,10 @@ func TestBrowserOfAPersonIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	cmd := orphan(t, dir)
 	singleton(t, dir, fmt.Sprintf("%s-%d", host, cmd.Process.Pid))
-	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: "/bin/true", Headless: true, NoSandbox: true, UserDataDir: dir})
+	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{
+		Executable: "/bin/true", Headless: true, NoSandbox: true,
+		UserDataDir: dir,
+	})
 	var locked *chrome.LockedError
 	if !errors.As(err, &locked) || locked.Holder.PID != cmd.Process.Pid {
 		t.Errorf("got %v, want who has it", err)
@@ -206,8 +213,12 @@ func TestADirectoryIsOneBrowsersAndKeepsCookiesWithoutLocksOrCrashMark(t *testin
 	call(t, p, "Storage.setCookies", map[string]any{"cookies": []map[string]any{{
 		"name": "login", "value": "kept", "url": "https://shop.example/", "expires": time.Now().Add(time.Hour).Unix(),
 	}}})
-	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: browser(t), Headless: true, NoSandbox: true, UserDataDir: o.UserDataDir})
-	if locked, ok := errors.AsType[*chrome.LockedError](err); !ok || locked.Holder.PID != os.Getpid() || locked.Holder.Browser != p.PID {
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
+		Executable: browser(t), Headless: true, NoSandbox: true,
+		UserDataDir: o.UserDataDir,
+	})
+	if locked, ok := errors.AsType[*chrome.LockedError](err); !ok || locked.Holder.PID != os.Getpid() ||
+		locked.Holder.Browser != p.PID {
 		t.Errorf("a second one: got %v, want the holder", err)
 	}
 	stop(t, p)
@@ -317,20 +328,26 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 			program(t, "echo 'mkdir /p: No space left on device' >&2; exit 1"), "the disk of its profile is full",
 		},
 		"tells its exit status": {program(t, "exit 3"), "exited with status 3; it said nothing"},
-		"never answers":         {program(t, "echo starting >&2; while :; do :; done"), "not ready within 301ms; it said:\nstarting"},
-		"hangs":                 {program(t, "echo starting >&2; exec sleep 600"), "was idle for 600ms; it said:\nstarting"},
-		"shuts its pipe":        {program(t, "exec 3<&- 4>&-; exec sleep 600"), "its DevTools pipe broke"},
-		"answers nonsense":      {program(t, `printf 'no JSON\0' >&4; exec sleep 600`), "decode answer to Browser.getVersion"},
+		"never answers": {program(t, "echo starting >&2; while :; do :; done"), "not ready within 301ms; it " +
+			"said:\nstarting"},
+		"hangs":          {program(t, "echo starting >&2; exec sleep 600"), "was idle for 600ms; it said:\nstarting"},
+		"shuts its pipe": {program(t, "exec 3<&- 4>&-; exec sleep 600"), "its DevTools pipe broke"},
+		"answers nonsense": {
+			program(t, `printf 'no JSON\0' >&4; exec sleep 600`),
+			"decode answer to Browser.getVersion",
+		},
 		"opens no DevTools": {
 			program(t, "echo 'DevTools listening on ws://127.0.0.1:1/devtools/browser/x' >&2; exec sleep 600"),
 			"its DevTools port 1 is open",
 		},
 		"is missing": {"/nowhere/chromium", "no such file"},
 		"is forbidden": {
-			program(t, "echo 'DevTools remote debugging is disallowed by the system admin.' >&2; exec sleep 600"), "administrator forbids",
+			program(t, "echo 'DevTools remote debugging is disallowed by the system admin.' >&2; exec sleep 600"),
+			"administrator forbids",
 		},
 		"is a person's": {
-			program(t, "echo 'DevTools remote debugging requires a non-default data directory.' >&2; exec sleep 600"), "driver existing-session",
+			program(t, "echo 'DevTools remote debugging requires a non-default data directory.' >&2; exec sleep 600"),
+			"driver existing-session",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -423,7 +440,10 @@ func TestProxyVariablesDoNotReachTheBrowser(t *testing.T) {
 func TestSecretsOfTheEnvironmentDoNotReachTheBrowser(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "s3cret")
 	t.Setenv("LC_TIME", "kept")
-	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: program(t, "env >&2; exit 1"), Headless: true, NoSandbox: true})
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
+		Executable: program(t, "env >&2; exit 1"), Headless: true,
+		NoSandbox: true,
+	})
 	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "LC_TIME=kept") {
 		t.Errorf("environment: %v", err)
 	}
@@ -442,7 +462,10 @@ func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 		t.Helper()
 		check.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
-	for _, text := range []string{"", "x\n/devtools/browser/1", strconv.Itoa(port), fmt.Sprintf("%d\n/other", port), "99999\n/devtools/browser/1"} {
+	for _, text := range []string{
+		"", "x\n/devtools/browser/1", strconv.Itoa(port), fmt.Sprintf("%d\n/other", port),
+		"99999\n/devtools/browser/1",
+	} {
 		write(text)
 		if got, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) {
 			t.Errorf("%q reads as %+v, %v", text, got, err)
@@ -450,11 +473,13 @@ func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 	}
 	write(fmt.Sprintf("%d\n/devtools/browser/ab-c\n", port))
 	got, err := chrome.FindSession(dir)
-	if err != nil || got.WebSocketURL != fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/ab-c", port) || got.Kind != chrome.Chrome {
+	if err != nil || got.WebSocketURL != fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/ab-c", port) ||
+		got.Kind != chrome.Chrome {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	check.Must(t, l.Close())
-	if _, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) || !strings.Contains(err.Error(), "nothing listens") {
+	if _, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) ||
+		!strings.Contains(err.Error(), "nothing listens") {
 		t.Errorf("a browser that has ended: %v", err)
 	}
 }

@@ -101,7 +101,8 @@ func FindAnySession(dir string) (Session, error) {
 			return session, err
 		}
 	}
-	return Session{}, fmt.Errorf("%w: looked at the %d usual directories of Chrome, Chromium, Brave and Edge", ErrNoSession, len(dirs))
+	return Session{}, fmt.Errorf("%w: looked at the %d usual directories of Chrome, Chromium, Brave and Edge",
+		ErrNoSession, len(dirs))
 }
 
 // HasDisplay reports whether a window can be shown: always, except on Linux without a desktop session.

@@ -26,7 +26,8 @@ func newTether(cmd *exec.Cmd) *tether {
 
 // attach starts the watcher of a new process group.
 func (t *tether) attach(pgid int) error {
-	watcher := exec.Command("/bin/sh", "-c", fmt.Sprintf("read -r word || kill -KILL -%d", pgid)) //nolint:noctx // ends with its pipe
+	watcher := exec.Command("/bin/sh", "-c", //nolint:noctx // ends with its pipe
+		fmt.Sprintf("read -r word || kill -KILL -%d", pgid))
 	watcher.Env = hardening.Environ()
 	watcher.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pipe, err := watcher.StdinPipe()

@@ -73,12 +73,16 @@ func TestOneOfTheSecretsSuffices(t *testing.T) {
 			t.Errorf("%s: got %d, empty %v; want every request to pass", what, got, s.Empty())
 		}
 	}
-	for what, s := range map[string]control.Secrets{"a token": {Token: "t"}, "a password": {Password: "p"}, "issued ones": {Issued: func(string) bool { return false }}} {
+	for what, s := range map[string]control.Secrets{
+		"a token": {Token: "t"}, "a password": {Password: "p"},
+		"issued ones": {Issued: func(string) bool { return false }},
+	} {
 		if got, _ := status(t, http.MethodGet, s.Require); got != 401 || s.Empty() {
 			t.Errorf("only %s: got %d, empty %v; want a refusal", what, got, s.Empty())
 		}
 	}
-	if got, _ := status(t, http.MethodGet, control.Secrets{Password: "p"}.Require, "Authorization", "Bearer "); got != 401 {
+	if got, _ := status(t, http.MethodGet, control.Secrets{Password: "p"}.Require, "Authorization",
+		"Bearer "); got != 401 {
 		t.Errorf("an empty bearer with only a password set: got %d, want 401", got)
 	}
 }
@@ -125,8 +129,9 @@ func TestPagesOfOtherSitesChangeNothing(t *testing.T) {
 func TestOnlyLoopbackNamesAreAnswered(t *testing.T) {
 	for host, want := range map[string]int{
 		"127.0.0.1:18791": 200, "localhost": 200, "LocalHost:1": 200, "[::1]:18791": 200, "[::1]": 200, "127.1.2.3": 200,
-		"evil.example:18791": 403, "": 403, "localhost.evil.example": 403, "0.0.0.0:18791": 403, "192.168.1.2": 403, "[fe80::1%25eth0]:1": 403,
-		"::1": 200, "127.0.0.1.nip.io": 403, "[::1%25eth0]:1": 403, "[::1%eth0]:1": 403,
+		"evil.example:18791": 403, "": 403, "localhost.evil.example": 403, "0.0.0.0:18791": 403, "192.168.1.2": 403,
+		"[fe80::1%25eth0]:1": 403,
+		"::1":                200, "127.0.0.1.nip.io": 403, "[::1%25eth0]:1": 403, "[::1%eth0]:1": 403,
 	} {
 		if got, _ := status(t, http.MethodGet, control.RequireLocalHost, "Host", host); got != want {
 			t.Errorf("Host %q: got %d, want %d", host, got, want)

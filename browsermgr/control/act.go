@@ -18,7 +18,8 @@ import (
 func (s *Server) actRoutes() []Route {
 	p := actPerformer{settings: s.Settings}
 	act := func(ctx context.Context, c *Call) (actAnswer, error) { return serveAct(ctx, c, p) }
-	return []Route{NewRoute("POST", "/act", "Does something in a tab, or a batch of things.", act).WithBody(actFields()...)}
+	return []Route{NewRoute("POST", "/act", "Does something in a tab, or a batch of things.", act).WithBody(
+		actFields()...)}
 }
 
 // actFields lists the fields of all kinds of actions, which form one flat object.
@@ -87,7 +88,8 @@ func checkTargets(h *heldTab, a actRequest) error {
 	}
 	for _, name := range a.targets() {
 		if !h.Is(name) {
-			return actError(http.StatusForbidden, codeMismatch, errors.New("batched action targetId must match request targetId"))
+			return actError(http.StatusForbidden, codeMismatch,
+				errors.New("batched action targetId must match request targetId"))
 		}
 	}
 	return nil

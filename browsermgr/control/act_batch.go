@@ -85,7 +85,8 @@ func (p actPerformer) runSingle(ctx context.Context, a actRequest) (actOutcome, 
 		return actOutcome{closed: true}, nil
 	}
 	out := actOutcome{
-		value: res.Value, navigated: res.Navigated && !isFragmentNavigation(before, res), dialog: res.BlockedByDialog, downloads: got,
+		value: res.Value, navigated: res.Navigated && !isFragmentNavigation(before, res), dialog: res.BlockedByDialog,
+		downloads: got,
 	}
 	out.notes = append(p.held.Lease.TakeNotes(), resultNotes(res, got)...)
 	return out, err
@@ -200,7 +201,9 @@ func performAction(ctx context.Context, h *heldTab, a page.Action) (res page.Res
 }
 
 // resizeViewport changes only the viewport: an emulated device keeps its other properties.
-func resizeViewport(ctx context.Context, h *heldTab, s *emulate.Emulator, a page.Action) (page.Result, []files.Download, error) {
+func resizeViewport(ctx context.Context, h *heldTab, s *emulate.Emulator,
+	a page.Action,
+) (page.Result, []files.Download, error) {
 	err := h.Tab.RunExclusive(ctx, a.Limit(), func(ctx context.Context) error {
 		if err := s.SetViewport(ctx, h.Tab, a.Width, a.Height); err != nil {
 			return err
@@ -212,7 +215,9 @@ func resizeViewport(ctx context.Context, h *heldTab, s *emulate.Emulator, a page
 }
 
 // navigateTab navigates the tab within limit, adds that to a running trace and collects the downloads it started.
-func navigateTab(ctx context.Context, h *heldTab, url string, limit time.Duration) (res page.Result, got []files.Download, err error) {
+func navigateTab(ctx context.Context, h *heldTab, url string,
+	limit time.Duration,
+) (res page.Result, got []files.Download, err error) {
 	end := traceAction(ctx, h, "navigate", map[string]string{"url": url})
 	defer func() { end(err) }()
 	res, err = h.Lease.Navigate(h.Tab, url, func() (page.Result, error) {

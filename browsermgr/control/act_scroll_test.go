@@ -58,7 +58,8 @@ func TestScrollMovesTheElementOfItsRef(t *testing.T) {
 		{"without a ref", `"pixels":50,"direction":"down"`, []any{300.0, 50.0, 1000.0, 70.0, 50.0}},
 	} {
 		c.ok("POST", "/act", `{"kind":"scroll",`+step.action+`}`)
-		a := c.ok("POST", "/act", `{"kind":"evaluate","fn":"[box.scrollTop, box.scrollLeft, list.scrollTop, frames[0].scrollY, scrollY]"}`)
+		a := c.ok("POST", "/act",
+			`{"kind":"evaluate","fn":"[box.scrollTop, box.scrollLeft, list.scrollTop, frames[0].scrollY, scrollY]"}`)
 		if diff := cmp.Diff(step.want, a.body["result"]); diff != "" {
 			t.Fatalf("%s (-want +got):\n%s", step.name, diff)
 		}
@@ -119,7 +120,8 @@ func TestErrorsAreToldByWhatTheyWrap(t *testing.T) {
 	} {
 		f := control.ClassifyError(fmt.Errorf("outside: %w", c.err))
 		if f.Status != c.status || f.Code != c.code || f.Reason != c.reason || !strings.Contains(f.Err.Error(), c.says) {
-			t.Errorf("%s: got %d %q %q %v, want %d %q %q %q", name, f.Status, f.Code, f.Reason, f.Err, c.status, c.code, c.reason, c.says)
+			t.Errorf("%s: got %d %q %q %v, want %d %q %q %q", name, f.Status, f.Code, f.Reason, f.Err, c.status, c.code,
+				c.reason, c.says)
 		}
 		if !strings.Contains(f.Err.Error(), "outside") {
 			t.Errorf("%s: what stands around the error is lost: %v", name, f.Err)

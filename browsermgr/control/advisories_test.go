@@ -54,7 +54,12 @@ func TestAdvisoryCrossSiteMutations(t *testing.T) {
 		if route[0] == http.MethodGet {
 			continue
 		}
-		for _, header := range [][2]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}, {"Referer", "https://evil.example/x"}} {
+		for _, header := range [][2]string{
+			{"Sec-Fetch-Site", "cross-site"},
+			{"Origin", "https://evil.example"},
+			{"Origin", "null"},
+			{"Referer", "https://evil.example/x"},
+		} {
 			r := c.request(t.Context(), route[0], route[1], nil)
 			r.Header.Set(header[0], header[1])
 			if a := c.send(r); a.status != http.StatusForbidden {
@@ -94,7 +99,10 @@ func TestAdvisoryTraversalOfOutputs(t *testing.T) {
 		t.Cleanup(func() { _ = os.Remove(link) })
 	}
 	c.ok("POST", "/trace/start", nil)
-	for _, path := range []string{"../escaped", "a/../../escaped", outside + "/escaped", "out/escaped", "/etc/escaped", "..", "a\x00b"} {
+	for _, path := range []string{
+		"../escaped", "a/../../escaped", outside + "/escaped", "out/escaped", "/etc/escaped",
+		"..", "a\x00b",
+	} {
 		for route, body := range map[string]map[string]any{
 			"/trace/stop":    {"path": path},
 			"/wait/download": {"path": path, "timeoutMs": 500},
@@ -126,13 +134,17 @@ func TestAdvisoryUploadOfLocalFiles(t *testing.T) {
 		check.Must(t, link(secret, path))
 		t.Cleanup(func() { _ = os.Remove(path) })
 	}
-	for _, path := range []string{secret, "../secret.txt", "/etc/passwd", "file:///etc/passwd", "symbolic", "hard", uploads + "/../secret.txt"} {
+	for _, path := range []string{
+		secret, "../secret.txt", "/etc/passwd", "file:///etc/passwd", "symbolic", "hard",
+		uploads + "/../secret.txt",
+	} {
 		a := c.do("POST", "/hooks/file-chooser", map[string]any{"paths": []string{path}, "element": "input"})
 		if a.status != http.StatusBadRequest || !strings.Contains(a.str("error"), "Invalid path") {
 			t.Errorf("%s: got %d %s, want 400 Invalid path", path, a.status, a.text)
 		}
 	}
-	if a := c.ok("POST", "/act", `{"kind":"evaluate","fn":"document.querySelector('input').files.length"}`); a.body["result"] != 0.0 {
+	if a := c.ok("POST", "/act",
+		`{"kind":"evaluate","fn":"document.querySelector('input').files.length"}`); a.body["result"] != 0.0 {
 		t.Errorf("the page got %v files", a.body["result"])
 	}
 }
@@ -142,8 +154,10 @@ func TestAdvisorySchemesOfNavigation(t *testing.T) {
 	c := serve(t, nil)
 	target := c.open("/")
 	for _, url := range []string{
-		"file:///etc/passwd", "FILE:///etc/passwd", " file:///etc/passwd", "data:text/html,x", "javascript:document.title='ran'", "java\tscript:document.title='ran'",
-		"view-source:" + site, "blob:" + site + "/x", "filesystem:" + site + "/temporary/x", "chrome://version", "devtools://devtools/bundled/inspector.html",
+		"file:///etc/passwd", "FILE:///etc/passwd", " file:///etc/passwd", "data:text/html,x",
+		"javascript:document.title='ran'", "java\tscript:document.title='ran'",
+		"view-source:" + site, "blob:" + site + "/x", "filesystem:" + site + "/temporary/x", "chrome://version",
+		"devtools://devtools/bundled/inspector.html",
 		"about:config", "about:srcdoc", "ftp://a.example/", "chrome-extension://x/y",
 	} {
 		for route, body := range map[string]map[string]any{
@@ -154,7 +168,8 @@ func TestAdvisorySchemesOfNavigation(t *testing.T) {
 			}
 		}
 	}
-	if a := c.ok("POST", "/act", `{"kind":"evaluate","fn":"document.title"}`); a.body["result"] != "Start" || len(c.listed()) != 1 {
+	if a := c.ok("POST", "/act", `{"kind":"evaluate","fn":"document.title"}`); a.body["result"] != "Start" ||
+		len(c.listed()) != 1 {
 		t.Errorf("something was opened or ran: %s", a.text)
 	}
 }
@@ -181,7 +196,8 @@ func TestAdvisoryNavigationByInteraction(t *testing.T) {
 			for _, route := range []string{"GET /snapshot?targetId=", "GET /text?targetId=", "POST /screenshot?targetId="} {
 				method, path, _ := strings.Cut(route, " ")
 				a := c.do(method, path+target, nil)
-				if strings.Contains(a.text, "not for you") || a.status == http.StatusOK && strings.Contains(a.str("url"), "secret") {
+				if strings.Contains(a.text, "not for you") || a.status == http.StatusOK &&
+					strings.Contains(a.str("url"), "secret") {
 					t.Errorf("%s: got %d %s", route, a.status, a.text)
 				}
 			}

@@ -55,7 +55,10 @@ func WriteError(w http.ResponseWriter, err error) {
 	if pause, ok := errors.AsType[*browsermgr.BreakerError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(max(time.Until(pause.Until), 0)/time.Second)+1))
 	}
-	WriteJSON(w, f.Status, errorAnswer{Error: RedactCredentials(f.Err.Error()), Code: f.Code, Reason: f.Reason, Details: f.Details})
+	WriteJSON(w, f.Status, errorAnswer{
+		Error: RedactCredentials(f.Err.Error()), Code: f.Code, Reason: f.Reason,
+		Details: f.Details,
+	})
 }
 
 // WriteJSON writes a value as JSON. If it cannot be encoded, an error is written instead.
@@ -82,7 +85,9 @@ func NonNilList[T any](list []T) []T {
 }
 
 var (
-	userInfoPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b((?:wss?|https?)://)[^/@\s"']+@`) })
+	userInfoPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b((?:wss?|https?)://)[^/@\s"']+@`)
+	})
 	secretQueryPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)([?&](?:[a-z_-]*(?:token|key|secret|password|auth|credential|signature))=)[^&\s"'#]+`)
 	})
@@ -90,7 +95,8 @@ var (
 
 // RedactCredentials removes credentials from URLs in a text.
 func RedactCredentials(text string) string {
-	return secretQueryPattern().ReplaceAllString(userInfoPattern().ReplaceAllString(text, "${1}[redacted]@"), "${1}[redacted]")
+	return secretQueryPattern().ReplaceAllString(userInfoPattern().ReplaceAllString(text, "${1}[redacted]@"),
+		"${1}[redacted]")
 }
 
 // StatusError is an error with its HTTP answer.
@@ -198,7 +204,10 @@ func classifyNoDisplay(err error) (StatusError, bool) {
 	if !ok {
 		return StatusError{}, false
 	}
-	return StatusError{Status: http.StatusConflict, Reason: "no_display_for_headed_profile", Err: err, Details: map[string]any{
-		"profile": e.Profile, "requestedHeadless": false, "headlessSource": e.HeadlessSource, "displayPresent": false,
-	}}, true
+	return StatusError{
+		Status: http.StatusConflict, Reason: "no_display_for_headed_profile", Err: err,
+		Details: map[string]any{
+			"profile": e.Profile, "requestedHeadless": false, "headlessSource": e.HeadlessSource, "displayPresent": false,
+		},
+	}, true
 }

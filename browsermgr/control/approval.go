@@ -71,7 +71,8 @@ func deniedError(err error) error {
 
 var (
 	errNoApprover  = errors.New("not done: a person has to decide it, and nobody can be asked here")
-	errPageChanged = errors.New("not done: the page changed what this does while it was being looked at; look at the page again")
+	errPageChanged = errors.New("not done: the page changed what this does while it was being looked at; look at the " +
+		"page again")
 )
 
 // decide asks for approval of an action's effects, if it has any.
@@ -96,12 +97,16 @@ func (a *requestApprover) decide(ctx context.Context, profile string, q sessions
 const maxJudgements = 2
 
 // DoApproved runs do, an action on a page, once its effects are approved, and only if they have not changed meanwhile.
-func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *page.Tab, act page.Action, do func() error) error {
+func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *page.Tab, act page.Action,
+	do func() error,
+) error {
 	if a == nil {
 		return do()
 	}
 	if fn := act.Fn; fn != "" {
-		if err := a.decide(ctx, profile, intent.QuestionAt(tab, classSafety, "Run JavaScript of the model in the page at %s: %s", intent.QuoteUntrusted(fn, 300))); err != nil {
+		if err := a.decide(ctx, profile,
+			intent.QuestionAt(tab, classSafety, "Run JavaScript of the model in the page at %s: %s",
+				intent.QuoteUntrusted(fn, 300))); err != nil {
 			return err
 		}
 		return do()
@@ -144,7 +149,8 @@ func (a *requestApprover) ApproveDialog(ctx context.Context, profile string, tab
 	}
 	open := tab.Dialogs().Pending
 	if len(open) == 0 {
-		return id, a.decide(ctx, profile, intent.QuestionAt(tab, classSafety, "Say yes to whatever is asked next by the page at %s"))
+		return id, a.decide(ctx, profile,
+			intent.QuestionAt(tab, classSafety, "Say yes to whatever is asked next by the page at %s"))
 	}
 	for _, d := range slices.Backward(open) {
 		if id == "" || d.ID == id {

@@ -107,7 +107,8 @@ func (c *client) model(method, path string, body any) answer {
 
 func (c *client) title(target string) string {
 	c.tb.Helper()
-	return fmt.Sprint(c.ok("POST", "/act", map[string]any{"targetId": target, "kind": "evaluate", "fn": "document.title"}).body["result"])
+	return fmt.Sprint(c.ok("POST", "/act",
+		map[string]any{"targetId": target, "kind": "evaluate", "fn": "document.title"}).body["result"])
 }
 
 func TestWhatModelsSetOffIsAskedFirst(t *testing.T) {
@@ -123,15 +124,29 @@ func TestWhatModelsSetOffIsAskedFirst(t *testing.T) {
 		asked string
 	}{
 		{"a click that buys", "/act", map[string]any{"kind": "click", "ref": buy}, "buy"},
-		{"in a batch", "/act", map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "hover", "ref": buy}, map[string]any{"kind": "click", "selector": "#b"}}}, "buy"},
-		{"in a batch in a batch", "/act", map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "click", "selector": "#b"}}}}}, "buy"},
+		{"in a batch", "/act", map[string]any{"kind": "batch", "actions": []any{
+			map[string]any{"kind": "hover", "ref": buy},
+			map[string]any{"kind": "click", "selector": "#b"},
+		}}, "buy"},
+		{
+			"in a batch in a batch", "/act",
+			map[string]any{
+				"kind": "batch",
+				"actions": []any{map[string]any{
+					"kind":    "batch",
+					"actions": []any{map[string]any{"kind": "click", "selector": "#b"}},
+				}},
+			},
+			"buy",
+		},
 		{"a script", "/act", map[string]any{"kind": "evaluate", "fn": "b.click()"}, "safety"},
 		{"a script to wait for", "/act", map[string]any{"kind": "wait", "fn": "b.click() || true"}, "safety"},
 	} {
 		tt.body["targetId"] = target
 		p.say = no
 		got := c.model("POST", tt.path, tt.body)
-		refused := got.status == http.StatusForbidden && got.str("reason") == control.ReasonConsentRefused || strings.Contains(got.text, `"ok":false`)
+		refused := got.status == http.StatusForbidden && got.str("reason") == control.ReasonConsentRefused ||
+			strings.Contains(got.text, `"ok":false`)
 		if !refused || !strings.Contains(got.text, "not done: @ada said no") || p.classes() != tt.asked {
 			t.Errorf("%s, and the answer is no: %d %s", tt.name, got.status, got.text)
 		}
@@ -161,7 +176,10 @@ func TestModelsGetCookiesAndRecordingsIfPeopleAgree(t *testing.T) {
 	c := serve(t, func(s *control.Server) { s.Approver = p })
 	target := c.open("/")
 	for _, tt := range []struct{ method, path, asked string }{
-		{"GET", "/cookies", "login"}, {"GET", "/har", "safety"}, {"POST", "/trace/start", "safety"}, {"POST", "/trace/stop", "safety"},
+		{"GET", "/cookies", "login"},
+		{"GET", "/har", "safety"},
+		{"POST", "/trace/start", "safety"},
+		{"POST", "/trace/stop", "safety"},
 	} {
 		path, body := tt.path, any(map[string]any{"targetId": target})
 		if tt.method == "GET" {
@@ -201,9 +219,11 @@ func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 			t.Errorf("%s %v: %d %s; asked about %q: %s", path, body, got.status, got.text, classes, said)
 		}
 	}
-	refused("/navigate", map[string]any{"url": "https://elsewhere.example/", "targetId": target}, "leave", "Go to elsewhere.example")
+	refused("/navigate", map[string]any{"url": "https://elsewhere.example/", "targetId": target}, "leave",
+		"Go to elsewhere.example")
 	refused("/tabs/open", map[string]any{"url": "https://elsewhere.example/"}, "leave", "Go to elsewhere.example")
-	refused("/hooks/dialog", map[string]any{"accept": true, "targetId": target}, "safety", "Say yes to whatever is asked next by the page at 127.0.0.1")
+	refused("/hooks/dialog", map[string]any{"accept": true, "targetId": target}, "safety",
+		"Say yes to whatever is asked next by the page at 127.0.0.1")
 	check.Must(t, os.MkdirAll(features.Dir+"/uploads", 0o700))
 	file := c.ref(target, "File")
 	for path, body := range map[string]map[string]any{ // what is wrong is told without asking anybody
@@ -220,12 +240,17 @@ func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 	check.Must(t, os.WriteFile(features.Dir+"/uploads/taxes.pdf", []byte("%PDF-"), 0o600))
 	upload := map[string]any{"paths": []string{"taxes.pdf"}, "inputRef": file, "targetId": target}
 	refused("/hooks/file-chooser", upload, "submit", `Hand over files to the page at 127.0.0.1`)
-	refused("/download", map[string]any{"ref": c.ref(target, "Program"), "path": "x.exe", "targetId": target}, "executable", "Download a program")
-	if got := c.model("POST", "/act", map[string]any{"kind": "click", "ref": c.ref(target, "Tidy"), "targetId": target}); got.body["blockedByDialog"] != true {
+	refused("/download", map[string]any{"ref": c.ref(target, "Program"), "path": "x.exe", "targetId": target},
+		"executable", "Download a program")
+	if got := c.model("POST", "/act", map[string]any{
+		"kind": "click", "ref": c.ref(target, "Tidy"),
+		"targetId": target,
+	}); got.body["blockedByDialog"] != true {
 		t.Fatalf("the click: %s", got.text)
 	}
 	refused("/hooks/dialog", map[string]any{"accept": true, "targetId": target}, "delete", "Delete or cancel something")
-	if got := c.model("POST", "/hooks/dialog", map[string]any{"accept": false, "targetId": target}); got.status != http.StatusOK || p.classes() != "" {
+	if got := c.model("POST", "/hooks/dialog",
+		map[string]any{"accept": false, "targetId": target}); got.status != http.StatusOK || p.classes() != "" {
 		t.Errorf("to dismiss: %d %s", got.status, got.text)
 	}
 	if got := c.title(target); got != "kept" {
@@ -263,8 +288,13 @@ func TestAPageThatChangesItsMeaningWhileAPersonThinksIsAskedAboutAgain(t *testin
 func TestModelsMayUseTheRoutesOfTheirToolAlone(t *testing.T) {
 	p := &people{}
 	c := serve(t, func(s *control.Server) { s.Approver = p })
-	for _, path := range []string{"/permissions/grant", "/cookies/set", "/storage/local/set", "/set/headers", "/set/credentials", "/profiles/create", "/cookies/clear", "/highlight"} {
-		if got := c.model("POST", path, map[string]any{}); got.status != http.StatusForbidden && got.status != http.StatusNotFound || got.status == http.StatusForbidden && !strings.Contains(got.text, "is not for models") {
+	for _, path := range []string{
+		"/permissions/grant", "/cookies/set", "/storage/local/set", "/set/headers",
+		"/set/credentials", "/profiles/create", "/cookies/clear", "/highlight",
+	} {
+		if got := c.model("POST", path, map[string]any{}); got.status != http.StatusForbidden &&
+			got.status != http.StatusNotFound || got.status == http.StatusForbidden &&
+			!strings.Contains(got.text, "is not for models") {
 			t.Errorf("%s: %d %s", path, got.status, got.text)
 		}
 	}
@@ -290,14 +320,16 @@ func TestAModelWorksInTheBrowserOfWhomItWorksFor(t *testing.T) {
 		t.Fatalf("opened %d %s", opened.status, opened.text)
 	}
 	for _, path := range []string{"/tabs", "/tabs?profile=clank"} {
-		if got := c.model("GET", path, nil); strings.Contains(got.text, own) || !strings.Contains(got.text, opened.str("targetId")) {
+		if got := c.model("GET", path, nil); strings.Contains(got.text, own) ||
+			!strings.Contains(got.text, opened.str("targetId")) {
 			t.Errorf("%s lists %s", path, got.text)
 		}
 	}
 	if got := c.model("GET", "/text?targetId="+own, nil); got.status != http.StatusNotFound {
 		t.Errorf("reads the operator's page: %d %s", got.status, got.text)
 	}
-	if got := c.model("GET", "/profiles", nil); strings.Contains(got.text, `"name":"clank"`) || !strings.Contains(got.text, `"name":"clank@server-1"`) {
+	if got := c.model("GET", "/profiles", nil); strings.Contains(got.text, `"name":"clank"`) ||
+		!strings.Contains(got.text, `"name":"clank@server-1"`) {
 		t.Errorf("the profiles: %s", got.text)
 	}
 	for _, r := range []struct {
@@ -310,7 +342,8 @@ func TestAModelWorksInTheBrowserOfWhomItWorksFor(t *testing.T) {
 		{"POST", "/tabs/open", map[string]any{"url": site, "profile": "clank@person-2"}},
 		{"POST", "/act?profile=user", map[string]any{"kind": "click", "ref": "e1", "profile": "clank"}},
 	} {
-		if got := c.model(r.method, r.path, r.body); got.status != http.StatusForbidden || got.str("reason") != control.ReasonProfileRefused {
+		if got := c.model(r.method, r.path, r.body); got.status != http.StatusForbidden ||
+			got.str("reason") != control.ReasonProfileRefused {
 			t.Errorf("%s %s: %d %s", r.method, r.path, got.status, got.text)
 		}
 	}
@@ -343,7 +376,9 @@ func TestNothingIsDoneUnaskedWhenADialogGoes(t *testing.T) {
 	target := c.ok("POST", "/tabs/open", map[string]any{"url": url}).str("targetId")
 	act := page.Action{Kind: actiontable.KindClick, Ref: c.ref(target, "Buy a pencil")}
 	c.ok("POST", "/act", map[string]any{"kind": "evaluate", "targetId": target, "fn": "setTimeout(() => alert('x'))"})
-	eventually(t, "the dialog is there", func() bool { return strings.Contains(c.do("GET", "/dialogs?targetId="+target, nil).text, "alert") })
+	eventually(t, "the dialog is there", func() bool {
+		return strings.Contains(c.do("GET", "/dialogs?targetId="+target, nil).text, "alert")
+	})
 	profile, err := shared.FindProfile("")
 	check.Must(t, err)
 	use, err := profile.Acquire(t.Context(), false)
@@ -378,7 +413,10 @@ func TestItIsKnownWhichModelWorksATab(t *testing.T) {
 		{"a person looks at it", func() { c.ok("GET", "/snapshot?targetId="+target, nil) }, target, "id-1"},
 		{"a model takes it over", func() { c.model("GET", "/snapshot?targetId="+person, nil) }, person, "id-1"},
 		{"a person takes it back", func() { c.title(target) }, target, ""},
-		{"it closed it", func() { c.model("POST", "/act", map[string]any{"kind": "close", "targetId": person}) }, person, "id-1"},
+		{
+			"it closed it", func() { c.model("POST", "/act", map[string]any{"kind": "close", "targetId": person}) }, person,
+			"id-1",
+		},
 	} {
 		step.do()
 		if got := shared.TabModel(step.tab); got != step.want {

@@ -418,7 +418,8 @@ func decodeBody(w http.ResponseWriter, r *http.Request) (*RequestFields, error) 
 	// From here on the connection is only read to detect that it was closed.
 	_ = control.SetReadDeadline(time.Time{})
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "" && kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "" && kind != "application/json" &&
+		!strings.HasSuffix(kind, "+json") {
 		return newFields(nil), nil
 	}
 	return DecodeFields(data)

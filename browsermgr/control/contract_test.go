@@ -19,7 +19,8 @@ import (
 
 var (
 	binary = flag.String("control.bin", "", "run the contract against the program at this `path`, and nothing else")
-	peers  = flag.String("control.peers", ".cache/peers", "`folder` in which programs of others are installed for the contract")
+	peers  = flag.String("control.peers", ".cache/peers", "`folder` in which programs of others are installed for the "+
+		"contract")
 
 	// contractPassed and contractFailed count the cases of the contract.
 	contractPassed, contractFailed int
@@ -44,13 +45,19 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 	features := &control.Features{Dir: home, Held: true}
 	m := &browsermgr.Manager{
 		Home: home, Config: func() profile.Config {
-			return profile.Config{Executable: os.Getenv("CLANK_CHROMIUM"), Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
+			return profile.Config{
+				Executable: os.Getenv("CLANK_CHROMIUM"), Headless: new(true), NoSandbox: true,
+				LaunchTimeout: time.Minute,
+			}
 		},
 		FirstPort: 18_400 + 100*number, LastPort: 18_499 + 100*number,
 		NewObservers: features.Observe, Gate: gate,
 	}
 	closeAfter(tb, m.Open, m.Close)
-	s := &control.Server{Manager: m, Features: features, Policy: gate, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
+	s := &control.Server{
+		Manager: m, Features: features, Policy: gate, Addr: "127.0.0.1:0",
+		Secrets: control.Secrets{Token: token},
+	}
 	closeAfter(tb, s.Open, s.Close)
 	return &running.Clank{URL: s.URL(), Token: token, Home: home, Temp: tb.TempDir()}
 }

@@ -33,7 +33,8 @@ func UndeclaredFields(s *Server, profile, name, json string) []string {
 		if r.Method+" "+r.Path != name {
 			continue
 		}
-		req := httptest.NewRequest(r.Method, strings.NewReplacer("{targetId}", "none", "{kind}", "local").Replace(r.Path)+"?profile="+profile, nil)
+		req := httptest.NewRequest(r.Method, strings.NewReplacer("{targetId}", "none", "{kind}", "local").Replace(r.Path)+
+			"?profile="+profile, nil)
 		fields, err := DecodeFields([]byte(json))
 		if err != nil {
 			return []string{err.Error()}

@@ -99,7 +99,8 @@ func (f *Features) outputPath(folder, given, prefix, suffix string) (string, err
 		return "", errors.New("the server has no folder for files")
 	}
 	refuse := func(why string) (string, error) {
-		return "", fault.Invalidf("Invalid path: must stay within %s directory: %s; leave the path out, or name a file in %s", folder, why, f.folder(folder))
+		return "", fault.Invalidf("Invalid path: must stay within %s directory: %s; leave the path out, or name a file in %s",
+			folder, why, f.folder(folder))
 	}
 	root, err := filepath.EvalSymlinks(f.folder(folder))
 	if err != nil {
@@ -167,15 +168,20 @@ func (f *Features) checkRoom(bytes int64) error {
 
 func fileRoutes() []Route {
 	return []Route{
-		NewRoute("POST", "/hooks/file-chooser", "Puts files into a file input, or into the next file chooser.", uploadFiles).WithBody(
-			RequiredParam("paths", "array", "files below the uploads folder"), OptionalParam("ref", "string", "what opens the chooser"),
-			OptionalParam("inputRef", "string", "the input, by its ref"), OptionalParam("element", "string", "the input, by a CSS selector"), tabParam(), timeoutParam(),
+		NewRoute("POST", "/hooks/file-chooser", "Puts files into a file input, or into the next file chooser.",
+			uploadFiles).WithBody(
+			RequiredParam("paths", "array", "files below the uploads folder"),
+			OptionalParam("ref", "string", "what opens the chooser"),
+			OptionalParam("inputRef", "string", "the input, by its ref"),
+			OptionalParam("element", "string", "the input, by a CSS selector"), tabParam(), timeoutParam(),
 		),
 		NewRoute("POST", "/wait/download", "Waits for the next download of the tab and saves it.", waitDownload).
 			WithBody(OptionalParam("path", "string", "where, below the downloads folder"), tabParam(), timeoutParam()),
-		NewRoute("POST", "/download", "Clicks what downloads something, or takes what the tab shows, and saves it.", downloadRef).
+		NewRoute("POST", "/download", "Clicks what downloads something, or takes what the tab shows, and saves it.",
+			downloadRef).
 			WithBody(
-				OptionalParam("ref", "string", "what to click; required without currentDocument"), OptionalParam("currentDocument", "boolean", "save what the tab shows"),
+				OptionalParam("ref", "string", "what to click; required without currentDocument"),
+				OptionalParam("currentDocument", "boolean", "save what the tab shows"),
 				OptionalParam("expectedUrl", "string", "currentDocument: the address that the tab has to show"),
 				OptionalParam("path", "string", "where, below the downloads folder; required with ref"), tabParam(), timeoutParam(),
 			),
@@ -189,8 +195,9 @@ func fileTimeout(c *Call) time.Duration {
 
 func uploadFiles(ctx context.Context, c *Call) (TargetAnswer, error) {
 	u := files.UploadRequest{
-		Paths: c.Body.Strings("paths"), Ref: c.Body.String("ref"), InputRef: c.Body.String("inputRef"), Element: c.Body.String("element"),
-		Limit: fileTimeout(c),
+		Paths: c.Body.Strings("paths"), Ref: c.Body.String("ref"), InputRef: c.Body.String("inputRef"),
+		Element: c.Body.String("element"),
+		Limit:   fileTimeout(c),
 	}
 	if len(u.Paths) == 0 {
 		c.Body.Fail(fault.Invalidf("paths are required"))
@@ -223,9 +230,10 @@ func uploadFiles(ctx context.Context, c *Call) (TargetAnswer, error) {
 	if u.Ref == "" {
 		return h.TargetAnswer(), files.Upload(ctx, h.Tab, u)
 	}
-	return h.TargetAnswer(), c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab, page.Action{Kind: actiontable.KindClick, Ref: u.Ref}, func() error {
-		return files.Upload(ctx, h.Tab, u)
-	})
+	return h.TargetAnswer(), c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab,
+		page.Action{Kind: actiontable.KindClick, Ref: u.Ref}, func() error {
+			return files.Upload(ctx, h.Tab, u)
+		})
 }
 
 type downloadAnswer struct {
@@ -252,10 +260,11 @@ func downloadRef(ctx context.Context, c *Call) (downloadAnswer, error) {
 		}
 		err = h.Exclusively(ctx, func() error {
 			return h.WithPolicy(ctx, func() error {
-				return c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, func() error {
-					got, err = d.Download(ctx, h.Tab, ref, path, limit)
-					return err
-				})
+				return c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab, page.Action{Kind: actiontable.KindClick, Ref: ref},
+					func() error {
+						got, err = d.Download(ctx, h.Tab, ref, path, limit)
+						return err
+					})
 			})
 		})
 		return got, err
@@ -283,7 +292,9 @@ func downloadDocument(ctx context.Context, c *Call) (downloadAnswer, error) {
 	})
 }
 
-func withDownload(ctx context.Context, c *Call, get func(*heldTab, *files.Transfers) (files.Download, error)) (downloadAnswer, error) {
+func withDownload(ctx context.Context, c *Call,
+	get func(*heldTab, *files.Transfers) (files.Download, error),
+) (downloadAnswer, error) {
 	return withObserver(ctx, c, true, "downloading", func(h *heldTab, d *files.Transfers) (downloadAnswer, error) {
 		got, err := get(h, d)
 		return downloadAnswer{h.TargetAnswer(), got}, err

@@ -105,7 +105,8 @@ func (h *heldTab) RefusePersonalBrowser(what string) error {
 	}
 	return &StatusError{
 		Status: http.StatusNotImplemented, Reason: "existing_session_unsupported",
-		Err: fmt.Errorf("%s is not supported for existing-session profiles such as %q: use a profile whose browser is ours", what, h.Profile.Name),
+		Err: fmt.Errorf("%s is not supported for existing-session profiles such as %q: use a profile whose browser is ours",
+			what, h.Profile.Name),
 	}
 }
 
@@ -173,7 +174,8 @@ func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
 	found, ok := findObserver[T](h)
 	if !ok {
 		return found, &StatusError{
-			Status: http.StatusNotImplemented, Err: fmt.Errorf("%s is not available in the browser of profile %q", what, h.Profile.Name),
+			Status: http.StatusNotImplemented, Err: fmt.Errorf("%s is not available in the browser of profile %q", what,
+				h.Profile.Name),
 		}
 	}
 	return found, nil

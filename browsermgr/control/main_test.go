@@ -102,7 +102,9 @@ func newSite() *httptest.Server {
 			fmt.Fprint(w, "<!doctype html>"+body)
 		})
 	}
-	mux.HandleFunc("GET /redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/secret", http.StatusFound) })
+	mux.HandleFunc("GET /redirect", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/secret", http.StatusFound)
+	})
 	mux.HandleFunc("GET /report", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Disposition", "attachment; filename=report.txt")
 		fmt.Fprint(w, "the report")
@@ -113,7 +115,8 @@ func newSite() *httptest.Server {
 	})
 	mux.HandleFunc("GET /huge", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, "<!doctype html><title>Huge</title>", strings.Repeat("<p>Some <a href=/two>link</a> and <button>button</button>", 5_000))
+		fmt.Fprint(w, "<!doctype html><title>Huge</title>",
+			strings.Repeat("<p>Some <a href=/two>link</a> and <button>button</button>", 5_000))
 	})
 	mux.HandleFunc("GET /silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	return httptest.NewServer(mux)

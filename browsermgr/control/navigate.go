@@ -16,7 +16,8 @@ import (
 )
 
 func navigateRoutes() []Route {
-	return []Route{NewRoute("POST", "/navigate", "Takes a tab to an address and returns when its document can be read.", serveNavigate).
+	return []Route{NewRoute("POST", "/navigate", "Takes a tab to an address and returns when its document can be read.",
+		serveNavigate).
 		WithBody(RequiredParam("url", "string", "http or https address, or about:blank"), tabParam(), timeoutParam())}
 }
 
@@ -95,8 +96,8 @@ func loadedDocument(res page.Result, err error) bool {
 	return err == nil && res.Status != http.StatusForbidden
 }
 
-// refusedPart distinguishes a refused part of a page, such as a frame, from a refused page. It returns the refusal as refused
-// if the load arrived and the tab's address is allowed, and otherwise err.
+// refusedPart distinguishes a refused part of a page, such as a frame, from a refused page. It returns the refusal as
+// refused if the load arrived and the tab's address is allowed, and otherwise err.
 func refusedPart(ctx context.Context, h *heldTab, err error, loaded bool) (refused string, _ error) {
 	if !loaded || !IsNavigationBlocked(err) || h.CheckPolicy(context.WithoutCancel(ctx)) != nil {
 		return "", err
@@ -108,7 +109,8 @@ func dialogRoutes() []Route {
 	return []Route{
 		NewRoute("GET", "/dialogs", "Lists the JavaScript dialogs of a tab.", listDialogs).WithQuery(tabParam()),
 		NewRoute("POST", "/hooks/dialog", "Answers the dialog that is open, or the next one.", answerDialog).WithBody(
-			RequiredParam("accept", "boolean", "accept or dismiss"), OptionalParam("promptText", "string", "what a prompt returns"),
+			RequiredParam("accept", "boolean", "accept or dismiss"),
+			OptionalParam("promptText", "string", "what a prompt returns"),
 			OptionalParam("dialogId", "string", "which one"), tabParam(), timeoutParam(),
 		),
 	}
@@ -220,7 +222,8 @@ func checkEnteredAddress(address string) error {
 	case !refused:
 		return err
 	case refusal.Rule == policy.RuleScheme:
-		return navigationBlocked(fmt.Errorf("Navigation blocked: %w", err)) //nolint:staticcheck // clients match on this spelling
+		return navigationBlocked(
+			fmt.Errorf("Navigation blocked: %w", err)) //nolint:staticcheck // clients match on this spelling
 	case refusal.Rule == policy.RuleMalformed, refusal.Rule == policy.RuleCredentials:
 		return invalidAddress(err)
 	}
@@ -234,7 +237,9 @@ func (s *TabRegistry) allow(ctx context.Context, profile, address string) error 
 	}
 	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
 	if scheme != "http" && scheme != "https" {
-		return navigationBlocked(fmt.Errorf("Navigation blocked: unsupported protocol %q", scheme+":")) //nolint:staticcheck // clients match on this spelling
+		return navigationBlocked(
+			//nolint:staticcheck // clients match on this spelling
+			fmt.Errorf("Navigation blocked: unsupported protocol %q", scheme+":"))
 	}
 	err := s.Policy.Allow(ctx, profile, address)
 	switch {

@@ -49,16 +49,25 @@ var pathParamPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.Must
 func openAPIOperation(r Route) jsonObject {
 	params := []any{}
 	for _, m := range pathParamPattern().FindAllStringSubmatch(r.Path, -1) {
-		params = append(params, jsonObject{"name": m[1], "in": "path", "required": true, "schema": jsonObject{"type": "string"}})
+		params = append(params, jsonObject{
+			"name": m[1], "in": "path", "required": true,
+			"schema": jsonObject{"type": "string"},
+		})
 	}
 	for _, f := range append([]Param{profileParam}, r.Query...) {
-		params = append(params, jsonObject{"name": f.Name, "in": "query", "required": f.Required, "description": f.About, "schema": f.schema()})
+		params = append(params, jsonObject{
+			"name": f.Name, "in": "query", "required": f.Required, "description": f.About,
+			"schema": f.schema(),
+		})
 	}
 	failed := jsonObject{"description": "why not", "content": jsonObject{
 		"application/json": jsonObject{"schema": jsonObject{"$ref": "#/components/schemas/Error"}},
 	}}
 	op := jsonObject{"summary": r.About, "parameters": params, "responses": jsonObject{
-		"200": jsonObject{"description": "done", "content": jsonObject{"application/json": jsonObject{"schema": openAPISchema(r.Answer)}}}, "default": failed,
+		"200": jsonObject{
+			"description": "done",
+			"content":     jsonObject{"application/json": jsonObject{"schema": openAPISchema(r.Answer)}},
+		}, "default": failed,
 	}}
 	if len(r.Body) > 0 {
 		properties, required := jsonObject{}, []string{}
@@ -74,7 +83,10 @@ func openAPIOperation(r Route) jsonObject {
 		if len(required) > 0 {
 			s["required"] = required
 		}
-		op["requestBody"] = jsonObject{"required": len(required) > 0, "content": jsonObject{"application/json": jsonObject{"schema": s}}}
+		op["requestBody"] = jsonObject{
+			"required": len(required) > 0,
+			"content":  jsonObject{"application/json": jsonObject{"schema": s}},
+		}
 	}
 	return op
 }

@@ -81,7 +81,8 @@ func (p *fakePolicy) Watch(_, target string) func(context.Context) error {
 
 func refusedByPolicy(t *testing.T, what string, a answer) {
 	t.Helper()
-	if a.status != 400 || a.str("reason") != "navigation_blocked" || !strings.Contains(a.str("error"), "avigation blocked") {
+	if a.status != 400 || a.str("reason") != "navigation_blocked" ||
+		!strings.Contains(a.str("error"), "avigation blocked") {
 		t.Errorf("%s: got %d %s, want 400 navigation_blocked", what, a.status, a.text)
 	}
 }
@@ -102,7 +103,8 @@ func TestRefusedAddressesAreNotGoneTo(t *testing.T) {
 		t.Errorf("tabs: %v", tabs)
 	}
 	// A refusal before the browser is asked starts none.
-	refusedByPolicy(t, "a sleeping profile", c.do("POST", "/tabs/open?profile=asleep", map[string]any{"url": site + "/secret"}))
+	refusedByPolicy(t, "a sleeping profile",
+		c.do("POST", "/tabs/open?profile=asleep", map[string]any{"url": site + "/secret"}))
 	if a := c.ok("GET", "/tabs?profile=asleep", nil); a.body["running"] != false {
 		t.Errorf("the browser was started: %s", a.text)
 	}
@@ -120,7 +122,8 @@ func TestALoadThatEndsWhereItMayNotClosesTheTab(t *testing.T) {
 		t.Errorf("%d tabs, want 1", got)
 	}
 	target := c.open("/two")
-	refusedByPolicy(t, "navigate", c.do("POST", "/navigate", map[string]any{"url": site + "/redirect", "targetId": target}))
+	refusedByPolicy(t, "navigate",
+		c.do("POST", "/navigate", map[string]any{"url": site + "/redirect", "targetId": target}))
 	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["targetId"] != keep {
 		t.Errorf("tabs: %v", tabs)
 	}
@@ -135,14 +138,18 @@ func TestATabThatWentWhereItMayNotIsInQuarantine(t *testing.T) {
 	for what, a := range map[string]answer{
 		"snapshot": c.do("GET", "/snapshot?targetId="+target, nil),
 		"text":     c.do("GET", "/text?targetId="+target, nil),
-		"act":      c.do("POST", "/act", map[string]any{"kind": "evaluate", "fn": "document.body.innerText", "targetId": target}),
-		"focus":    c.do("POST", "/tabs/focus", map[string]any{"targetId": target}),
+		"act": c.do("POST", "/act", map[string]any{
+			"kind": "evaluate", "fn": "document.body.innerText",
+			"targetId": target,
+		}),
+		"focus": c.do("POST", "/tabs/focus", map[string]any{"targetId": target}),
 	} {
 		if a.status != 409 || a.str("reason") != "navigation_blocked" || !strings.Contains(a.str("error"), "quarantine") {
 			t.Errorf("%s: got %d %s, want 409 navigation_blocked", what, a.status, a.text)
 		}
 	}
-	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["url"] != "" || tabs[0]["urlUnavailableReason"] != "navigation_blocked" {
+	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["url"] != "" ||
+		tabs[0]["urlUnavailableReason"] != "navigation_blocked" {
 		t.Errorf("listed: %v", tabs)
 	}
 	c.ok("POST", "/navigate", map[string]any{"url": site + "/two", "targetId": target})
@@ -183,7 +190,8 @@ func TestAPageThatIsRefusedItselfIsClosed(t *testing.T) {
 		p.mu.Unlock()
 		refusedByPolicy(t, route, c.do("POST", route, map[string]any{"url": forbidden.URL}))
 		tabs := c.listed()
-		if route == "/tabs/open" && (len(tabs) != 1 || tabs[0]["targetId"] != keep) || route == "/navigate" && len(tabs) != 0 {
+		if route == "/tabs/open" && (len(tabs) != 1 || tabs[0]["targetId"] != keep) || route == "/navigate" &&
+			len(tabs) != 0 {
 			t.Errorf("%s: tabs %v", route, tabs)
 		}
 	}
@@ -196,7 +204,8 @@ func TestACheckThatDoesNotEndIsNoRefusal(t *testing.T) {
 	p.mu.Lock()
 	p.stuck = true
 	p.mu.Unlock()
-	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["urlUnavailableReason"] != "navigation_check_failed" || tabs[0]["url"] != "" {
+	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["urlUnavailableReason"] != "navigation_check_failed" ||
+		tabs[0]["url"] != "" {
 		t.Errorf("listed: %v", tabs)
 	}
 }
@@ -244,7 +253,9 @@ func TestRoutesThatReadOrWorkAPageAreGuarded(t *testing.T) {
 	}
 	c.ok("POST", "/act", `{"kind":"resize","width":640,"height":480}`)
 	p.set("")
-	a := c.ok("POST", "/act", map[string]any{"kind": "evaluate", "targetId": target, "fn": "[document.title, localStorage.getItem('k'), document.cookie, innerWidth].join()"})
+	a := c.ok("POST", "/act",
+		map[string]any{"kind": "evaluate", "targetId": target, "fn": "[document.title, localStorage.getItem('k'), " +
+			"document.cookie, innerWidth].join()"})
 	if a.body["result"] != "Two,v,crumb=1,640" {
 		t.Errorf("what was refused has been done: %s", a.text)
 	}
@@ -276,20 +287,39 @@ func TestAddressesAreJudgedBeforeAnybodyGoesThere(t *testing.T) {
 		status        int // 0: it may be gone to
 		blocked       bool
 	}{
-		"a whole one":                             {nil, "HTTPS://Example.com", "https://Example.com", 0, false},
-		"the blank page":                          {&fakePolicy{word: "blank"}, "About:Blank", "about:blank", 0, false},
-		"an allowed one":                          {&fakePolicy{word: "evil"}, "http://example.com/x", "http://example.com/x", 0, false},
-		"one without a scheme":                    {nil, "example.com", "Invalid URL", 400, false},
-		"one without a host":                      {nil, "http:///x", "Invalid URL", 400, false},
-		"one that is read in two ways":            {nil, "http://good.example\\@evil.example/", "Invalid URL", 400, false},
-		"one with a key":                          {nil, "https://example.com/?Api_Key=0f2c", "looks like a secret", 400, false},
-		"one with a word that looks like a key's": {nil, "https://example.com/?q=token", "https://example.com/?q=token", 0, false},
-		"a port that nothing has":                 {nil, "http://example.com:0/", "browser navigation blocked by policy: port 0", 400, true},
-		"this machine without a policy":           {nil, "http://127.0.0.1:8080/", "http://127.0.0.1:8080/", 0, false},
-		"one with a password":                     {nil, "http://a:b@example.com/", "/set/credentials", 400, false},
-		"a file":                                  {nil, "file:///etc/passwd", "Navigation blocked: unsupported protocol", 400, true},
-		"a refused one":                           {&fakePolicy{word: "evil"}, "http://evil.example/", "avigation blocked: http://evil.example/ is on the list", 400, true},
-		"a check that ends":                       {&fakePolicy{err: context.DeadlineExceeded}, "http://example.com/", "check http://example.com/ against", 500, false},
+		"a whole one":    {nil, "HTTPS://Example.com", "https://Example.com", 0, false},
+		"the blank page": {&fakePolicy{word: "blank"}, "About:Blank", "about:blank", 0, false},
+		"an allowed one": {
+			&fakePolicy{word: "evil"}, "http://example.com/x", "http://example.com/x",
+			0, false,
+		},
+		"one without a scheme":         {nil, "example.com", "Invalid URL", 400, false},
+		"one without a host":           {nil, "http:///x", "Invalid URL", 400, false},
+		"one that is read in two ways": {nil, "http://good.example\\@evil.example/", "Invalid URL", 400, false},
+		"one with a key": {
+			nil, "https://example.com/?Api_Key=0f2c", "looks like a secret", 400,
+			false,
+		},
+		"one with a word that looks like a key's": {
+			nil, "https://example.com/?q=token", "https://example.com/?q=token", 0,
+			false,
+		},
+		"a port that nothing has": {nil, "http://example.com:0/", "browser navigation blocked by " +
+			"policy: port 0", 400, true},
+		"this machine without a policy": {nil, "http://127.0.0.1:8080/", "http://127.0.0.1:8080/", 0, false},
+		"one with a password":           {nil, "http://a:b@example.com/", "/set/credentials", 400, false},
+		"a file": {
+			nil, "file:///etc/passwd", "Navigation blocked: unsupported protocol",
+			400, true,
+		},
+		"a refused one": {
+			&fakePolicy{word: "evil"}, "http://evil.example/",
+			"avigation blocked: http://evil.example/ is on the list", 400, true,
+		},
+		"a check that ends": {
+			&fakePolicy{err: context.DeadlineExceeded}, "http://example.com/",
+			"check http://example.com/ against", 500, false,
+		},
 	} {
 		tabs := &control.TabRegistry{Policy: c.policy}
 		got, err := tabs.CheckAddress(t.Context(), "p", c.address)

@@ -24,13 +24,16 @@ func profileRoutes() []Route {
 		NewRoute("POST", "/stop", "Ends the browser.", stopProfile),
 		NewRoute("POST", "/reset-profile", "Moves the profile's data to the trash.", resetProfile),
 		NewRoute("POST", "/profiles/create", "Makes a profile.", createProfile).WithBody(
-			RequiredParam("name", "string", "lower-case letters, digits and dashes"), OptionalParam("color", "string", "#RRGGBB"),
-			OptionalParam("cdpUrl", "string", "address of a browser that runs elsewhere"), OptionalParam("userDataDir", "string", "with driver existing-session"),
+			RequiredParam("name", "string", "lower-case letters, digits and dashes"),
+			OptionalParam("color", "string", "#RRGGBB"),
+			OptionalParam("cdpUrl", "string", "address of a browser that runs elsewhere"),
+			OptionalParam("userDataDir", "string", "with driver existing-session"),
 			EnumParam("driver", "how the browser is reached", "clank", "openclaw", "clawd", "existing-session"),
 		),
 		NewRoute("POST", "/profiles/{name}/rename", "Gives a profile, which runs nowhere, another name.", renameProfile).
 			WithBody(RequiredParam("name", "string", "the new one: lower-case letters, digits and dashes")),
-		NewRoute("DELETE", "/profiles/{name}", "Ends the browser of a profile, moves its data to the trash and forgets the profile.", deleteProfile),
+		NewRoute("DELETE", "/profiles/{name}", "Ends the browser of a profile, moves its data to the trash and forgets the "+
+			"profile.", deleteProfile),
 	}
 }
 
@@ -268,7 +271,9 @@ func (s *TabRegistry) profileTabs(name string) *profileTabs {
 
 // Browser returns the browser of a profile; "" means the default one. With launch it is started if necessary; otherwise
 // the error wraps [browsermgr.ErrNotRunning]. The caller calls Release on the lease.
-func (s *TabRegistry) Browser(ctx context.Context, profile string, launch bool) (*profileTabs, *browsermgr.Lease, error) {
+func (s *TabRegistry) Browser(ctx context.Context, profile string,
+	launch bool,
+) (*profileTabs, *browsermgr.Lease, error) {
 	p, err := s.Manager.FindProfile(profile)
 	if err != nil {
 		return nil, nil, err

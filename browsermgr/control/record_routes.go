@@ -11,11 +11,13 @@ func recordRoutes() []Route {
 	return []Route{
 		NewRoute("GET", "/console", "Lists what the page wrote to its console.", readConsole).
 			WithQuery(tabParam(), OptionalParam("level", "string", "the least level: error, warning, info or debug"), wipe),
-		NewRoute("GET", "/errors", "Lists the errors that the page did not catch.", readPageErrors).WithQuery(tabParam(), wipe),
+		NewRoute("GET", "/errors", "Lists the errors that the page did not catch.", readPageErrors).WithQuery(tabParam(),
+			wipe),
 		NewRoute("GET", "/requests", "Lists the requests of the page.", readRequests).
 			WithQuery(tabParam(), OptionalParam("filter", "string", "only addresses that contain this"), wipe),
 		NewRoute("GET", "/har", "Gives the requests of the page as an HTTP archive.", readHAR).WithQuery(tabParam()),
-		NewRoute("POST", "/response/body", "Waits for the next response whose address fits, and returns its body.", readResponseBody).WithBody(
+		NewRoute("POST", "/response/body", "Waits for the next response whose address fits, and returns its body.",
+			readResponseBody).WithBody(
 			RequiredParam("url", "string", "the address, a part of it, or a pattern with *"), tabParam(), timeoutParam(),
 			OptionalParam("maxChars", "integer", "how long the body may be"),
 		),
@@ -100,7 +102,8 @@ func readResponseBody(ctx context.Context, c *Call) (bodyAnswer, error) {
 func (f *Features) traceRoutes() []Route {
 	return []Route{
 		NewRoute("POST", "/trace/start", "Begins to write down what happens in the browser.", startTrace).WithBody(
-			OptionalParam("screenshots", "boolean", "with pictures, which is the default"), OptionalParam("snapshots", "boolean", "with documents, which is the default"),
+			OptionalParam("screenshots", "boolean", "with pictures, which is the default"),
+			OptionalParam("snapshots", "boolean", "with documents, which is the default"),
 			OptionalParam("sources", "boolean", "accepted"), tabParam(),
 		),
 		NewRoute("POST", "/trace/stop", "Writes what happened to a file for Playwright's trace viewer.", f.stopTrace).
@@ -114,7 +117,8 @@ func withTracer[R any](ctx context.Context, c *Call, work func(*heldTab, *record
 
 func startTrace(ctx context.Context, c *Call) (TargetAnswer, error) {
 	opts := record.TraceOptions{
-		Screenshots: c.Body.Flag("screenshots", true), Snapshots: c.Body.Flag("snapshots", true), Sources: c.Body.Flag("sources", false),
+		Screenshots: c.Body.Flag("screenshots", true), Snapshots: c.Body.Flag("snapshots", true),
+		Sources: c.Body.Flag("sources", false),
 	}
 	return withTracer(ctx, c, func(h *heldTab, t *record.Tracer) (TargetAnswer, error) { // a trace outlives the request
 		const question = "Record for the model all that happens in the browser"

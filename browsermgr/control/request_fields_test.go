@@ -29,7 +29,8 @@ func decode(t *testing.T, text string) *control.RequestFields {
 
 func TestStringsAreTrimmedAndScalarsWrittenOut(t *testing.T) {
 	for given, want := range map[string]string{
-		`" a b "`: "a b", `12`: "12", `1e3`: "1000", `1.5`: "1.5", `-0.25`: "-0.25", `true`: "true", `null`: "", `{}`: "", `["a"]`: "", `""`: "",
+		`" a b "`: "a b", `12`: "12", `1e3`: "1000", `1.5`: "1.5", `-0.25`: "-0.25", `true`: "true", `null`: "", `{}`: "",
+		`["a"]`: "", `""`: "",
 	} {
 		f := decode(t, `{"v":`+given+`}`)
 		if got := f.String("v"); got != want || f.Err() != nil {
@@ -42,8 +43,10 @@ func TestWholeNumbersAreStrict(t *testing.T) {
 	const bad = "v must be a positive integer."
 	for given, want := range map[string]any{
 		`25`: 25, `"25"`: 25, `" 25 "`: 25, `25.0`: 25, `1e3`: 1000, `"+7"`: 7, `null`: nil, `""`: nil, `"  "`: nil,
-		`"0x10"`: bad, `"1e3"`: bad, `"1000ms"`: bad, `"1.5"`: bad, `1.5`: bad, `0`: bad, `-1`: bad, `"--1"`: bad, `true`: bad, `[1]`: bad,
-		`{}`: bad, `1e999`: bad, `"9007199254740993"`: bad, `"."`: bad, `"-"`: bad, `"NaN"`: bad, `"Infinity"`: bad, `"1_000"`: bad,
+		`"0x10"`: bad, `"1e3"`: bad, `"1000ms"`: bad, `"1.5"`: bad, `1.5`: bad, `0`: bad, `-1`: bad, `"--1"`: bad,
+		`true`: bad, `[1]`: bad,
+		`{}`: bad, `1e999`: bad, `"9007199254740993"`: bad, `"."`: bad, `"-"`: bad, `"NaN"`: bad, `"Infinity"`: bad,
+		`"1_000"`: bad,
 	} {
 		f := decode(t, `{"v":`+given+`}`)
 		n, ok := f.Positive("v")
@@ -75,7 +78,8 @@ func TestTheKindsOfNumbersDiffer(t *testing.T) {
 		t.Fatal(f.Err())
 	}
 	for read, want := range map[string]string{
-		"negative": "minus must be a non-negative integer.", "whole": "half must be a non-negative integer.", "finite": "w must be a finite number.",
+		"negative": "minus must be a non-negative integer.", "whole": "half must be a non-negative integer.",
+		"finite": "w must be a finite number.",
 	} {
 		f := decode(t, `{"minus":-3,"half":0.5,"w":"1e5"}`)
 		switch read {
@@ -94,7 +98,8 @@ func TestTheKindsOfNumbersDiffer(t *testing.T) {
 
 func TestBooleansAcceptTheWordsOfClients(t *testing.T) {
 	for given, want := range map[string]string{
-		`true`: "true", `false`: "false", `"TRUE"`: "true", `"1"`: "true", `"Yes"`: "true", `"false"`: "false", `"0"`: "false", `" no "`: "false",
+		`true`: "true", `false`: "false", `"TRUE"`: "true", `"1"`: "true", `"Yes"`: "true", `"false"`: "false",
+		`"0"`: "false", `" no "`: "false",
 		`1`: "undefined", `0`: "undefined", `"maybe"`: "undefined", `null`: "undefined", `[]`: "undefined",
 	} {
 		value, ok := decode(t, `{"v":`+given+`}`).Bool("v")
@@ -167,7 +172,10 @@ func TestNumbersStayWithinTheirBounds(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{`{"v":"25"}`, `{"v":1e400}`, `[]`, `{"v":[1,"",null]}`, `{"v":{"v":true}}`, `{"v":"0x1p-2"}`} {
+	for _, seed := range []string{
+		`{"v":"25"}`, `{"v":1e400}`, `[]`, `{"v":[1,"",null]}`, `{"v":{"v":true}}`,
+		`{"v":"0x1p-2"}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -214,9 +222,12 @@ func TestADocumentDescribesWhatARouteTakesAndAnswers(t *testing.T) {
 		Plain map[string]string // named as it is
 	}
 	routes := []control.Route{
-		control.NewRoute("POST", "/thing/{id}", "Does it.", func(context.Context, *control.Call) (answer, error) { return answer{}, nil }).
+		control.NewRoute("POST", "/thing/{id}", "Does it.", func(context.Context, *control.Call) (answer, error) {
+			return answer{}, nil
+		}).
 			WithQuery(control.OptionalParam("q", "integer", "how many")).
-			WithBody(control.RequiredParam("name", "string", "which"), control.EnumParam("how", "so", "a", "b"), control.OptionalParam("list", "objects", "them")),
+			WithBody(control.RequiredParam("name", "string", "which"), control.EnumParam("how", "so", "a", "b"),
+				control.OptionalParam("list", "objects", "them")),
 	}
 	data, err := json.Marshal(control.OpenAPIDocument(routes, ""))
 	check.Must(t, err)
@@ -283,7 +294,8 @@ func TestAProfileOfTheQueryCountsFirst(t *testing.T) {
 		{"", "", ``, ""},
 	} {
 		var got string
-		if code := called(t, c.query, c.kind, c.body, func(c *control.Call) { got = c.Profile() }); code != http.StatusOK || got != c.want {
+		if code := called(t, c.query, c.kind, c.body, func(c *control.Call) { got = c.Profile() }); code != http.StatusOK ||
+			got != c.want {
 			t.Errorf("%+v: got %d %q", c, code, got)
 		}
 	}
@@ -291,7 +303,8 @@ func TestAProfileOfTheQueryCountsFirst(t *testing.T) {
 
 func TestTimesAreHeldBetweenBounds(t *testing.T) {
 	for body, want := range map[string]time.Duration{
-		`{}`: 5 * time.Second, `{"timeoutMs":1}`: time.Second, `{"timeoutMs":"3000"}`: 3 * time.Second, `{"timeoutMs":1000000}`: 2 * time.Minute,
+		`{}`: 5 * time.Second, `{"timeoutMs":1}`: time.Second, `{"timeoutMs":"3000"}`: 3 * time.Second,
+		`{"timeoutMs":1000000}`: 2 * time.Minute,
 	} {
 		code := called(t, "", "", body, func(c *control.Call) {
 			if got := c.Timeout(5*time.Second, time.Second); got != want || c.Err() != nil {
@@ -332,9 +345,12 @@ func TestTheDocumentListsEveryRouteThatIsServed(t *testing.T) {
 func TestHandlersReadNothingThatTheDocumentDoesNotDeclare(t *testing.T) {
 	c := serve(t, nil)
 	bodies := map[string][]string{
-		"POST /tabs/open":          {`{"url":"about:blank","label":"x"}`},
-		"POST /navigate":           {`{"url":"about:blank","timeoutMs":1000}`},
-		"POST /tabs/action":        {`{"action":"select","index":0}`, `{"action":"label","targetId":"t1","label":"y"}`, `{"action":"new","label":"z"}`},
+		"POST /tabs/open": {`{"url":"about:blank","label":"x"}`},
+		"POST /navigate":  {`{"url":"about:blank","timeoutMs":1000}`},
+		"POST /tabs/action": {
+			`{"action":"select","index":0}`, `{"action":"label","targetId":"t1","label":"y"}`,
+			`{"action":"new","label":"z"}`,
+		},
 		"POST /tabs/focus":         {`{"targetId":"x"}`},
 		"POST /permissions/grant":  {`{"origin":"https://example.com","permissions":["geolocation"]}`},
 		"POST /cookies/set":        {`{"cookie":{"name":"a","value":"b","url":"https://example.com"}}`},
@@ -361,7 +377,8 @@ func TestTheDocumentDescribesEveryActionOfTheTable(t *testing.T) {
 		}
 		return v
 	}
-	properties := at(doc.body, "paths", "/act", "post", "requestBody", "content", "application/json", "schema", "properties")
+	properties := at(doc.body, "paths", "/act", "post", "requestBody", "content", "application/json", "schema",
+		"properties")
 	var kinds []string
 	for _, kind := range at(properties, "kind", "enum").([]any) {
 		kinds = append(kinds, kind.(string))

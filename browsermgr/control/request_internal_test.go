@@ -45,7 +45,8 @@ func TestActionsAreReadAsClientsSpellThem(t *testing.T) {
 
 func FuzzActions(f *testing.F) {
 	for _, seed := range []string{
-		`{"kind":"click","ref":"e1"}`, `{"kind":"wait","fn":"1","timeMs":0}`, `{"kind":"batch","actions":[{"kind":"batch","actions":[{}]}]}`,
+		`{"kind":"click","ref":"e1"}`, `{"kind":"wait","fn":"1","timeMs":0}`,
+		`{"kind":"batch","actions":[{"kind":"batch","actions":[{}]}]}`,
 		`{"kind":"fill","fields":[{"ref":"e1","value":null}]}`, `{"kind":"clickCoords","x":"1e9","y":-1}`, `[]`, `{"kind":7}`,
 	} {
 		f.Add(seed)
@@ -107,7 +108,8 @@ func TestSnapshotParameters(t *testing.T) {
 		}
 	}
 	for _, query := range []string{
-		"format=html", "refs=all", "refs=aria&frame=x", "refs=aria&selector=p", "format=aria&labels=1", "format=aria&mode=efficient", "limit=many", "depth=-1",
+		"format=html", "refs=all", "refs=aria&frame=x", "refs=aria&selector=p", "format=aria&labels=1",
+		"format=aria&mode=efficient", "limit=many", "depth=-1",
 	} {
 		q, err := url.ParseQuery(query)
 		check.Must(t, err)

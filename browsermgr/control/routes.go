@@ -68,7 +68,8 @@ func EnumParam(name, about string, values ...string) Param {
 
 // tabParam returns the field that names a tab.
 func tabParam() Param {
-	return OptionalParam("targetId", "string", "which tab: its tabId, label, targetId or a beginning of that; without, the one used last")
+	return OptionalParam("targetId", "string", "which tab: its tabId, label, targetId or a beginning of that; without, "+
+		"the one used last")
 }
 
 // timeoutParam returns the field for a request's time limit.
@@ -138,8 +139,12 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 	})
 }
 
-// stepRoutes are the routes that read or change a page. Their requests wait for a slot; see [browsermgr.Manager.BeginStep].
-var stepRoutes = []string{"POST /tabs/open", "POST /navigate", "POST /act", "GET /snapshot", "GET /text", "POST /screenshot", "POST /pdf"}
+// stepRoutes are the routes that read or change a page. Their requests wait for a slot; see
+// [browsermgr.Manager.BeginStep].
+var stepRoutes = []string{
+	"POST /tabs/open", "POST /navigate", "POST /act", "GET /snapshot", "GET /text",
+	"POST /screenshot", "POST /pdf",
+}
 
 // handle calls the route's handler, in a slot if it is one of stepRoutes.
 func (s *Server) handle(ctx context.Context, r *Route, c *Call) (any, error) {
@@ -161,7 +166,8 @@ func isAbandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx)
 var modelRoutes = []string{
 	"GET /", "GET /doctor", "GET /profiles", "POST /start", "POST /stop",
 	"GET /tabs", "POST /tabs/open", "POST /tabs/focus", "DELETE /tabs/{targetId}", "POST /navigate", "POST /act",
-	"GET /snapshot", "GET /text", "POST /screenshot", "POST /pdf", "GET /console", "GET /requests", "GET /errors", "GET /dialogs", "POST /hooks/dialog",
+	"GET /snapshot", "GET /text", "POST /screenshot", "POST /pdf", "GET /console", "GET /requests", "GET /errors",
+	"GET /dialogs", "POST /hooks/dialog",
 	"POST /hooks/file-chooser", "POST /download", "POST /wait/download",
 	"GET /cookies", "GET /har", "POST /trace/start", "POST /trace/stop",
 	"POST /set/device", "POST /set/media", "POST /set/timezone", "POST /set/locale",

@@ -19,12 +19,15 @@ import (
 func (s *Server) pictureRoutes() []Route {
 	return []Route{
 		NewRoute("POST", "/screenshot", "Takes a picture of a tab.", s.screenshot).WithBody(
-			tabParam(), OptionalParam("fullPage", "boolean", "the whole document"), OptionalParam("ref", "string", "only this element"),
-			OptionalParam("element", "string", "only the first element that matches"), EnumParam("type", "png is the default", "png", "jpeg"),
+			tabParam(), OptionalParam("fullPage", "boolean", "the whole document"),
+			OptionalParam("ref", "string", "only this element"),
+			OptionalParam("element", "string", "only the first element that matches"),
+			EnumParam("type", "png is the default", "png", "jpeg"),
 			OptionalParam("labels", "boolean", "with the refs of a snapshot drawn in"), timeoutParam(),
 		),
 		NewRoute("POST", "/pdf", "Prints a page on A4.", s.pdf).WithBody(tabParam()),
-		NewRoute("POST", "/highlight", "Outlines an element for two seconds.", highlightElement).WithBody(RequiredParam("ref", "string", "which"), tabParam()),
+		NewRoute("POST", "/highlight", "Outlines an element for two seconds.", highlightElement).WithBody(
+			RequiredParam("ref", "string", "which"), tabParam()),
 	}
 }
 
@@ -50,7 +53,8 @@ type screenshotAnswer struct {
 
 func (s *Server) screenshot(ctx context.Context, c *Call) (screenshotAnswer, error) {
 	o := screenshot.Options{
-		FullPage: c.Body.Flag("fullPage", false), Ref: c.Body.String("ref"), Element: c.Body.String("element"), Type: c.Body.String("type"),
+		FullPage: c.Body.Flag("fullPage", false), Ref: c.Body.String("ref"), Element: c.Body.String("element"),
+		Type:    c.Body.String("type"),
 		Timeout: c.Timeout(screenshot.DefaultTimeout, time.Millisecond),
 	}
 	labels := c.Body.Flag("labels", false)
@@ -63,7 +67,8 @@ func (s *Server) screenshot(ctx context.Context, c *Call) (screenshotAnswer, err
 	}
 	defer h.Release()
 	if o.Element != "" && h.Lease.Joined() {
-		return screenshotAnswer{}, fault.Invalidf("element screenshots by selector are not supported for existing-session profiles: take a snapshot and use a ref of it")
+		return screenshotAnswer{}, fault.Invalidf("element screenshots by selector are not supported for existing-session " +
+			"profiles: take a snapshot and use a ref of it")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, &fault.TimeLimitError{Limit: o.Timeout})
 	defer cancel()
@@ -141,10 +146,13 @@ func highlightElement(ctx context.Context, c *Call) (LocatedAnswer, error) {
 }
 
 func screencastRoutes() []Route {
-	return []Route{NewRoute("GET", "/screencast", "Shows a tab live, over a WebSocket: for each frame a text message with what it is, then a binary one "+
-		"with the picture. A message from the client asks for a frame although nothing has changed.", serveScreencast).WithQuery(
-		tabParam(), OptionalParam("maxWidth", "integer", "in pixels"), OptionalParam("maxHeight", "integer", "in pixels"), OptionalParam("quality", "integer", "1 to 100"),
-		OptionalParam("fps", "integer", "frames a second, at most 60"), OptionalParam("webp", "boolean", "WebP where the browser can"),
+	return []Route{NewRoute("GET", "/screencast", "Shows a tab live, over a WebSocket: for each frame a text message "+
+		"with what it is, then a binary one with the picture. A message from the client asks for a frame although nothing "+
+		"has changed.", serveScreencast).WithQuery(
+		tabParam(), OptionalParam("maxWidth", "integer", "in pixels"), OptionalParam("maxHeight", "integer", "in pixels"),
+		OptionalParam("quality", "integer", "1 to 100"),
+		OptionalParam("fps", "integer", "frames a second, at most 60"),
+		OptionalParam("webp", "boolean", "WebP where the browser can"),
 	)}
 }
 

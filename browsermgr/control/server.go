@@ -180,7 +180,8 @@ func (s Secrets) Empty() bool {
 func (s Secrets) Require(next http.Handler) http.Handler {
 	token, password := strings.TrimSpace(s.Token), strings.TrimSpace(s.Password)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.Empty() && !constantTimeEqual(bearerToken(r), token) && !constantTimeEqual(presentedSecret(r), password) && !s.issued(bearerToken(r)) && !s.issued(presentedSecret(r)) {
+		if !s.Empty() && !constantTimeEqual(bearerToken(r), token) && !constantTimeEqual(presentedSecret(r), password) &&
+			!s.issued(bearerToken(r)) && !s.issued(presentedSecret(r)) {
 			writeRefusal(w, http.StatusUnauthorized, "Unauthorized")
 			return
 		}
@@ -228,7 +229,8 @@ func presentedSecret(r *http.Request) string {
 func RequireLocalHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !pageorigin.IsKnownHost(r) {
-			writeRefusal(w, http.StatusForbidden, "Forbidden: the control API answers under loopback names only, such as 127.0.0.1")
+			writeRefusal(w, http.StatusForbidden, "Forbidden: the control API answers under loopback names only, such as "+
+				"127.0.0.1")
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -90,9 +90,10 @@ func TestATabCanBeWatchedLive(t *testing.T) {
 	c.open("/")
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, strings.Replace(c.server.URL(), "http", "ws", 1)+"/screencast?maxWidth=400", &websocket.DialOptions{
-		HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
-	})
+	conn, _, err := websocket.Dial(ctx, strings.Replace(c.server.URL(), "http", "ws", 1)+"/screencast?maxWidth=400",
+		&websocket.DialOptions{
+			HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
+		})
 	check.Must(t, err)
 	defer conn.CloseNow()
 	conn.SetReadLimit(16 << 20)
@@ -201,7 +202,8 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 	if res.StatusCode != http.StatusConflict || err != nil || seconds < 1 || seconds > 30 {
 		t.Errorf("got %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
 	}
-	if a := c.do("POST", "/start", nil); a.str("reason") != "launch_paused" || !strings.Contains(a.str("error"), "not tried again for") {
+	if a := c.do("POST", "/start", nil); a.str("reason") != "launch_paused" ||
+		!strings.Contains(a.str("error"), "not tried again for") {
 		t.Errorf("got %s", a.text)
 	}
 }
@@ -227,7 +229,8 @@ func TestADeviceKeepsItsPixelsWhenTheViewportChanges(t *testing.T) {
 	c := serve(t, nil)
 	c.open("/mobile")
 	c.ok("POST", "/set/device", map[string]any{"name": "iPhone 14"})
-	seen := map[string]any{"kind": "evaluate", "fn": "[innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0].join()"}
+	seen := map[string]any{"kind": "evaluate", "fn": "[innerWidth, innerHeight, devicePixelRatio, " +
+		"navigator.maxTouchPoints > 0].join()"}
 	for _, body := range []map[string]any{
 		{"kind": "resize", "width": 500, "height": 700},
 		{"kind": "batch", "actions": []any{map[string]any{"kind": "resize", "width": 500, "height": 700}}},
@@ -242,7 +245,10 @@ func TestADeviceKeepsItsPixelsWhenTheViewportChanges(t *testing.T) {
 func TestTheShownDocumentIsSaved(t *testing.T) {
 	c := serve(t, nil)
 	c.open("/two")
-	a := c.ok("POST", "/download", map[string]any{"currentDocument": true, "expectedUrl": site + "/two#x", "path": "shown.html"})
+	a := c.ok("POST", "/download", map[string]any{
+		"currentDocument": true, "expectedUrl": site + "/two#x",
+		"path": "shown.html",
+	})
 	saved, _ := a.body["download"].(map[string]any)
 	path, _ := saved["path"].(string)
 	if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "Second page") {
@@ -264,7 +270,8 @@ func TestTheShownDocumentIsSaved(t *testing.T) {
 func TestAProgramThatAPersonRefusesIsAnsweredAsForbidden(t *testing.T) {
 	c := serve(t, nil)
 	body := map[string]any{"ref": c.ref(c.open("/files"), "Program"), "path": "x.exe"}
-	if a := c.do("POST", "/download", body); a.status != http.StatusForbidden || a.str("reason") != control.ReasonConsentRefused {
+	if a := c.do("POST", "/download", body); a.status != http.StatusForbidden ||
+		a.str("reason") != control.ReasonConsentRefused {
 		t.Errorf("got %d %s", a.status, a.text)
 	}
 }
@@ -275,7 +282,8 @@ func personal(t *testing.T, c *client) string {
 	c.open("/two") // the person's own tab
 	dir := t.TempDir()
 	check.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), []byte(devTools(t, c)), 0o600))
-	if _, err := shared.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "person", Driver: "existing-session", UserDataDir: dir}); err != nil {
+	if _, err := shared.CreateProfile(t.Context(),
+		browsermgr.CreateProfileOptions{Name: "person", Driver: "existing-session", UserDataDir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -290,7 +298,8 @@ func personal(t *testing.T, c *client) string {
 func devTools(t *testing.T, c *client) string {
 	t.Helper()
 	status := c.ok("GET", "/", nil)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version?token="+token, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version?token="+token,
+		nil)
 	check.Must(t, err)
 	res, err := http.DefaultClient.Do(req)
 	check.Must(t, err)
@@ -307,7 +316,8 @@ func TestAPersonsBrowserIsSparedWhatTheContractNames(t *testing.T) {
 	personal(t, c)
 	name := c.ref("&profile=person", "Name")
 	for _, action := range []string{
-		`"kind":"click","selector":"button"`, `"kind":"type","ref":"e1","text":"x","slowly":true`, `"kind":"press","key":"a","delayMs":5`,
+		`"kind":"click","selector":"button"`, `"kind":"type","ref":"e1","text":"x","slowly":true`,
+		`"kind":"press","key":"a","delayMs":5`,
 		`"kind":"drag","startSelector":"button","endRef":"e2"`, `"kind":"batch","actions":[{"kind":"press","key":"a"}]`,
 		`"kind":"dragCoords","x":1,"y":1,"endX":2,"endY":2`,
 	} {
@@ -380,7 +390,9 @@ func TestEveryKindOfWorkEndsWithItsClient(t *testing.T) {
 	c := guarded(t, p)
 	huge, loop := c.open("/huge"), c.open("/loop")
 	spins := func() bool { // its address says that the script of the page runs
-		return slices.ContainsFunc(c.listed(), func(tab map[string]any) bool { return strings.HasSuffix(tab["url"].(string), "#spins") })
+		return slices.ContainsFunc(c.listed(), func(tab map[string]any) bool {
+			return strings.HasSuffix(tab["url"].(string), "#spins")
+		})
 	}
 	never := map[string]any{"kind": "wait", "text": "never", "timeoutMs": 120_000}
 	for _, step := range []struct {
@@ -391,14 +403,28 @@ func TestEveryKindOfWorkEndsWithItsClient(t *testing.T) {
 		{"navigate", huge, "POST", "/navigate", map[string]any{"url": site + "/silent", "timeoutMs": 120_000}, nil},
 		{"snapshot", huge, "GET", "/snapshot?maxChars=0&timeoutMs=60000&targetId=" + huge, nil, nil},
 		{"tree", huge, "GET", "/snapshot?format=aria&limit=2000&timeoutMs=60000&targetId=" + huge, nil, nil},
-		{"screenshot", huge, "POST", "/screenshot", map[string]any{"fullPage": true, "labels": true, "timeoutMs": 60_000}, nil},
+		{
+			"screenshot", huge, "POST", "/screenshot",
+			map[string]any{"fullPage": true, "labels": true, "timeoutMs": 60_000},
+			nil,
+		},
 		{"wait", huge, "POST", "/act", maps.Clone(never), nil},
 		{"batch", huge, "POST", "/act", map[string]any{"kind": "batch", "actions": []any{never}}, nil},
 		{"wait for a download", huge, "POST", "/wait/download", map[string]any{"timeoutMs": 120_000}, nil},
 		{"body", huge, "POST", "/response/body", map[string]any{"url": "**/never", "timeoutMs": 120_000}, nil},
-		{"promise", loop, "POST", "/act", map[string]any{"kind": "evaluate", "fn": "new Promise(() => {})", "timeoutMs": 120_000}, func() bool { return p.acting(loop) }},
-		{"click on endless work", loop, "POST", "/act", map[string]any{"kind": "click", "ref": c.ref(loop, "Spin"), "timeoutMs": 60_000}, spins},
-		{"endless script", loop, "POST", "/act", map[string]any{"kind": "evaluate", "fn": "location.hash = 'spins'; for (;;);"}, spins},
+		{"promise", loop, "POST", "/act", map[string]any{
+			"kind": "evaluate", "fn": "new Promise(() => {})",
+			"timeoutMs": 120_000,
+		}, func() bool { return p.acting(loop) }},
+		{"click on endless work", loop, "POST", "/act", map[string]any{
+			"kind": "click", "ref": c.ref(loop, "Spin"),
+			"timeoutMs": 60_000,
+		}, spins},
+		{
+			"endless script", loop, "POST", "/act",
+			map[string]any{"kind": "evaluate", "fn": "location.hash = 'spins'; for (;;);"},
+			spins,
+		},
 	} {
 		var body any
 		if step.body != nil {
@@ -409,7 +435,10 @@ func TestEveryKindOfWorkEndsWithItsClient(t *testing.T) {
 		}
 		c.abandon(step.method, step.path, body, step.begun)
 		eventually(t, "the tab answers after "+step.name, func() bool {
-			a := c.do("POST", "/act", map[string]any{"kind": "evaluate", "fn": "(location.hash = '', 1 + 1)", "targetId": step.target})
+			a := c.do("POST", "/act", map[string]any{
+				"kind": "evaluate", "fn": "(location.hash = '', 1 + 1)",
+				"targetId": step.target,
+			})
 			return a.status == http.StatusOK && a.body["result"] == 2.0
 		})
 	}
@@ -423,7 +452,8 @@ func TestAHungTabHoldsUpNobodyElse(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		res, err := http.DefaultClient.Do(c.request(ctx, "POST", "/act", map[string]any{"kind": "click", "ref": spin, "targetId": hung, "timeoutMs": 60000}))
+		res, err := http.DefaultClient.Do(
+			c.request(ctx, "POST", "/act", map[string]any{"kind": "click", "ref": spin, "targetId": hung, "timeoutMs": 60000}))
 		if err == nil {
 			_ = res.Body.Close()
 		}
@@ -442,7 +472,8 @@ func TestAHungTabHoldsUpNobodyElse(t *testing.T) {
 	// One that waits for the hung tab and gives up leaves it to the one that is at work.
 	waiting, giveUp := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer giveUp()
-	res, err := http.DefaultClient.Do(c.request(waiting, "POST", "/act", map[string]any{"kind": "press", "key": "a", "targetId": hung}))
+	res, err := http.DefaultClient.Do(
+		c.request(waiting, "POST", "/act", map[string]any{"kind": "press", "key": "a", "targetId": hung}))
 	if err == nil {
 		_ = res.Body.Close()
 		t.Error("an action in the hung tab was answered")

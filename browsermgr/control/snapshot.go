@@ -15,19 +15,27 @@ import (
 
 func (s *Server) snapshotRoutes() []Route {
 	return []Route{
-		NewRoute("GET", "/snapshot", "Describes a page as text with a ref for each element that can be acted on.", s.snapshot).WithQuery(
-			tabParam(), EnumParam("format", "ai is text", "ai", "aria"), EnumParam("mode", "efficient: what can be acted on, in few words", "efficient"),
+		NewRoute("GET", "/snapshot", "Describes a page as text with a ref for each element that can be acted on.",
+			s.snapshot).WithQuery(
+			tabParam(), EnumParam("format", "ai is text", "ai", "aria"),
+			EnumParam("mode", "efficient: what can be acted on, in few words", "efficient"),
 			EnumParam("refs", "role: refs are numbered in the order of the page", "role", "aria"),
-			OptionalParam("interactive", "boolean", "only what can be acted on, flat"), OptionalParam("compact", "boolean", "without structure that has no name"),
-			OptionalParam("depth", "integer", "deepest level shown, 0 is the root level"), OptionalParam("selector", "string", "only the first element that matches"),
+			OptionalParam("interactive", "boolean", "only what can be acted on, flat"),
+			OptionalParam("compact", "boolean", "without structure that has no name"),
+			OptionalParam("depth", "integer", "deepest level shown, 0 is the root level"),
+			OptionalParam("selector", "string", "only the first element that matches"),
 			OptionalParam("frame", "string", "only this frame"),
 			OptionalParam("after", "string", "ref after which to go on, where a snapshot was cut or folded"),
 			OptionalParam("labels", "boolean", "with a picture that shows the refs"),
-			OptionalParam("urls", "boolean", "with the addresses of the links"), OptionalParam("query", "string", "only lines with all of these words"),
-			OptionalParam("limit", "integer", "format aria: how many nodes"), OptionalParam("maxChars", "integer", "how long the text may be; 0: any length"), timeoutParam(),
+			OptionalParam("urls", "boolean", "with the addresses of the links"),
+			OptionalParam("query", "string", "only lines with all of these words"),
+			OptionalParam("limit", "integer", "format aria: how many nodes"),
+			OptionalParam("maxChars", "integer", "how long the text may be; 0: any length"), timeoutParam(),
 		),
-		NewRoute("GET", "/text", "Reads the text of a page, and after it that of the frames shown there.", pageText).WithQuery(
-			tabParam(), OptionalParam("selector", "string", "only the first element that matches"), OptionalParam("maxChars", "integer", "how long the text may be, at most 40000"),
+		NewRoute("GET", "/text", "Reads the text of a page, and after it that of the frames shown there.",
+			pageText).WithQuery(
+			tabParam(), OptionalParam("selector", "string", "only the first element that matches"),
+			OptionalParam("maxChars", "integer", "how long the text may be, at most 40000"),
 		),
 	}
 }
@@ -183,7 +191,8 @@ func (s *Server) describe(ctx context.Context, h *heldTab, v snapshotParams, a *
 	if !v.labels {
 		return nil
 	}
-	img, err := screenshot.TakeScreenshot(ctx, h.Tab, screenshot.Options{Labels: refLabels(snap.Refs()), Timeout: v.Timeout})
+	img, err := screenshot.TakeScreenshot(ctx, h.Tab,
+		screenshot.Options{Labels: refLabels(snap.Refs()), Timeout: v.Timeout})
 	if err != nil {
 		return err
 	}
@@ -228,7 +237,10 @@ func pageText(ctx context.Context, c *Call) (textAnswer, error) {
 	defer cancel()
 	got, err := h.Tab.Read(ctx, page.ReadOptions{Selector: selector, MaxChars: limit})
 	if isPendingDialog(err) {
-		return textAnswer{TargetAnswer: h.TargetAnswer(), URL: h.URL(), BlockedByDialog: true, BrowserState: h.BrowserState()}, nil
+		return textAnswer{
+			TargetAnswer: h.TargetAnswer(), URL: h.URL(), BlockedByDialog: true,
+			BrowserState: h.BrowserState(),
+		}, nil
 	}
 	if err != nil {
 		return textAnswer{}, err

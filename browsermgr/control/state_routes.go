@@ -15,22 +15,32 @@ import (
 func stateRoutes() []Route {
 	wipe := OptionalParam("clear", "boolean", "take it back")
 	return []Route{
-		NewRoute("POST", "/set/offline", "Takes the network away, or gives it back.", settingHandler(forAllTabs(readOffline))).WithBody(RequiredParam("offline", "boolean", "whether"), tabParam()),
+		NewRoute("POST", "/set/offline", "Takes the network away, or gives it back.",
+			settingHandler(forAllTabs(readOffline))).WithBody(RequiredParam("offline", "boolean", "whether"), tabParam()),
 		NewRoute("POST", "/set/headers", "Sets the headers sent with every request, in place of those before.", setHeaders).
-			WithBody(RequiredParam("headers", "object", "names and values"), OptionalParam("origin", "string", "the only site that gets them"), tabParam()),
-		NewRoute("POST", "/set/credentials", "Sets what a server that asks for a name and a password is told.", setCredentials).WithBody(
+			WithBody(RequiredParam("headers", "object", "names and values"),
+				OptionalParam("origin", "string", "the only site that gets them"), tabParam()),
+		NewRoute("POST", "/set/credentials", "Sets what a server that asks for a name and a password is told.",
+			setCredentials).WithBody(
 			OptionalParam("username", "string", "name"), OptionalParam("password", "string", "password"),
-			OptionalParam("origin", "string", "the only site that is told them: that of the tab unless it is given"), wipe, tabParam(),
+			OptionalParam("origin", "string", "the only site that is told them: that of the tab unless it is given"), wipe,
+			tabParam(),
 		),
-		NewRoute("POST", "/set/geolocation", "Sets where the pages believe to be.", settingHandler(forAllTabs(readGeolocation))).WithBody(
-			OptionalParam("latitude", "number", "degrees"), OptionalParam("longitude", "number", "degrees"), OptionalParam("accuracy", "number", "metres"),
+		NewRoute("POST", "/set/geolocation", "Sets where the pages believe to be.",
+			settingHandler(forAllTabs(readGeolocation))).WithBody(
+			OptionalParam("latitude", "number", "degrees"), OptionalParam("longitude", "number", "degrees"),
+			OptionalParam("accuracy", "number", "metres"),
 			OptionalParam("origin", "string", "site that may ask"), wipe, tabParam(),
 		),
-		NewRoute("POST", "/set/media", "Sets the colour scheme that the page believes to be preferred.", settingHandler(readMedia)).
+		NewRoute("POST", "/set/media", "Sets the colour scheme that the page believes to be preferred.",
+			settingHandler(readMedia)).
 			WithBody(EnumParam("colorScheme", "which", colorSchemes...), tabParam()),
-		NewRoute("POST", "/set/timezone", "Sets the time zone of the tab.", settingHandler(readTimezone)).WithBody(RequiredParam("timezoneId", "string", "such as Europe/Oslo"), tabParam()),
-		NewRoute("POST", "/set/locale", "Sets the language of the tab.", settingHandler(readLocale)).WithBody(RequiredParam("locale", "string", "such as de-DE"), tabParam()),
-		NewRoute("POST", "/set/device", "Makes the tab look like a device.", settingHandler(readDevice)).WithBody(RequiredParam("name", "string", "such as iPhone 14"), tabParam()),
+		NewRoute("POST", "/set/timezone", "Sets the time zone of the tab.", settingHandler(readTimezone)).WithBody(
+			RequiredParam("timezoneId", "string", "such as Europe/Oslo"), tabParam()),
+		NewRoute("POST", "/set/locale", "Sets the language of the tab.", settingHandler(readLocale)).WithBody(
+			RequiredParam("locale", "string", "such as de-DE"), tabParam()),
+		NewRoute("POST", "/set/device", "Makes the tab look like a device.", settingHandler(readDevice)).WithBody(
+			RequiredParam("name", "string", "such as iPhone 14"), tabParam()),
 	}
 }
 
@@ -132,7 +142,10 @@ func setCredentials(ctx context.Context, c *Call) (siteAnswer, error) {
 		if origin, err := emulate.ParseOrigin(h.Tab.URL()); answer.Origin == "" && err == nil {
 			answer.Origin = origin
 		}
-		return s.SetCredentials(ctx, h.Tab, &emulate.Credentials{Username: username, Password: password, Origin: answer.Origin})
+		return s.SetCredentials(ctx, h.Tab, &emulate.Credentials{
+			Username: username, Password: password,
+			Origin: answer.Origin,
+		})
 	}, &answer)
 }
 
@@ -193,16 +206,21 @@ func storageRoutes() []Route {
 	return []Route{
 		NewRoute("GET", "/cookies", "Lists the cookies of all sites.", readCookies).WithQuery(tabParam()),
 		NewRoute("POST", "/cookies/set", "Sets a cookie.", setCookie).
-			WithBody(RequiredParam("cookie", "object", "name, value, url or domain and path, expires, httpOnly, secure, sameSite"), tabParam()),
+			WithBody(RequiredParam("cookie", "object", "name, value, url or domain and path, expires, httpOnly, secure, "+
+				"sameSite"), tabParam()),
 		NewRoute("POST", "/cookies/clear", "Removes all cookies.", clearCookies).WithBody(tabParam()),
 		NewRoute("GET", "/storage/{kind}", "Reads the local or session storage of the site.", readStorage).
 			WithQuery(tabParam(), OptionalParam("key", "string", "only this entry")),
 		NewRoute("POST", "/storage/{kind}/set", "Writes an entry of the storage.", setStorage).
-			WithBody(RequiredParam("key", "string", "as it is, spaces included"), OptionalParam("value", "string", "text"), tabParam()),
+			WithBody(RequiredParam("key", "string", "as it is, spaces included"), OptionalParam("value", "string", "text"),
+				tabParam()),
 		NewRoute("POST", "/storage/{kind}/clear", "Removes all entries of the storage.", clearStorage).WithBody(tabParam()),
-		NewRoute("POST", "/permissions/grant", "Lets a site do without asking what permissions name.", grantPermissions).WithBody(
-			RequiredParam("origin", "string", "http or https address of the site"), RequiredParam("permissions", "array", "such as geolocation or audioCapture"),
-			OptionalParam("optionalPermissions", "array", "left out where the browser does not know them"), tabParam(), timeoutParam(),
+		NewRoute("POST", "/permissions/grant", "Lets a site do without asking what permissions name.",
+			grantPermissions).WithBody(
+			RequiredParam("origin", "string", "http or https address of the site"),
+			RequiredParam("permissions", "array", "such as geolocation or audioCapture"),
+			OptionalParam("optionalPermissions", "array", "left out where the browser does not know them"), tabParam(),
+			timeoutParam(),
 		),
 	}
 }
@@ -213,7 +231,9 @@ type cookiesAnswer struct {
 	Cookies []emulate.Cookie `json:"cookies"`
 }
 
-func withPermittedState[R any](ctx context.Context, c *Call, work func(*heldTab, *emulate.Emulator) (R, error)) (R, error) {
+func withPermittedState[R any](ctx context.Context, c *Call,
+	work func(*heldTab, *emulate.Emulator) (R, error),
+) (R, error) {
 	return withObserver(ctx, c, true, "emulation", work)
 }
 

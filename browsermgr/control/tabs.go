@@ -17,7 +17,8 @@ func tabRoutes() []Route {
 	return []Route{
 		NewRoute("GET", "/tabs", "Lists the tabs. Starts no browser.", listTabs),
 		NewRoute("POST", "/tabs/open", "Opens a tab, and starts the browser if it does not run.", openTab).
-			WithBody(RequiredParam("url", "string", "address to open"), OptionalParam("label", "string", "name to give to the tab")),
+			WithBody(RequiredParam("url", "string", "address to open"),
+				OptionalParam("label", "string", "name to give to the tab")),
 		NewRoute("POST", "/tabs/focus", "Brings a tab to the front and makes it the one used last.", focusTab).
 			WithBody(RequiredParam("targetId", "string", tabParam().About)),
 		NewRoute("DELETE", "/tabs/{targetId}", "Closes a tab.", closeTab).
@@ -81,7 +82,8 @@ func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, ta
 	var wg sync.WaitGroup
 	for i, t := range tabs {
 		out[i] = Tab{
-			SuggestedTargetID: t.Name(), TabID: t.ID, Label: t.Label, TargetID: t.Target, Title: t.Title, URL: t.URL, Type: "page",
+			SuggestedTargetID: t.Name(), TabID: t.ID, Label: t.Label, TargetID: t.Target, Title: t.Title, URL: t.URL,
+			Type:         "page",
 			WebSocketURL: use.WebSocketURL(t.Target), OpenerID: openers[t.Target],
 		}
 		wg.Go(func() {
@@ -126,8 +128,8 @@ func openTab(ctx context.Context, c *Call) (OpenedTab, error) {
 	return OpenedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name, refused}, nil
 }
 
-// openNewTab opens a tab, on which the caller calls Release. If the page does not load, the tab is closed. refused names
-// a part of the loaded page that was refused, such as a frame.
+// openNewTab opens a tab, on which the caller calls Release. If the page does not load, the tab is closed. refused
+// names a part of the loaded page that was refused, such as a frame.
 func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, refused string, _ error) {
 	profile, err := c.Tabs.Manager.FindProfile(c.Profile())
 	if err != nil {
@@ -281,7 +283,10 @@ func tabAction(ctx context.Context, c *Call) (actionAnswer, error) {
 		chosen, err := focusPicked(ctx, c, pickIndex(index))
 		return actionAnswer{OKAnswer: OKAnswer{OK: true}, TargetID: chosen.TargetID}, err
 	}
-	return actionAnswer{}, &StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("unknown tab action %q: use list, new, label, close or select", action)}
+	return actionAnswer{}, &StatusError{
+		Status: http.StatusBadRequest,
+		Err:    fmt.Errorf("unknown tab action %q: use list, new, label, close or select", action),
+	}
 }
 
 func labelTab(ctx context.Context, c *Call, name, label string) (actionAnswer, error) {
@@ -303,7 +308,10 @@ func labelTab(ctx context.Context, c *Call, name, label string) (actionAnswer, e
 }
 
 func tabAnswer(ctx context.Context, h *heldTab) actionAnswer {
-	return actionAnswer{OKAnswer: OKAnswer{OK: true}, Tab: &describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0]}
+	return actionAnswer{
+		OKAnswer: OKAnswer{OK: true},
+		Tab:      &describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0],
+	}
 }
 
 // pickIndex picks a tab by its index in the list.
@@ -311,7 +319,8 @@ func pickIndex(index int) tabPicker {
 	return func(d *profileTabs) (profile.NamedTab, error) {
 		tabs := d.TabNames.Tabs()
 		if index >= len(tabs) {
-			return profile.NamedTab{}, fmt.Errorf("%w: there is no tab at index %d, counted from 0; %d are open", profile.ErrTabNotFound, index, len(tabs))
+			return profile.NamedTab{}, fmt.Errorf("%w: there is no tab at index %d, counted from 0; %d are open",
+				profile.ErrTabNotFound, index, len(tabs))
 		}
 		return tabs[index], nil
 	}

@@ -153,7 +153,10 @@ func TestNobodyIsAskedWithoutNeed(t *testing.T) {
 			t.Errorf("a name that cannot exist: got %d", status)
 		}
 	}
-	for address, allowed := range map[string]bool{"https://new.test/x": true, "file:///etc/passwd": false, "ftp://a.test/": false} {
+	for address, allowed := range map[string]bool{
+		"https://new.test/x": true, "file:///etc/passwd": false,
+		"ftp://a.test/": false,
+	} {
 		if err := f.CheckWithoutDNS(address); (err == nil) != allowed {
 			t.Errorf("%s: got %v", address, err)
 		}
@@ -164,7 +167,8 @@ func TestNobodyIsAskedWithoutNeed(t *testing.T) {
 		}
 	}
 	if p.asked.Load() != 0 || f.names.count("new.test") != 0 || f.RefusalCount(profile) != 0 {
-		t.Errorf("asked %d times, %d lookups, %d refusals", p.asked.Load(), f.names.count("new.test"), f.RefusalCount(profile))
+		t.Errorf("asked %d times, %d lookups, %d refusals", p.asked.Load(), f.names.count("new.test"),
+			f.RefusalCount(profile))
 	}
 	f = openAsking(t, nil)
 	if status, rule, _ := f.get(t, "http://new.test/"); status != http.StatusForbidden || rule != egress.RuleNotApproved {
@@ -175,8 +179,11 @@ func TestNobodyIsAskedWithoutNeed(t *testing.T) {
 func TestConnectTargetsAreReadStrictly(t *testing.T) {
 	for s, want := range map[string]string{
 		"example.com:443": "example.com 443", "[::1]:80": "[::1] 80", "10.0.0.1:1": "10.0.0.1 1",
-		"": "", ":443": "", "example.com": "", "example.com:": "", "example.com:0": "", "example.com:65536": "", "example.com:+1": "",
-		"::1:80": "", "[::1:80": "", "[]:80": "", "[a]:80": "", "a]:80": "", "[[::1]]:80": "", "a@b:80": "", "a/b:80": "", "a?b:80": "", "a#b:80": "", "a:1:2": "",
+		"": "", ":443": "", "example.com": "", "example.com:": "", "example.com:0": "", "example.com:65536": "",
+		"example.com:+1": "",
+		"::1:80":         "", "[::1:80": "", "[]:80": "", "[a]:80": "", "a]:80": "", "[[::1]]:80": "", "a@b:80": "",
+		"a/b:80": "",
+		"a?b:80": "", "a#b:80": "", "a:1:2": "",
 	} {
 		got := ""
 		if host, port, ok := egress.ConnectTarget(s); ok {
@@ -212,7 +219,8 @@ func FuzzConnectTarget(f *testing.F) {
 // Whatever a request line contains, the Host sent to a server is the checked one.
 func FuzzRequestLine(f *testing.F) {
 	for _, s := range []string{
-		"http://example.com/", "http://a@b/", "http:\\\\a\\@b/", "http://[::1]:80/", "http://0x7f.1/", "http://EXAMPLE.com.:8080?x#y", "https://a:443/", "/", "*",
+		"http://example.com/", "http://a@b/", "http:\\\\a\\@b/", "http://[::1]:80/", "http://0x7f.1/",
+		"http://EXAMPLE.com.:8080?x#y", "https://a:443/", "/", "*",
 		"http://ex%61mple.com/", "http://a:b@c:1/%00",
 	} {
 		f.Add(s)

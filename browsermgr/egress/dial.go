@@ -55,7 +55,9 @@ func dialOne(ctx context.Context, addr netip.Addr, port uint16) (*net.TCPConn, e
 	return conn, nil
 }
 
-func dialStaggered(ctx context.Context, cancel context.CancelFunc, addrs []netip.Addr, port uint16) (*net.TCPConn, error) {
+func dialStaggered(ctx context.Context, cancel context.CancelFunc, addrs []netip.Addr,
+	port uint16,
+) (*net.TCPConn, error) {
 	results := make(chan dialAttempt)
 	begun, ended := 0, 0
 	next := func() {

@@ -144,7 +144,8 @@ func TestTunnelsThroughHTTPKeepWhatTheServerSaysFirst(t *testing.T) {
 func TestUpstreamsThatRefuseFallSilentOrTalkNonsense(t *testing.T) {
 	two := addrs("192.0.2.1", "192.0.2.2")
 	for name, answer := range map[string]string{
-		"refuse": "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", "nonsense": "hello\r\n", "nothing": "",
+		"refuse": "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", "nonsense": "hello\r\n",
+		"nothing": "",
 		"endless": "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 100<<10),
 	} {
 		at := serve(t, "127.0.0.1:0", func(c net.Conn) {
@@ -194,7 +195,8 @@ func FuzzAnAnswerToConnectIsATunnelOrAnError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said string) {
 		conn, err := up.Ask(spoken{Reader: strings.NewReader(said)}, "shop.test:443")
 		if err != nil {
-			if text := err.Error(); len(text) > 1000 || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			if text := err.Error(); len(text) > 1000 ||
+				strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 				t.Errorf("the error has %d bytes: %q", len(text), text)
 			}
 			return
@@ -379,7 +381,8 @@ func TestAnUpstreamThatIsThisProgramIsRefused(t *testing.T) {
 	s := site(t, nil)
 	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0"} {
 		own = host + ":" + f.proxy.Port()
-		if status, _, body := f.get(t, s.URL); status != http.StatusBadGateway || !strings.Contains(body, "listener of this program") {
+		if status, _, body := f.get(t, s.URL); status != http.StatusBadGateway ||
+			!strings.Contains(body, "listener of this program") {
 			t.Errorf("%s: got %d %q", host, status, body)
 		}
 	}
@@ -436,7 +439,10 @@ func newBench(b *testing.B, secure, tunnel, fresh bool) bench {
 	b.Cleanup(s.Close)
 	u := open(b, nil).proxy
 	client := func() (*http.Client, *http.Transport) {
-		t := &http.Transport{DisableCompression: true, DisableKeepAlives: fresh, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+		t := &http.Transport{
+			DisableCompression: true, DisableKeepAlives: fresh,
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+		}
 		b.Cleanup(t.CloseIdleConnections)
 		return &http.Client{Transport: t}, t
 	}

@@ -239,7 +239,8 @@ func TestRefusesTunnelsLikewise(t *testing.T) {
 		}
 	}
 	got := f.Refusals(profile)
-	if len(got) != 4 || got[2].URL != "evil.test:443" || got[2].Host != "evil.test" || got[2].Address != "192.168.7.7" || got[2].Profile != profile {
+	if len(got) != 4 || got[2].URL != "evil.test:443" || got[2].Host != "evil.test" || got[2].Address != "192.168.7.7" ||
+		got[2].Profile != profile {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -254,7 +255,9 @@ func TestRebindingReachesNothing(t *testing.T) {
 		t.Skip("no second loopback address here")
 	}
 	check.Must(t, err)
-	bait := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "bait") })}
+	bait := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "bait")
+	})}
 	go bait.Serve(l)
 	defer bait.Close()
 	f := open(t, nil)
@@ -266,7 +269,8 @@ func TestRebindingReachesNothing(t *testing.T) {
 		if status, _, body := f.get(t, "http://"+good+":"+port(t, canary)+"/"); status != http.StatusOK || body != "bait" {
 			t.Errorf("got %d %q", status, body)
 		}
-		if status, rule, _ := f.get(t, "http://"+bad+":"+port(t, canary)+"/"); status != http.StatusForbidden || rule != policy.RuleBlocked {
+		if status, rule, _ := f.get(t, "http://"+bad+":"+port(t, canary)+"/"); status != http.StatusForbidden ||
+			rule != policy.RuleBlocked {
 			t.Errorf("got %d %q", status, rule)
 		}
 		if _, _, status, _ := f.tunnel(t, good+":"+port(t, canary)); status != http.StatusOK {
@@ -283,7 +287,8 @@ func TestReachesBothFamilies(t *testing.T) {
 	if err != nil {
 		t.Skip("no IPv6 here")
 	}
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) }))
+	s := httptest.NewUnstartedServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) }))
 	s.Listener.Close()
 	s.Listener = l
 	s.Start()
@@ -303,7 +308,10 @@ func TestRefusesItselfAndOtherListeners(t *testing.T) {
 	other, err := f.Listen(t.Context(), "other")
 	check.Must(t, err)
 	f.config.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed})
-	for _, host := range []string{f.proxy.Host, strings.TrimPrefix(other, "http://"), strings.Replace(f.proxy.Host, "127.0.0.1", "0.0.0.0", 1)} {
+	for _, host := range []string{
+		f.proxy.Host, strings.TrimPrefix(other, "http://"),
+		strings.Replace(f.proxy.Host, "127.0.0.1", "0.0.0.0", 1),
+	} {
 		if status, rule, _ := f.get(t, "http://"+host+"/"); status != http.StatusForbidden || rule != policy.RuleOwnListener {
 			t.Errorf("%s: got %d %q", host, status, rule)
 		}
@@ -366,7 +374,8 @@ func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
 	f.names.set("good.test", addrs("93.184.216.34"))
 	for address, allowed := range map[string]bool{
 		"about:blank": true, "http://good.test/": true, "http://nowhere.test/": true, "http://127.0.0.1:5/": true,
-		"http://evil.test/": false, "http://[::ffff:10.0.0.1]/": false, "file:///etc/passwd": false, "http://a.internal/": false,
+		"http://evil.test/": false, "http://[::ffff:10.0.0.1]/": false, "file:///etc/passwd": false,
+		"http://a.internal/": false,
 	} {
 		if err := f.Allow(t.Context(), profile, address); (err == nil) != allowed {
 			t.Errorf("%s: got %v", address, err)
@@ -444,7 +453,8 @@ func TestAddressesThatTheMachineGetsLaterArePrivate(t *testing.T) {
 		check.Must(t, g.AllowRequest(t.Context(), profile, "http://203.0.114.7:9200/"))
 		now.Store(&policy.Machine{Interfaces: []netip.Prefix{netip.MustParsePrefix("203.0.114.7/32")}})
 		<-time.After(10 * time.Second) // of the bubble's clock
-		if err := g.AllowRequest(t.Context(), profile, "http://203.0.114.7:9200/"); err == nil || !strings.Contains(err.Error(), "this machine") {
+		if err := g.AllowRequest(t.Context(), profile, "http://203.0.114.7:9200/"); err == nil ||
+			!strings.Contains(err.Error(), "this machine") {
 			t.Errorf("got %v of an address that the machine has by now", err)
 		}
 		check.Must(t, g.Close(t.Context()))

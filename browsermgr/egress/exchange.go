@@ -42,7 +42,8 @@ type Exchange struct {
 // hopByHopHeaders are the headers for a single connection (RFC 9110, section 7.6.1) and those that only a proxy may
 // send.
 var hopByHopHeaders = []string{
-	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
+	"Proxy-Connection", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade",
 }
 
@@ -68,7 +69,9 @@ func (p *ConnPool) Do(w http.ResponseWriter, r *http.Request, x Exchange) error 
 
 // exchangeOn performs the exchange on one connection. again reports that an idle connection had been closed: there was
 // no response, and the request can be repeated.
-func (p *ConnPool) exchangeOn(ctx context.Context, w http.ResponseWriter, r *http.Request, x Exchange, s *serverConn) (again bool, err error) {
+func (p *ConnPool) exchangeOn(ctx context.Context, w http.ResponseWriter, r *http.Request, x Exchange,
+	s *serverConn,
+) (again bool, err error) {
 	stop := context.AfterFunc(ctx, func() { s.Close() })
 	defer stop()
 	out := outgoingRequest(r, x)
@@ -212,7 +215,8 @@ func (p *ConnPool) send(w http.ResponseWriter, out *http.Request, s *serverConn)
 			return
 		}
 		// Nobody will read the rest of the request; closing the connection tells the client.
-		http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone needs none
+		http.NewResponseController(w).SetReadDeadline( //nolint:errcheck // a connection that is gone needs none
+			time.Unix(1, 0))
 		<-t.done
 	}
 	return t
@@ -303,7 +307,8 @@ func (p *ConnPool) writeResponse(w http.ResponseWriter, r *http.Request, resp *h
 		return p.tooLarge(w, resp)
 	}
 	w.WriteHeader(resp.StatusCode)
-	empty := r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified
+	empty := r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent ||
+		resp.StatusCode == http.StatusNotModified
 	switch {
 	case empty || resp.ContentLength == 0:
 		return nil

@@ -151,7 +151,8 @@ func writeErrorPage(w http.ResponseWriter, status int, header, value, title, tex
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	page := "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + html.EscapeString(title) + "</title>\n<h1>" + html.EscapeString(title) +
+	page := "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + html.EscapeString(title) + "</title>\n<h1>" +
+		html.EscapeString(title) +
 		"</h1>\n<p>" + html.EscapeString(strings.ToValidUTF8(text, "\uFFFD")) + "</p>\n"
 	io.WriteString(w, page) //nolint:errcheck // the client may have disconnected
 }
@@ -185,7 +186,8 @@ const maxRecordedURL = 2048 // in characters
 // A parameter is secret if its name contains one of the words or equals one of the names, ignoring case and separators.
 var (
 	secretNameParts = []string{
-		"auth", "cookie", "apikey", "token", "secret", "passw", "passphrase", "passcode", "pwd", "credential", "privatekey", "accesskey",
+		"auth", "cookie", "apikey", "token", "secret", "passw", "passphrase", "passcode", "pwd", "credential", "privatekey",
+		"accesskey",
 		"session", "signature", "assertion", "onetime", "card", "jwt", "otp", "csrf", "xsrf", "saml",
 	}
 	secretNames = []string{"key", "pass", "pin", "sid", "sig", "code", "cvv", "cvc", "ssn", "state", "nonce"}
@@ -239,5 +241,6 @@ func isSecretName(name string) bool {
 		}
 		return -1
 	}, strings.ToLower(name))
-	return slices.Contains(secretNames, name) || slices.ContainsFunc(secretNameParts, func(w string) bool { return strings.Contains(name, w) })
+	return slices.Contains(secretNames, name) ||
+		slices.ContainsFunc(secretNameParts, func(w string) bool { return strings.Contains(name, w) })
 }

@@ -80,7 +80,8 @@ func TestTheFailureAtTheEndOfARedirectIsTheTabs(t *testing.T) {
 		t.Errorf("it was a picture: got %v", err)
 	}
 	f.AttributeRefusal(profile, "T1", "https://end.test/x", true)
-	if err := f.ExplainDocument(profile, "T1", "https://begin.test/", start); err == nil || !strings.Contains(err.Error(), "no such host end.test") {
+	if err := f.ExplainDocument(profile, "T1", "https://begin.test/", start); err == nil ||
+		!strings.Contains(err.Error(), "no such host end.test") {
 		t.Errorf("got %v", err)
 	}
 	if err := f.ExplainDocument(profile, "T2", "https://begin.test/", start); err != nil {
@@ -94,7 +95,8 @@ func TestAFailureOfTheProxyBehindIsNotTheSites(t *testing.T) {
 	f.names.set("a.test", addrs("127.0.0.1"))
 	start := time.Now()
 	f.tunnel(t, "a.test:443")
-	if err := f.ExplainDocument(profile, "T1", "https://a.test/", start); err == nil || !strings.Contains(err.Error(), "upstream proxy") {
+	if err := f.ExplainDocument(profile, "T1", "https://a.test/", start); err == nil ||
+		!strings.Contains(err.Error(), "upstream proxy") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -129,7 +131,10 @@ func TestSecretsStayOutOfWhatIsToldOfRefusals(t *testing.T) {
 	}
 	finish := f.Watch(profile, "T1")
 	f.AttributeRefusal(profile, "T1", "ftp://"+secret+".test/", true)
-	told := []error{f.AllowRequest(t.Context(), profile, "ftp://"+secret+".test/"), f.CheckWithoutDNS("ftp://" + secret + "/"), finish(t.Context())}
+	told := []error{
+		f.AllowRequest(t.Context(), profile, "ftp://"+secret+".test/"),
+		f.CheckWithoutDNS("ftp://" + secret + "/"), finish(t.Context()),
+	}
 	f.get(t, "http://"+secret+".invalid/")
 	told = append(told, f.ExplainDocument(profile, "T1", "http://"+secret+".invalid/", time.Time{}))
 	p.err = errors.New("no")
@@ -185,7 +190,8 @@ func TestAnEntryGetsTheTabThatAskedForIt(t *testing.T) {
 		t.Errorf("got %q, want %q", got[2].URL, want)
 	}
 	l.Attribute("T4", "https://b.test/", true)
-	if got := l.Refusals(); len(got) != 4 || got[3].Tab != "T4" || !got[3].Document || got[2].Tab != "T2" || l.Count() != 3 {
+	if got := l.Refusals(); len(got) != 4 || got[3].Tab != "T4" || !got[3].Document || got[2].Tab != "T2" ||
+		l.Count() != 3 {
 		t.Errorf("one refused connection of two tabs: got %+v", got)
 	}
 }
@@ -232,7 +238,10 @@ func TestFinishWaitsNoLongerThanItMust(t *testing.T) {
 			add(l, "http://a.test/", "a.test:80")
 			<-time.After(time.Millisecond)
 		}, nil, false, 0},
-		"a refusal of nobody":    {nil, func(l *egress.RefusalLog) { add(l, "http://a.test/", "a.test:80") }, false, egress.AttributionWait},
+		"a refusal of nobody": {
+			nil, func(l *egress.RefusalLog) { add(l, "http://a.test/", "a.test:80") }, false,
+			egress.AttributionWait,
+		},
 		"the caller has gone":    {nil, func(l *egress.RefusalLog) { add(l, "http://a.test/", "a.test:80") }, true, 0},
 		"requests that are over": {nil, func(l *egress.RefusalLog) { l.BeginRequest()() }, false, 0},
 		"a request that ends": {nil, func(l *egress.RefusalLog) {
@@ -279,7 +288,8 @@ func TestADocumentOfOneTabIsNoneOfAnother(t *testing.T) {
 		l.Attribute("T1", "https://a.test/page", true)
 		l.Attribute("T2", "https://a.test/picture", false)
 		got := l.Refusals()
-		if len(got) != 2 || !got[0].Document || got[1].Document || got[0].Tab != "T1" || got[1].Tab != "T2" || got[1].URL != "https://a.test/picture" {
+		if len(got) != 2 || !got[0].Document || got[1].Document || got[0].Tab != "T1" || got[1].Tab != "T2" ||
+			got[1].URL != "https://a.test/picture" {
 			t.Errorf("got %+v", got)
 		}
 		if err := first(t.Context()); !errors.Is(err, errRefused) {

@@ -112,12 +112,15 @@ func (d *profileProxy) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := Tunnel(conn, way.conn, d.pool.Limits); err != nil {
-		d.proxy.Logger.Debug("tunnel ended", "profile", d.profile, "host", d.proxy.Config.Redact(t.Host), "error", d.proxy.redactError(err))
+		d.proxy.Logger.Debug("tunnel ended", "profile", d.profile, "host", d.proxy.Config.Redact(t.Host), "error",
+			d.proxy.redactError(err))
 	}
 }
 
 // reach checks the addresses of a target whose name is allowed, and connects.
-func (d *profileProxy) reach(ctx context.Context, rules *ruleset, t policy.Target, judged error, address string) (*outboundConn, error) {
+func (d *profileProxy) reach(ctx context.Context, rules *ruleset, t policy.Target, judged error,
+	address string,
+) (*outboundConn, error) {
 	if judged != nil {
 		return nil, judged
 	}
@@ -226,7 +229,8 @@ func (d *profileProxy) writeFailure(w http.ResponseWriter, t policy.Target, err 
 	if !errors.Is(err, context.Canceled) { // a request that the browser cancelled says nothing about the server
 		d.failures.record(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), err)
 	}
-	writeErrorPage(w, status, failedHeader, what, "This page cannot be reached", unreachedError("http://"+hostHeader(t)+"/", err).Error())
+	writeErrorPage(w, status, failedHeader, what, "This page cannot be reached",
+		unreachedError("http://"+hostHeader(t)+"/", err).Error())
 }
 
 // RelayLimits bounds a relay. Zero values mean no limit.
@@ -269,7 +273,9 @@ func (p *activity) isAlive(looks int64) bool {
 }
 
 // copyBounded copies from src, which reads from conn, until EOF or limit bytes. It gives up when the activity is idle.
-func copyBounded(dst io.Writer, src io.Reader, conn net.Conn, limits RelayLimits, limit int64, p *activity, looks int64) (int64, error) {
+func copyBounded(dst io.Writer, src io.Reader, conn net.Conn, limits RelayLimits, limit int64, p *activity,
+	looks int64,
+) (int64, error) {
 	left := &io.LimitedReader{R: src, N: limit}
 	for {
 		if limits.Idle > 0 {

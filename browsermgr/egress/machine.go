@@ -28,7 +28,8 @@ func ReadMachine() policy.Machine {
 	// proc(5): the third column of route is an IPv4 address in native byte order, the fifth of ipv6_route an IPv6
 	// address.
 	for _, b := range routeColumn("/proc/net/route", 2, 4) {
-		m.Gateways = append(m.Gateways, netip.AddrFrom4([4]byte(binary.NativeEndian.AppendUint32(nil, binary.BigEndian.Uint32(b)))))
+		m.Gateways = append(m.Gateways,
+			netip.AddrFrom4([4]byte(binary.NativeEndian.AppendUint32(nil, binary.BigEndian.Uint32(b)))))
 	}
 	for _, b := range routeColumn("/proc/net/ipv6_route", 4, 16) {
 		m.Gateways = append(m.Gateways, netip.AddrFrom16([16]byte(b)))

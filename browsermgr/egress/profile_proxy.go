@@ -204,7 +204,8 @@ func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
 		return nil, err
 	}
 	if addr, port, ok := up.Literal(); ok {
-		if refusal, ok := asRefusal(l.policy.CheckIP(policy.Target{Host: addr.String(), Port: port, Literal: addr}, addr)); ok && refusal.Rule == policy.RuleOwnListener {
+		if refusal, ok := asRefusal(l.policy.CheckIP(policy.Target{Host: addr.String(), Port: port, Literal: addr},
+			addr)); ok && refusal.Rule == policy.RuleOwnListener {
 			return nil, fmt.Errorf("upstream proxy %s is a listener of this program: name another", up)
 		}
 	}
@@ -213,7 +214,9 @@ func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
 
 // judgeAndResolve checks a target whose name is allowed by the rules: it asks a person if necessary, resolves the name
 // and checks every address. One refused address refuses the host.
-func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy.Target, up *Upstream, url string) ([]netip.Addr, error) {
+func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy.Target, up *Upstream,
+	url string,
+) ([]netip.Addr, error) {
 	if t.Host == "invalid" || strings.HasSuffix(t.Host, ".invalid") {
 		// These names never exist (RFC 6761, section 6.4), so ask neither a person nor DNS.
 		return nil, fmt.Errorf("look up %s: %w", t.Host, &net.DNSError{Err: "no such host", Name: t.Host, IsNotFound: true})
@@ -244,7 +247,10 @@ func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy
 
 // recordRefusal records a refusal. before reports that it is not of a request but of a check before loading.
 func (d *profileProxy) recordRefusal(ctx context.Context, address string, t policy.Target, err error, before bool) {
-	r := RefusalRecord{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
+	r := RefusalRecord{
+		At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err),
+		Text: err.Error(), Document: before,
+	}
 	place := ""
 	if refusal, ok := asRefusal(err); ok {
 		r.Host, r.Named = cmp.Or(r.Host, refusal.Host), refusal.Named
@@ -258,7 +264,8 @@ func (d *profileProxy) recordRefusal(ctx context.Context, address string, t poli
 	}
 	r.URL, r.Host, r.Text = d.proxy.Config.Redact(r.URL), d.proxy.Config.Redact(r.Host), d.proxy.Config.Redact(r.Text)
 	d.refusals.Add(r, place, d.proxy.redactError(err))
-	d.proxy.Logger.Log(ctx, d.logLevel(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
+	d.proxy.Logger.Log(ctx, d.logLevel(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address,
+		"rule", r.Rule)
 }
 
 // logLevel limits the logs of a page that is refused repeatedly.

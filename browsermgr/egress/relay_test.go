@@ -42,15 +42,18 @@ func newProxy(t *testing.T, server string, limits egress.RelayLimits) *proxy {
 	t.Helper()
 	p := &proxy{pool: egress.ConnPool{Limits: limits}, errs: make(chan error, 100)}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := p.pool.Do(w, r, egress.Exchange{Server: server, Host: server, Dial: func(ctx context.Context) (net.Conn, egress.ConnOwner, error) {
-			p.dials.Add(1)
-			conn, err := new(net.Dialer).DialContext(ctx, "tcp", server)
-			if err != nil {
-				return nil, nil, err
-			}
-			p.open.Add(1)
-			return conn, holder{&p.open, &p.invalid}, nil
-		}})
+		err := p.pool.Do(w, r, egress.Exchange{
+			Server: server, Host: server,
+			Dial: func(ctx context.Context) (net.Conn, egress.ConnOwner, error) {
+				p.dials.Add(1)
+				conn, err := new(net.Dialer).DialContext(ctx, "tcp", server)
+				if err != nil {
+					return nil, nil, err
+				}
+				p.open.Add(1)
+				return conn, holder{&p.open, &p.invalid}, nil
+			},
+		})
 		p.errs <- err
 		if err != nil && !errors.Is(err, egress.ErrResponseStarted) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
@@ -156,13 +159,17 @@ func TestAnswersOfManyKinds(t *testing.T) {
 		text, want string
 		status     int
 	}{
-		"interim":           {"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok", 200},
-		"until close":       {"HTTP/1.1 200 OK\r\n\r\nok", "ok", 200},
-		"old":               {"HTTP/1.0 200 OK\r\n\r\nok", "ok", 200},
-		"no content":        {"HTTP/1.1 204 No Content\r\n\r\n", "", 204},
-		"not modified":      {"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "", 304},
-		"chunked":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: 1\r\n\r\n", "ok", 200},
-		"more than it said": {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged", "ok", 200},
+		"interim": {
+			"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+			"ok", 200,
+		},
+		"until close":  {"HTTP/1.1 200 OK\r\n\r\nok", "ok", 200},
+		"old":          {"HTTP/1.0 200 OK\r\n\r\nok", "ok", 200},
+		"no content":   {"HTTP/1.1 204 No Content\r\n\r\n", "", 204},
+		"not modified": {"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "", 304},
+		"chunked":      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: 1\r\n\r\n", "ok", 200},
+		"more than it said": {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: " +
+			"6\r\n\r\nforged", "ok", 200},
 	} {
 		p := newProxy(t, script(t, say(c.text)), egress.RelayLimits{})
 		for range 2 {
@@ -184,7 +191,8 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsPassedOn(t *testing.T) {
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	check.Must(t, err)
 	defer resp.Body.Close()
-	if b, err := io.ReadAll(resp.Body); resp.StatusCode != http.StatusRequestEntityTooLarge || string(b) != "no" || err != nil {
+	if b, err := io.ReadAll(resp.Body); resp.StatusCode != http.StatusRequestEntityTooLarge || string(b) != "no" ||
+		err != nil {
 		t.Errorf("got %d %q %v", resp.StatusCode, b, err)
 	}
 	if err := <-p.errs; err != nil {
@@ -200,20 +208,23 @@ func TestAfterAnAnswerToAHalfReadRequestTheClientOpensAnotherConnection(t *testi
 	var open atomic.Int32
 	var invalid atomic.Bool
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := pool.Do(w, r, egress.Exchange{Server: "x", Host: "x", Dial: func(ctx context.Context) (net.Conn, egress.ConnOwner, error) {
-			if ctx.Err() != nil {
-				return nil, nil, ctx.Err()
-			}
-			near, far := net.Pipe() // nothing is buffered: the request is written as far as it is read
-			open.Add(1)
-			go func() {
-				in := bufio.NewReaderSize(far, 16)
-				for line := ""; line != "\r\n"; line, _ = in.ReadString('\n') {
+		err := pool.Do(w, r, egress.Exchange{
+			Server: "x", Host: "x",
+			Dial: func(ctx context.Context) (net.Conn, egress.ConnOwner, error) {
+				if ctx.Err() != nil {
+					return nil, nil, ctx.Err()
 				}
-				io.WriteString(far, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-			}()
-			return near, holder{&open, &invalid}, nil
-		}})
+				near, far := net.Pipe() // nothing is buffered: the request is written as far as it is read
+				open.Add(1)
+				go func() {
+					in := bufio.NewReaderSize(far, 16)
+					for line := ""; line != "\r\n"; line, _ = in.ReadString('\n') {
+					}
+					io.WriteString(far, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+				}()
+				return near, holder{&open, &invalid}, nil
+			},
+		})
 		if err != nil && !errors.Is(err, egress.ErrResponseStarted) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 		}

@@ -165,7 +165,8 @@ func TestTheCacheIsBounded(t *testing.T) {
 	c := egress.NewDNSCache(n)
 	defer c.Close()
 	for i := range 3000 {
-		if _, err := c.Lookup(t.Context(), string(rune('a'+i%26))+string(rune('a'+i/26%26))+string(rune('a'+i/676))); err != nil {
+		if _, err := c.Lookup(t.Context(), string(rune('a'+i%26))+string(rune('a'+i/26%26))+
+			string(rune('a'+i/676))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -237,7 +238,10 @@ func (s *nameserver) answer(query []byte) []byte {
 	name := q.Name.String()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	reply := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true, Authoritative: true}, Questions: m.Questions}
+	reply := dnsmessage.Message{
+		Header:    dnsmessage.Header{ID: m.ID, Response: true, Authoritative: true},
+		Questions: m.Questions,
+	}
 	list, known := s.answers[name]
 	if !known {
 		reply.RCode = dnsmessage.RCodeNameError
@@ -249,7 +253,8 @@ func (s *nameserver) answer(query []byte) []byte {
 			case a.Is4() && q.Type == dnsmessage.TypeA:
 				reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: a.As4()}})
 			case a.Is6() && q.Type == dnsmessage.TypeAAAA:
-				reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
+				reply.Answers = append(reply.Answers,
+					dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
 			}
 		}
 	}

@@ -43,7 +43,8 @@ type NotApprovedError struct {
 }
 
 func (e *NotApprovedError) Error() string {
-	return fmt.Sprintf("%s is a new host, and nobody allowed it: %v. Ask again in a minute; or the operator can allow this host under "+
+	return fmt.Sprintf("%s is a new host, and nobody allowed it: %v. Ask again in a minute; or the operator can allow "+
+		"this host under "+
 		`"Allowed hosts" in the settings.`, e.Host, e.Cause)
 }
 func (e *NotApprovedError) Unwrap() error { return e.Cause }
@@ -96,7 +97,10 @@ func compileRuleset(rules policy.Rules, ask bool) *ruleset {
 	}
 	// An empty list would match every host.
 	lists := slices.Concat(rules.AllowedHosts, rules.HostAllowlist, []string{"host.invalid"})
-	if l.listedHosts, err = policy.Compile(policy.Rules{PrivateNetwork: policy.PrivateAllowed, HostAllowlist: lists}); err != nil {
+	if l.listedHosts, err = policy.Compile(policy.Rules{
+		PrivateNetwork: policy.PrivateAllowed,
+		HostAllowlist:  lists,
+	}); err != nil {
 		l.err, l.listedHosts = &unreadableError{err}, p
 	}
 	return l

@@ -33,8 +33,9 @@ func TestSendsServersWhatTheBrowserSaidAndNothingOfItself(t *testing.T) {
 		got <- r.Header
 	})
 	host := strings.TrimPrefix(s.URL, "http://")
-	f.say(t, "GET "+s.URL+"/ HTTP/1.1\r\nHost: other.test\r\nAccept: */*\r\nProxy-Connection: keep-alive\r\nProxy-Authorization: Basic eDp5\r\n"+
-		"Connection: close, X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\nKeep-Alive: 5\r\nProxy-X: 1\r\nCookie: a=b\r\n\r\n")
+	f.say(t, "GET "+s.URL+"/ HTTP/1.1\r\nHost: other.test\r\nAccept: */*\r\nProxy-Connection: "+
+		"keep-alive\r\nProxy-Authorization: Basic eDp5\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nTE: "+
+		"trailers\r\nKeep-Alive: 5\r\nProxy-X: 1\r\nCookie: a=b\r\n\r\n")
 	want := http.Header{"Accept": {"*/*"}, "Cookie": {"a=b"}, "Test-Host": {host}}
 	if diff := cmp.Diff(want, <-got); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
@@ -187,7 +188,9 @@ func tunnelClient(f *fixture) *http.Client {
 
 func TestTLSGoesThroughUntouched(t *testing.T) {
 	f := open(t, nil, "example.com")
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host+" "+r.TLS.ServerName) }))
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Host+" "+r.TLS.ServerName)
+	}))
 	defer s.Close()
 	f.names.set("example.com", addrs("127.0.0.1"))
 	roots := x509.NewCertPool()

@@ -31,7 +31,10 @@ type Upstream struct {
 // The proxy is given the addresses that were checked here, unless it is to resolve names itself, as requested by
 // socks5h:// or ?resolve=upstream. Errors do not contain the password.
 func ParseUpstream(u *url.URL) (*Upstream, error) {
-	up := &Upstream{scheme: strings.ToLower(u.Scheme), host: u.Hostname(), resolvesNames: u.Query().Get("resolve") == "upstream"}
+	up := &Upstream{
+		scheme: strings.ToLower(u.Scheme), host: u.Hostname(),
+		resolvesNames: u.Query().Get("resolve") == "upstream",
+	}
 	port := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[up.scheme]
 	switch {
 	case port == "":
@@ -156,7 +159,8 @@ func (u *Upstream) ask(conn net.Conn, target string) (net.Conn, error) {
 	const longest = 64 << 10
 	limited := &io.LimitedReader{R: conn, N: longest}
 	r := bufio.NewReader(limited)
-	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // what follows is the tunnel
+	resp, err := http.ReadResponse(r, //nolint:bodyclose // what follows is the tunnel
+		&http.Request{Method: http.MethodConnect})
 	if err != nil {
 		return nil, fmt.Errorf("read its answer: %.200q", err.Error()) // which may repeat all of it
 	}

@@ -166,7 +166,8 @@ func (j *RequestFilter) endCheck(key string) {
 func needsNetwork(address string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
 	// Unknown schemes count: the policy refuses them.
-	return !slices.Contains([]string{"data", "blob", "about", "chrome", "chrome-extension", "devtools", "chrome-error"}, scheme)
+	return !slices.Contains([]string{"data", "blob", "about", "chrome", "chrome-extension", "devtools", "chrome-error"},
+		scheme)
 }
 
 // refuse fails a request. A document is aborted, so that the present page stays.

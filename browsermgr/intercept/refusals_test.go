@@ -37,14 +37,18 @@ func TestRefusalsAreToldOnceInWhateverOrderChromiumTells(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	tab := browsertest.Tab(t, b, page.TabOptions{})
 	sent := event("requestWillBeSent", `{"requestId":"1","type":"Fetch","request":{"url":"http://a.test/"}}`)
-	extra, received, failed := event("responseReceivedExtraInfo", refusal), event("responseReceived", refusal), event("loadingFailed", crossed)
+	extra, received, failed := event("responseReceivedExtraInfo", refusal), event("responseReceived", refusal),
+		event("loadingFailed", crossed)
 	for name, order := range map[string][]cdp.Event{
 		"in order":                {sent, extra, received},
 		"headers alone":           {sent, extra, failed},
 		"headers after the end":   {sent, failed, extra},
 		"headers before all else": {extra, sent, failed},
 		"headers first and again": {extra, sent, received, event("loadingFinished", `{"requestId":"1"}`)},
-		"no connection":           {sent, event("loadingFailed", `{"requestId":"1","errorText":"net::ERR_TUNNEL_CONNECTION_FAILED"}`)},
+		"no connection": {
+			sent,
+			event("loadingFailed", `{"requestId":"1","errorText":"net::ERR_TUNNEL_CONNECTION_FAILED"}`),
+		},
 	} {
 		var got noted
 		w := intercept.NewRefusalObserver(&got, "clank")

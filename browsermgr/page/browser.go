@@ -130,14 +130,16 @@ func (opts Options) withDefaults() Options {
 
 func (opts Options) connOptions() cdp.Options {
 	return cdp.Options{
-		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader, HandshakeClient: opts.HandshakeClient,
+		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader,
+		HandshakeClient:  opts.HandshakeClient,
 		HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact, UsedCPU: opts.UsedCPU,
 	}
 }
 
 func attach(ctx context.Context, c *cdp.Conn, opts Options) (*Browser, error) {
 	b := &Browser{
-		log: opts.Logger, observers: opts.Observers, hiddenAreas: opts.HiddenAreas, holds: opts.Holds, lastTabNumber: max(opts.FirstTabNumber-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
+		log: opts.Logger, observers: opts.Observers, hiddenAreas: opts.HiddenAreas, holds: opts.Holds,
+		lastTabNumber: max(opts.FirstTabNumber-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
 		clipboards:  clipboards{started: opts.Started, onScreen: opts.OnScreen, joined: opts.Joined},
 		tabsChanged: make(chan struct{}), holdBegins: make(chan struct{}), queues: map[*EventQueue[Event]]struct{}{},
 	}
@@ -247,7 +249,8 @@ func (b *Browser) openTab(ctx context.Context, contextID string) (*Tab, error) {
 
 // awaitTab waits until a target is attached.
 func (b *Browser) awaitTab(ctx context.Context, target string) (*Tab, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, b.conn.Timeout(), fmt.Errorf("no session for the new tab within %s", b.conn.Timeout()))
+	ctx, cancel := context.WithTimeoutCause(ctx, b.conn.Timeout(),
+		fmt.Errorf("no session for the new tab within %s", b.conn.Timeout()))
 	defer cancel()
 	for {
 		b.mu.Lock()
@@ -308,7 +311,8 @@ func (b *Browser) NewContext(ctx context.Context, proxyServer string) (string, e
 
 // CloseContext closes an incognito context with all its tabs.
 func (b *Browser) CloseContext(ctx context.Context, contextID string) error {
-	err := b.rootSession.Do(ctx, proto.TargetDisposeBrowserContext{BrowserContextID: proto.BrowserBrowserContextID(contextID)})
+	err := b.rootSession.Do(ctx,
+		proto.TargetDisposeBrowserContext{BrowserContextID: proto.BrowserBrowserContextID(contextID)})
 	if err != nil {
 		return fmt.Errorf("close browser context: %w", err)
 	}

@@ -27,7 +27,8 @@ func TestClickSendsTrustedEvents(t *testing.T) {
 			document.querySelector('button').addEventListener(k, e => seen.push([k, e.isTrusted, e.button, e.shiftKey].join()));</script>`)
 	ref := refOf(t, tab, "Go")
 	click(t, tab, ref)
-	if got, want := jsString(t, tab, "seen.join(' ')"), "pointerdown,true,0,false mousedown,true,0,false mouseup,true,0,false click,true,0,false"; got != want {
+	if got, want := jsString(t, tab, "seen.join(' ')"), "pointerdown,true,0,false mousedown,true,0,false "+
+		"mouseup,true,0,false click,true,0,false"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	js(t, tab, "seen = []")
@@ -51,11 +52,17 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 			"covered", `<button>Buy</button><div id=consent role=dialog aria-label="Cookie consent" style="position:fixed;inset:0;background:#fff"><p>We use cookies</p></div>`,
 			[]string{`e1 button "Buy" is covered by dialog "Cookie consent" [ref=e2] (div#consent)`},
 		},
-		{"covered by something plain", `<button>Buy</button><div class=veil style="position:fixed;inset:0"></div>`, []string{`button "Buy" is covered by div.veil`}},
+		{
+			"covered by something plain", `<button>Buy</button><div class=veil style="position:fixed;inset:0"></div>`,
+			[]string{`button "Buy" is covered by div.veil`},
+		},
 		{"disabled", `<button disabled>Buy</button>`, []string{`button "Buy" is disabled`}},
 		{"disabled by aria", `<button aria-disabled=true>Buy</button>`, []string{"is disabled"}},
 		{"disabled by fieldset", `<fieldset disabled><button>Buy</button></fieldset>`, []string{"is disabled"}},
-		{"no box", `<button style="width:0;height:0;padding:0;border:0;overflow:hidden;font-size:0">Buy</button>`, []string{"is not visible"}},
+		{
+			"no box", `<button style="width:0;height:0;padding:0;border:0;overflow:hidden;font-size:0">Buy</button>`,
+			[]string{"is not visible"},
+		},
 	}
 	tab := show(t, "") // in front: Chromium hardly draws others on a busy machine
 	for _, tt := range tests {
@@ -97,13 +104,25 @@ func TestClickWaitsUntilItCan(t *testing.T) {
 		{"comes to rest", `<style>@keyframes m{from{transform:translateX(500px)}} button{animation:m .2s linear}</style><button onclick="window.ok=1">Buy</button>`},
 		{"below the fold", `<div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
 		{"in a scroller", `<div style="height:100px;overflow:auto"><div style=height:900px></div><button onclick="window.ok=1">Buy</button></div>`},
-		{"under a sticky header", `<div style="position:sticky;top:0;height:200px;background:red;z-index:1"></div><div style=height:900px></div><button onclick="window.ok=1">Buy</button><div style=height:3000px></div><script>scrollTo(0, 1050)</script>`},
+		{
+			"under a sticky header",
+			`<div style="position:sticky;top:0;height:200px;background:red;z-index:1"></div><div style=height:900px></div><button onclick="window.ok=1">Buy</button><div style=height:3000px></div><script>scrollTo(0, 1050)</script>`,
+		},
 		{"inside a label", `<label><button type=button onclick="window.ok=1">Buy</button></label>`},
 		{"text that lets input through", `<button onclick="window.ok=1"><span style=pointer-events:none>Buy</span></button>`},
-		{"box to check without a size", `<div onclick="window.ok=1" style=width:40px><input type=checkbox aria-label=Buy style="position:absolute;width:0;height:0;margin:0"><i style="display:block;height:20px"></i></div>`},
-		{"combobox outside of the page", `<div onclick="window.ok=1" style="position:relative;width:90px">Apple<input role=combobox aria-label=Buy style="position:absolute;left:-10000px"></div>`},
-		{"combobox in a box without a height", `<div onclick="window.ok=1" style="width:90px;height:30px"><div style=position:relative><input role=combobox aria-label=Buy readonly
-			style="position:absolute;opacity:0;left:0;width:80px;height:30px;padding:0;border:0"><i style="position:absolute;inset:0;height:30px">Apple</i></div></div>`},
+		{
+			"box to check without a size",
+			`<div onclick="window.ok=1" style=width:40px><input type=checkbox aria-label=Buy style="position:absolute;width:0;height:0;margin:0"><i style="display:block;height:20px"></i></div>`,
+		},
+		{
+			"combobox outside of the page",
+			`<div onclick="window.ok=1" style="position:relative;width:90px">Apple<input role=combobox aria-label=Buy style="position:absolute;left:-10000px"></div>`,
+		},
+		{
+			"combobox in a box without a height",
+			`<div onclick="window.ok=1" style="width:90px;height:30px"><div style=position:relative><input role=combobox aria-label=Buy readonly
+			style="position:absolute;opacity:0;left:0;width:80px;height:30px;padding:0;border:0"><i style="position:absolute;inset:0;height:30px">Apple</i></div></div>`,
+		},
 		{"touched alone", `<div id=t>Buy</div><script>t.addEventListener('touchstart', (e) => e.preventDefault()); t.addEventListener('touchend', (e) => window.ok = +e.isTrusted)</script>`},
 		{"smooth scrolling", `<style>html{scroll-behavior:smooth}</style><div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
 	} {
@@ -276,7 +295,8 @@ func TestBackgroundTabTakesInput(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	html := `<button onclick="window.ok=(window.ok||0)+1">Go</button><input aria-label=In>`
 	srv := site(t, map[string]string{"/": html})
-	first, second := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}), browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
+	first, second := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}),
+		browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	check.Must(t, second.Activate(t.Context()))
 	for _, tab := range []*page.Tab{first, second} {
 		click(t, tab, refOf(t, tab, "Go"))
@@ -322,7 +342,10 @@ func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
 		onmousedown = e => { at = e.timeStamp; log.push('down' + e.detail + (e.shiftKey ? 's' : '')) };
 		onmouseup = e => log.push(e.timeStamp - at >= 100 ? 'held' : 'short'); ondblclick = () => log.push('double')</script>`)
 	act(t, tab, page.Action{Kind: actiontable.KindClickCoords, X: 50, Y: 50, DelayMs: 120})
-	act(t, tab, page.Action{Kind: actiontable.KindClickCoords, X: 250, Y: 50, DelayMs: 120, DoubleClick: true, Modifiers: []string{"Shift"}})
+	act(t, tab, page.Action{
+		Kind: actiontable.KindClickCoords, X: 250, Y: 50, DelayMs: 120, DoubleClick: true,
+		Modifiers: []string{"Shift"},
+	})
 	if got, want := jsString(t, tab, "log.join(' ')"), "down1 held down1s held down2s held double"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -368,7 +391,10 @@ func TestFillTakesWhatTheValuesMean(t *testing.T) {
 	for _, on := range []any{true, 1, 1.0, "1", "true"} {
 		js(t, tab, "c.checked = r.checked = false")
 		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: []actiontable.Field{
-			{Ref: refs["Check"], Type: "checkbox", Value: on}, {Value: "dropped"}, {Ref: refs["Radio"], Type: "radio", Value: on}, {Ref: refs["Text"], Type: " "},
+			{Ref: refs["Check"], Type: "checkbox", Value: on},
+			{Value: "dropped"},
+			{Ref: refs["Radio"], Type: "radio", Value: on},
+			{Ref: refs["Text"], Type: " "},
 		}})
 		if got := js(t, tab, "[c.checked, r.checked, x.value]"); got != `[true,true,""]` {
 			t.Errorf("%v: got %s", on, got)

@@ -49,7 +49,10 @@ func (c *clipboards) shieldClipboard() []proto.Request {
 	if !c.onScreen {
 		return nil
 	}
-	return []proto.Request{proto.PageAddScriptToEvaluateOnNewDocument{Source: shieldScript, WorldName: shieldWorld, RunImmediately: true}}
+	return []proto.Request{proto.PageAddScriptToEvaluateOnNewDocument{
+		Source: shieldScript, WorldName: shieldWorld,
+		RunImmediately: true,
+	}}
 }
 
 // DenyClipboard denies the pages of the tab's context access to the browser's clipboard. It must be called again after
@@ -70,7 +73,8 @@ func (b *Browser) denyClipboard(ctx context.Context, contextID string) error {
 	}
 	for _, permission := range denied {
 		err := b.rootSession.Do(ctx, proto.BrowserSetPermission{
-			Permission: &permission, Setting: proto.BrowserPermissionSettingDenied, BrowserContextID: proto.BrowserBrowserContextID(contextID),
+			Permission: &permission, Setting: proto.BrowserPermissionSettingDenied,
+			BrowserContextID: proto.BrowserBrowserContextID(contextID),
 		})
 		if err != nil {
 			return fmt.Errorf("keep pages from the clipboard: %w", err)

@@ -39,24 +39,95 @@ func TestKeysCopyCutAndPaste(t *testing.T) {
 		left  string // what the page says then
 		says  string
 	}{
-		"copy":                  {`() => a.focus()`, []string{all, "Control+c"}, "Control+v", "first words", `() => a.value`, "first words"},
-		"cut":                   {`() => a.focus()`, []string{all, "Control+x"}, "Control+v", "first words", `() => a.value`, ""},
-		"other keys":            {`() => a.focus()`, []string{all, "Control+Insert"}, "Shift+Insert", "first words", `() => a.value`, "first words"},
-		"Shift+Delete":          {`() => a.focus()`, []string{all, "Shift+Delete"}, "Control+v", "first words", `() => a.value`, ""},
-		"a part":                {`() => a.focus()`, []string{"Home", "Shift+ArrowRight", "Shift+ArrowRight", "Control+c"}, "Control+v", "fi", `() => a.value`, "first words"},
-		"lines":                 {`() => c.focus()`, []string{all, "Control+c"}, "Control+v", "one two", `() => c.value`, "one\ntwo"},
-		"text":                  {`() => getSelection().selectAllChildren(text)`, []string{"Control+c"}, "Control+v", "plain text", `() => ''`, ""},
-		"rich text":             {`() => rich.focus()`, []string{all, "Control+x"}, "Control+v", "rich", `() => rich.textContent`, ""},
-		"a shadow tree":         {`() => shadow.shadowRoot.firstChild.focus()`, []string{all, "Control+c"}, "Control+v", "deep", `() => ''`, ""},
-		"a frame":               {`() => f.contentDocument.getElementById('in').focus()`, []string{all, "Control+c"}, "Control+v", "inner", `() => ''`, ""},
-		"nothing selected":      {`() => a.focus()`, []string{"Home", "Control+c"}, "Control+v", "before", `() => ''`, ""},
-		"a password field":      {`() => secret.focus()`, []string{all, "Control+c"}, "Control+v", "before", `() => ''`, ""},
-		"a disguised field":     {`() => { a.style.webkitTextSecurity = 'disc'; a.focus() }`, []string{all, "Control+c"}, "Control+v", "before", `() => ''`, ""},
-		"a read-only field":     {`() => { a.readOnly = true; a.focus() }`, []string{all, "Control+x"}, "Control+v", "first words", `() => a.value`, "first words"},
-		"the page's own copy":   {`() => { document.oncopy = (e) => { e.clipboardData.setData('text/plain', 'its own'); e.preventDefault() }; a.focus() }`, []string{all, "Control+c"}, "Control+v", "its own", `() => ''`, ""},
-		"the page's own paste":  {`() => { document.onpaste = (e) => { b.value = '<' + e.clipboardData.getData('text/plain') + '>'; e.preventDefault() }; a.focus() }`, []string{all, "Control+c"}, "Control+v", "<first words>", `() => ''`, ""},
-		"keys of the page's":    {`() => { onkeydown = (e) => { if (e.key === 'c') e.preventDefault() }; a.focus() }`, []string{all, "Control+c"}, "Control+v", "before", `() => ''`, ""},
-		"what the page is told": {`() => { log.length = 0; a.focus() }`, []string{"End", "Control+c"}, "Control+v", "before", `() => log.join(' ')`, "keydown:End keydown:Control keydown:c copy: keydown:Control keydown:v paste:before input:insertText"},
+		"copy": {
+			`() => a.focus()`,
+			[]string{all, "Control+c"},
+			"Control+v", "first words", `() => a.value`,
+			"first words",
+		},
+		"cut": {
+			`() => a.focus()`,
+			[]string{all, "Control+x"},
+			"Control+v", "first words", `() => a.value`,
+			"",
+		},
+		"other keys": {
+			`() => a.focus()`,
+			[]string{all, "Control+Insert"},
+			"Shift+Insert", "first words",
+			`() => a.value`, "first words",
+		},
+		"Shift+Delete": {
+			`() => a.focus()`,
+			[]string{all, "Shift+Delete"},
+			"Control+v", "first words",
+			`() => a.value`, "",
+		},
+		"a part": {
+			`() => a.focus()`,
+			[]string{"Home", "Shift+ArrowRight", "Shift+ArrowRight", "Control+c"},
+			"Control+v", "fi", `() => a.value`, "first words",
+		},
+		"lines": {
+			`() => c.focus()`,
+			[]string{all, "Control+c"},
+			"Control+v", "one two", `() => c.value`,
+			"one\ntwo",
+		},
+		"text": {
+			`() => getSelection().selectAllChildren(text)`,
+			[]string{"Control+c"},
+			"Control+v",
+			"plain text", `() => ''`, "",
+		},
+		"rich text": {
+			`() => rich.focus()`,
+			[]string{all, "Control+x"},
+			"Control+v", "rich",
+			`() => rich.textContent`, "",
+		},
+		"a shadow tree": {
+			`() => shadow.shadowRoot.firstChild.focus()`,
+			[]string{all, "Control+c"},
+			"Control+v",
+			"deep", `() => ''`, "",
+		},
+		"a frame": {
+			`() => f.contentDocument.getElementById('in').focus()`,
+			[]string{all, "Control+c"},
+			"Control+v", "inner", `() => ''`, "",
+		},
+		"nothing selected": {`() => a.focus()`, []string{"Home", "Control+c"}, "Control+v", "before", `() => ''`, ""},
+		"a password field": {`() => secret.focus()`, []string{all, "Control+c"}, "Control+v", "before", `() => ''`, ""},
+		"a disguised field": {
+			`() => { a.style.webkitTextSecurity = 'disc'; a.focus() }`,
+			[]string{all, "Control+c"},
+			"Control+v", "before", `() => ''`, "",
+		},
+		"a read-only field": {
+			`() => { a.readOnly = true; a.focus() }`,
+			[]string{all, "Control+x"},
+			"Control+v",
+			"first words", `() => a.value`, "first words",
+		},
+		"the page's own copy": {
+			`() => { document.oncopy = (e) => { e.clipboardData.setData('text/plain', 'its own'); e.preventDefault() }; a.focus() }`, []string{all, "Control+c"}, "Control+v", "its own", `() => ''`, "",
+		},
+		"the page's own paste": {
+			`() => { document.onpaste = (e) => { b.value = '<' + e.clipboardData.getData('text/plain') + '>'; e.preventDefault() }; a.focus() }`, []string{all, "Control+c"}, "Control+v", "<first words>", `() => ''`, "",
+		},
+		"keys of the page's": {
+			`() => { onkeydown = (e) => { if (e.key === 'c') e.preventDefault() }; a.focus() }`,
+			[]string{all, "Control+c"},
+			"Control+v", "before", `() => ''`, "",
+		},
+		"what the page is told": {
+			`() => { log.length = 0; a.focus() }`,
+			[]string{"End", "Control+c"},
+			"Control+v", "before",
+			`() => log.join(' ')`, "keydown:End keydown:Control keydown:c copy: keydown:Control keydown:v paste:before " +
+				"input:insertText",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rewrite(t, tab, editing)
@@ -85,14 +156,16 @@ func TestKeysThatAreHeldCopyAndPasteToo(t *testing.T) {
 		act(t, tab, evaluate(`() => b.focus()`))
 	}
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "v", Count: 2})
-	browsertest.WantEqual(t, jsString(t, tab, `() => a.value + '|' + b.value`), "first words|"+strings.Repeat("first words", 3))
+	browsertest.WantEqual(t, jsString(t, tab, `() => a.value + '|' + b.value`), "first words|"+
+		strings.Repeat("first words", 3))
 }
 
 // The pages of two people are in one process: nothing that one of them copies, by keys or by scripts, reaches the
 // other.
 func TestTheClipboardBelongsToOneContext(t *testing.T) {
 	b := browser.Connect(t, page.Options{Started: true})
-	url := site(t, map[string]string{"/": "<!doctype html>" + editing + `<button id=own>Copy</button><button id=old>Copy</button><button id=read>Paste</button><script>
+	url := site(t, map[string]string{"/": "<!doctype html>" + editing +
+		`<button id=own>Copy</button><button id=old>Copy</button><button id=read>Paste</button><script>
 		own.onclick = () => navigator.clipboard.writeText('of the first').then(() => log.push('written'), (e) => log.push(e.name));
 		old.onclick = () => { a.select(); log.push(document.execCommand('copy')) };
 		read.onclick = () => { navigator.clipboard.readText().then((s) => log.push('read ' + s), (e) => log.push(e.name)); b.focus(); document.execCommand('paste') };
@@ -117,7 +190,8 @@ func TestTheClipboardBelongsToOneContext(t *testing.T) {
 		act(t, tab, chord("Shift+Insert"))
 		press(tab, "#read")
 		act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: `() => log.some((l) => /^read|Error/.test(l))`})
-		if got := jsString(t, tab, `() => b.value + log.join(' ')`); !strings.Contains(got, "NotAllowedError") || strings.Contains(got, "first") {
+		if got := jsString(t, tab, `() => b.value + log.join(' ')`); !strings.Contains(got, "NotAllowedError") ||
+			strings.Contains(got, "first") {
 			t.Errorf("the other page has %q", got)
 		}
 	}
@@ -127,7 +201,10 @@ func TestTheClipboardBelongsToOneContext(t *testing.T) {
 func TestNoKeyReachesTheBrowsersOwnClipboard(t *testing.T) {
 	tab := show(t, editing)
 	act(t, tab, evaluate(`() => { a.select(); document.execCommand('copy'); b.focus() }`))
-	native := proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"paste"}}
+	native := proto.InputDispatchKeyEvent{
+		Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10",
+		Commands: []string{"paste"},
+	}
 	check.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), native))
 	if got := jsString(t, tab, `() => b.value`); got != "first words" {
 		t.Fatalf("the browser has no clipboard to keep keys from: %q", got)
@@ -142,7 +219,8 @@ func TestNoKeyReachesTheBrowsersOwnClipboard(t *testing.T) {
 func TestKeysOfTheClipboardAreRefusedInAPersonsBrowser(t *testing.T) {
 	tab := browser.Page(t, page.Options{Joined: true}, site(t, map[string]string{"/": editing}).URL)
 	for _, key := range []string{"Control+c", "Control+x", "Control+v", "Shift+Insert"} {
-		check.Fails(t, check.Err(tab.Act(browsertest.Within(t, browsertest.Patience), chord(key))), page.ErrForeignClipboard, "type the text")
+		check.Fails(t, check.Err(tab.Act(browsertest.Within(t, browsertest.Patience), chord(key))), page.ErrForeignClipboard,
+			"type the text")
 	}
 	act(t, tab, chord("Control+a"))
 }
@@ -160,7 +238,10 @@ func TestPagesDoNotWriteTheDesktopsClipboard(t *testing.T) {
 		tab := browsertest.Tab(t, b, page.TabOptions{URL: url, ContextID: id})
 		paste := func() string {
 			act(t, tab, evaluate(`() => { b.value = ''; b.focus() }`))
-			native := proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"paste"}}
+			native := proto.InputDispatchKeyEvent{
+				Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10",
+				Commands: []string{"paste"},
+			}
 			check.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), native))
 			return jsString(t, tab, `() => b.value`)
 		}
@@ -170,7 +251,8 @@ func TestPagesDoNotWriteTheDesktopsClipboard(t *testing.T) {
 		after := paste()
 		act(t, tab, evaluate(`() => inner.frameElement.scrollIntoView()`))
 		act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "iframe[name=inner]"})
-		if inner := paste(); onScreen && (after != before || inner != before) || !onScreen && (after == before || inner == after) {
+		if inner := paste(); onScreen && (after != before || inner != before) || !onScreen &&
+			(after == before || inner == after) {
 			t.Errorf("on screen %v: the clipboard held %q, then %q, then %q", onScreen, before, after, inner)
 		}
 		check.Must(t, b.CloseContext(browsertest.Within(t, browsertest.Patience), id))

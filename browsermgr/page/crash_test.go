@@ -39,7 +39,10 @@ func TestEndlessLoopIsAbandonedAndStopped(t *testing.T) {
 			return err
 		},
 		"evaluate": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "loop()", TimeoutMs: int(limit.Milliseconds())})
+			_, err := tab.Act(ctx, page.Action{
+				Kind: actiontable.KindEvaluate, Fn: "loop()",
+				TimeoutMs: int(limit.Milliseconds()),
+			})
 			return err
 		},
 	} {
@@ -75,7 +78,10 @@ func TestClickThatLoopsIsNamedAndEnded(t *testing.T) {
 
 func TestLoopingTabBlocksNoOther(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
-	srv := site(t, map[string]string{"/": `<button onclick="for (;;);">Loop</button>`, "/ok": "<title>Fine</title><p>Text"})
+	srv := site(t, map[string]string{
+		"/":   `<button onclick="for (;;);">Loop</button>`,
+		"/ok": "<title>Fine</title><p>Text",
+	})
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	ref := refOf(t, tab, "Loop")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -146,7 +152,8 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 // crash crashes the renderer of a tab over a separate connection.
 func crash(t *testing.T, tab *page.Tab) {
 	t.Helper()
-	ws, resp, err := websocket.Dial(t.Context(), strings.Split(browser.Process(t).WebSocketURL, "/devtools/")[0]+"/devtools/page/"+tab.TargetID(), nil)
+	ws, resp, err := websocket.Dial(t.Context(), strings.Split(browser.Process(t).WebSocketURL, "/devtools/")[0]+
+		"/devtools/page/"+tab.TargetID(), nil)
 	check.Must(t, err)
 	if resp.Body != nil {
 		_ = resp.Body.Close()
@@ -197,7 +204,8 @@ func TestClosedTabSaysSo(t *testing.T) {
 
 func TestPageClosingItself(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
-	tab := browsertest.Tab(t, b, page.TabOptions{URL: site(t, map[string]string{"/": `<button onclick="window.close()">Close</button>`}).URL})
+	tab := browsertest.Tab(t, b,
+		page.TabOptions{URL: site(t, map[string]string{"/": `<button onclick="window.close()">Close</button>`}).URL})
 	js(t, tab, "void window.open(location.href)")
 	var popup *page.Tab
 	browsertest.Eventually(t, "the popup is there", func() bool {

@@ -170,7 +170,8 @@ func (b *DialogLog[From]) BeginAnswer(a DialogAnswer) (Dialog, From, error) {
 	case len(ids) == 0:
 		return Dialog{}, none, ErrNoDialog
 	}
-	return Dialog{}, none, fault.Invalidf("several dialogs are pending: name one of them by dialogId, %s", strings.Join(ids, ", "))
+	return Dialog{}, none, fault.Invalidf("several dialogs are pending: name one of them by dialogId, %s",
+		strings.Join(ids, ", "))
 }
 
 func ambiguousDialog(ids []string) error {

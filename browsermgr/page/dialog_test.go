@@ -54,7 +54,8 @@ func TestDialogEndsTheActionAtOnce(t *testing.T) {
 		js(t, tab, "window.answer = null")
 	}
 	known := tab.Dialogs()
-	if len(known.Pending) != 0 || len(known.Recent) != len(tests) || known.Recent[0].ID != "d1" || known.Recent[0].ClosedBy != "agent" {
+	if len(known.Pending) != 0 || len(known.Recent) != len(tests) || known.Recent[0].ID != "d1" ||
+		known.Recent[0].ClosedBy != "agent" {
 		t.Errorf("got %+v, want %d closed dialogs", known, len(tests))
 	}
 }
@@ -173,7 +174,8 @@ func TestArmedDialogStopsNoAction(t *testing.T) {
 			check.Fails(t, err, nil, "not pending")
 		}
 	}
-	if armed, err := tab.HandleDialog(t.Context(), page.DialogAnswer{ID: "d2", Accept: true, PromptText: "Bo"}, 0); err != nil || armed {
+	if armed, err := tab.HandleDialog(t.Context(), page.DialogAnswer{ID: "d2", Accept: true, PromptText: "Bo"},
+		0); err != nil || armed {
 		t.Errorf("got %v, %v", armed, err)
 	}
 	browsertest.WantJS(t, tab, "window.answer", `"Bo"`)
@@ -192,7 +194,8 @@ func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
 
 func TestScriptContinuesAfterItsDialog(t *testing.T) {
 	tab := show(t, "")
-	res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "window.answer = confirm('Sure?'); window.after = 1"})
+	res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "window.answer = confirm('Sure?'); " +
+		"window.after = 1"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v", res)
 	}
@@ -202,8 +205,12 @@ func TestScriptContinuesAfterItsDialog(t *testing.T) {
 
 func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
-	srv := site(t, map[string]string{"/": `<button onclick="for (;;) alert('again')">Loop</button><p>Text</p>`, "/ok": "<p>Fine"})
-	tab, other := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}), browsertest.Tab(t, b, page.TabOptions{URL: foreign(srv) + "/ok"})
+	srv := site(t, map[string]string{
+		"/":   `<button onclick="for (;;) alert('again')">Loop</button><p>Text</p>`,
+		"/ok": "<p>Fine",
+	})
+	tab, other := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}),
+		browsertest.Tab(t, b, page.TabOptions{URL: foreign(srv) + "/ok"})
 	ref := refOf(t, tab, `"Loop"`)
 	if res := click(t, tab, ref); !res.BlockedByDialog {
 		t.Fatalf("got %+v", res)
@@ -256,7 +263,8 @@ func TestPickFindsTheDialogThatIsMeant(t *testing.T) {
 	if _, _, err := b.BeginAnswer(page.DialogAnswer{}); !errors.Is(err, page.ErrNoDialog) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := b.BeginAnswer(page.DialogAnswer{ID: "d1"}); !errors.Is(err, page.ErrNoDialog) || !strings.Contains(err.Error(), "not pending") {
+	if _, _, err := b.BeginAnswer(page.DialogAnswer{ID: "d1"}); !errors.Is(err, page.ErrNoDialog) ||
+		!strings.Contains(err.Error(), "not pending") {
 		t.Errorf("got %v", err)
 	}
 	open(&b, "alert", "main", noon)
@@ -296,7 +304,10 @@ func TestArmedAnswerIsForOneDialog(t *testing.T) {
 	if d := b.List().Recent[0]; d.ClosedBy != page.ClosedByArmed {
 		t.Errorf("got %+v", d)
 	}
-	for keep, valid := range map[time.Duration]time.Duration{0: page.MaxArmedTime, 1: page.MinArmedTime, time.Hour: page.MaxArmedTime} {
+	for keep, valid := range map[time.Duration]time.Duration{
+		0: page.MaxArmedTime, 1: page.MinArmedTime,
+		time.Hour: page.MaxArmedTime,
+	} {
 		for _, late := range []bool{false, true} {
 			b.Arm(page.DialogAnswer{}, noon, keep)
 			at := noon.Add(valid - time.Millisecond)

@@ -28,7 +28,8 @@ var (
 	// ErrSecret is returned if nothing may be copied out of the page; see [Options.Holds].
 	ErrSecret = errors.New("nothing is copied while the page contains a kept login: submit it or clear its field first")
 	// ErrForeignClipboard is returned for keys that copy or paste; see [Options.Joined].
-	ErrForeignClipboard = errors.New("keys cannot copy or paste in a person's own browser, since the clipboard is theirs: type the text instead")
+	ErrForeignClipboard = errors.New("keys cannot copy or paste in a person's own browser, since the clipboard is " +
+		"theirs: type the text instead")
 )
 
 // DialogError says that a JavaScript dialog blocks the page until it is answered with [Tab.AnswerDialog].
@@ -40,7 +41,8 @@ type DialogError struct {
 
 // Error names the dialog and how to answer it.
 func (e *DialogError) Error() string {
-	return fmt.Sprintf("the page shows %s %s: %q; accept or dismiss it first", withArticle(e.Dialog.Type), e.Dialog.ID, e.Dialog.Message)
+	return fmt.Sprintf("the page shows %s %s: %q; accept or dismiss it first", withArticle(e.Dialog.Type), e.Dialog.ID,
+		e.Dialog.Message)
 }
 
 func withArticle(kind string) string {

@@ -15,7 +15,8 @@ func CountState(ctx context.Context, t *Tab) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tree.Frames() // what was done to it before is to be seen
-	return countEntries(reflect.ValueOf(t.tree)) + countEntries(reflect.ValueOf(&t.refs)) + countEntries(reflect.ValueOf(&t.loadState)), nil
+	return countEntries(reflect.ValueOf(t.tree)) + countEntries(reflect.ValueOf(&t.refs)) +
+		countEntries(reflect.ValueOf(&t.loadState)), nil
 }
 
 func countEntries(v reflect.Value) int {

@@ -49,7 +49,9 @@ func TestFramesAreInlined(t *testing.T) {
   - textbox "Far field" [ref=f2e2]
   - Iframe "Deep" [ref=f2e3]:
     - button "Deep button" [ref=f3e1]`
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button")
+	})
 	again := snapshot(t, tab, page.SnapshotOptions{}).Text
 	browsertest.WantEqual(t, sameFrames(again), sameFrames(want))
 	flat := snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text
@@ -63,7 +65,9 @@ func sameFrames(text string) string {
 
 func TestActionsReachAllFrames(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button")
+	})
 	for _, name := range []string{"Near button", "Far button", "Deep button"} {
 		click(t, tab, refOf(t, tab, name))
 	}
@@ -71,7 +75,11 @@ func TestActionsReachAllFrames(t *testing.T) {
 	text := snapshot(t, tab, page.SnapshotOptions{}).Text
 	check.Contains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "Far field"), Text: " more", Slowly: true})
-	browsertest.WantEqual(t, string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value),
+	browsertest.WantEqual(t, string(
+		act(t, tab, page.Action{
+			Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, "Far field"),
+			Fn: "el => el.value",
+		}).Value),
 		`"far text more"`)
 	check.Must(t,
 		check.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")})))
@@ -80,7 +88,9 @@ func TestActionsReachAllFrames(t *testing.T) {
 func TestCoveredFrameIsNamed(t *testing.T) {
 	srv := framed(t)
 	tab := openTab(t, srv.URL)
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button")
+	})
 	ref := refOf(t, tab, "Far button")
 	js(t, tab, `document.body.insertAdjacentHTML('beforeend', '<div id=veil role=dialog aria-label=Wall style="position:fixed;inset:0"></div>')`)
 	_ = refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, ref+" ", `is covered by dialog "Wall" [ref=f`)
@@ -88,7 +98,9 @@ func TestCoveredFrameIsNamed(t *testing.T) {
 
 func TestRefOfARemovedFrameIsGone(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button")
+	})
 	near, far := refOf(t, tab, "Near button"), refOf(t, tab, "Far button")
 	js(t, tab, "document.querySelectorAll('iframe').forEach(f => f.remove())")
 	for _, ref := range []string{near, far} {
@@ -139,18 +151,21 @@ func complete(t *testing.T, tab *page.Tab) {
 	t.Helper()
 	browsertest.Eventually(t, "the frames are seen", func() bool {
 		text := snapshot(t, tab, page.SnapshotOptions{}).Text
-		return strings.Contains(text, "Deep button") && strings.Contains(text, "Boxed button") && strings.Contains(text, "Data button") && strings.Contains(text, "Within button")
+		return strings.Contains(text, "Deep button") && strings.Contains(text, "Boxed button") &&
+			strings.Contains(text, "Data button") && strings.Contains(text, "Within button")
 	})
 }
 
 func TestFramesOfOtherOriginsInTheProcessOfThePage(t *testing.T) {
 	tab := openCrossOriginSite(t)
 	for name, opts := range map[string]page.SnapshotOptions{
-		"own": {}, "numbered": {Refs: page.RefsRole}, "brief": {Refs: page.RefsAria}, "interactive": {Interactive: true}, "delta": {Delta: true},
+		"own": {}, "numbered": {Refs: page.RefsRole}, "brief": {Refs: page.RefsAria}, "interactive": {Interactive: true},
+		"delta": {Delta: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := snapshot(t, tab, opts).Text
-			check.Contains(t, text, `button "Enter"`, `textbox "User"`, `button "Data button"`, `button "Boxed button"`, `button "Bare button"`, `button "Deep button"`, `button "Within button"`)
+			check.Contains(t, text, `button "Enter"`, `textbox "User"`, `button "Data button"`, `button "Boxed button"`,
+				`button "Bare button"`, `button "Deep button"`, `button "Within button"`)
 			if n := strings.Count(text, "Bare button"); n != 1 {
 				t.Errorf("a frame of the same origin is there %d times in\n%s", n, text)
 			}
@@ -161,7 +176,8 @@ func TestFramesOfOtherOriginsInTheProcessOfThePage(t *testing.T) {
 	}
 	login := refOf(t, tab, `Iframe "Login"`)
 	text := snapshot(t, tab, page.SnapshotOptions{Frame: login}).Text
-	if check.Contains(t, text, `button "Enter"`, `button "Deep button"`); strings.Contains(text, "Top") || strings.Contains(text, "Data button") {
+	if check.Contains(t, text, `button "Enter"`, `button "Deep button"`); strings.Contains(text, "Top") ||
+		strings.Contains(text, "Data button") {
 		t.Errorf("one frame shows\n%s", text)
 	}
 	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{Frame: "iframe[title=Data]"}).Text, "Data button")
@@ -180,9 +196,14 @@ func TestActionsReachFramesOfOtherOriginsInTheProcess(t *testing.T) {
 	click(t, tab, refOf(t, tab, "Remember"))
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Kind"`), Values: []string{"Two"}})
 	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "Over")})
-	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Pressed"`, `"Doubled"`, `"Deeper"`, `button "0"`, `button "1"`, "Clicked",
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Pressed"`, `"Doubled"`, `"Deeper"`, `button "0"`,
+		`button "1"`, "Clicked",
 		": ada", ": by keysX", "[checked]", ": Two", `"Hovered"`)
-	browsertest.WantEqual(t, string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, `"User"`), Fn: "el => el.value + ' ' + location.host.split('.')[0]"}).Value),
+	browsertest.WantEqual(t, string(
+		act(t, tab, page.Action{
+			Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, `"User"`),
+			Fn: "el => el.value + ' ' + location.host.split('.')[0]",
+		}).Value),
 		`"ada login"`)
 	if text, err := tab.Text(t.Context(), refOf(t, tab, `link "Next"`)); err != nil || text != "Next" {
 		t.Errorf("got %q, %v", text, err)
@@ -218,7 +239,9 @@ func TestFramesOfOtherOriginsNavigateAndGo(t *testing.T) {
 			strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Arrived") == 1
 	})
 	js(t, tab, "(document.querySelector('[title=Login]').src = 'data:text/html,<button>Back again</button>', 1)")
-	browsertest.Eventually(t, "it is not any more", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Back again") })
+	browsertest.Eventually(t, "it is not any more", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Back again")
+	})
 }
 
 func TestFramesOfPagesThatWereThereBefore(t *testing.T) {
@@ -245,7 +268,10 @@ func TestPagesWithoutSuchFramesAreAskedNothingMore(t *testing.T) {
 			asked <- method
 		}
 	}})
-	url := site(t, map[string]string{"/": `<iframe src="/in"></iframe><iframe srcdoc="<p>Bare"></iframe><iframe src="about:blank"></iframe>`, "/in": "<p>In"}).URL
+	url := site(t, map[string]string{
+		"/":   `<iframe src="/in"></iframe><iframe srcdoc="<p>Bare"></iframe><iframe src="about:blank"></iframe>`,
+		"/in": "<p>In",
+	}).URL
 	for _, tab := range b.Tabs() {
 		snapshot(t, tab, page.SnapshotOptions{}) // which waits until those are known that were there
 	}
@@ -256,7 +282,8 @@ func TestPagesWithoutSuchFramesAreAskedNothingMore(t *testing.T) {
 		text := snapshot(t, tab, page.SnapshotOptions{}).Text
 		return strings.Contains(text, "In") && strings.Contains(text, "Bare")
 	})
-	if err := json.Unmarshal([]byte(js(t, tab, "Array.from(frames, (f) => f.document.URL)")), &urls); err != nil || len(urls) != 3 {
+	if err := json.Unmarshal([]byte(js(t, tab, "Array.from(frames, (f) => f.document.URL)")), &urls); err != nil ||
+		len(urls) != 3 {
 		t.Fatalf("got %q, %v", urls, err)
 	}
 	browsertest.WantEqual(t, len(asked), before)
@@ -269,7 +296,8 @@ func crossOriginPage(tb testing.TB, top, inner string) string {
 	var srv *httptest.Server
 	srv = browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
 		pages := map[string]string{
-			"/":      `<h1>Top</h1><iframe title=Lodger src="` + withHost(srv, "pay.shop.localhost") + `/in" style="width:600px;height:300px"></iframe>` + top,
+			"/": `<h1>Top</h1><iframe title=Lodger src="` + withHost(srv, "pay.shop.localhost") +
+				`/in" style="width:600px;height:300px"></iframe>` + top,
 			"/in":    inner,
 			"/after": `<button onclick="this.textContent='Pressed after'">After</button>`,
 			"/away":  `<p>Away`,
@@ -313,14 +341,16 @@ func TestBackToAPageThatWasKeptWithFramesOfOtherOrigins(t *testing.T) {
 }
 
 func TestAFrameOfAnotherOriginNavigatesWhileAnActionWaits(t *testing.T) {
-	tab := openTab(t, crossOriginPage(t, "", `<button disabled>Pay</button><script>onmessage = () => location = '/after'</script>`))
+	tab := openTab(t, crossOriginPage(t, "",
+		`<button disabled>Pay</button><script>onmessage = () => location = '/after'</script>`))
 	awaitSnapshotText(t, tab, `button "Pay"`)
 	ref := refOf(t, tab, `button "Pay"`)
 	leave := func() { js(t, tab, "(setTimeout(() => frames[0].postMessage('', '*'), 100), 1)") }
 
 	leave()
 	start := time.Now()
-	_, err := tab.Act(browsertest.Within(t, time.Minute), page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 50_000})
+	_, err := tab.Act(browsertest.Within(t, time.Minute),
+		page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 50_000})
 	check.Fails(t, err, nil, "Unknown ref "+ref)
 	if took := time.Since(start); took > 40*time.Second {
 		t.Errorf("it was told after %s", took)

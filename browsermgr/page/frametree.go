@@ -31,7 +31,10 @@ type FrameTree struct {
 // NewFrameTree returns the tree of a tab with this main frame. spawn runs a function on a goroutine that the tab's
 // connection waits for when it ends.
 func NewFrameTree(main *frame.Frame, spawn func(func())) *FrameTree {
-	return &FrameTree{main: main, spawn: spawn, crossOrigin: map[*frame.Frame]*crossOriginFrames{}, changed: make(chan struct{})}
+	return &FrameTree{
+		main: main, spawn: spawn, crossOrigin: map[*frame.Frame]*crossOriginFrames{},
+		changed: make(chan struct{}),
+	}
 }
 
 // Add adds an out-of-process iframe.
@@ -308,7 +311,9 @@ func crossOriginCandidates(tree *proto.PageFrameTree, all bool) []proto.PageFram
 }
 
 // setCrossOrigin stores the result of a discovery. The caller holds t.mu.
-func (t *FrameTree) setCrossOrigin(host *frame.Frame, l *crossOriginFrames, tree *proto.PageFrameTree, apart map[proto.PageFrameID]bool) {
+func (t *FrameTree) setCrossOrigin(host *frame.Frame, l *crossOriginFrames, tree *proto.PageFrameTree,
+	apart map[proto.PageFrameID]bool,
+) {
 	known := map[proto.PageFrameID]*frame.Frame{}
 	for _, f := range l.frames {
 		known[f.ID()] = f

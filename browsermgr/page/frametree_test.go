@@ -63,7 +63,8 @@ func (p peer) serve(ctx context.Context, ws *websocket.Conn) {
 	defer answers.Wait()
 	defer cancel()
 	say := func(id int, session, result string) {
-		_ = ws.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"sessionId":%q,"result":%s}`, id, session, result))
+		_ = ws.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"sessionId":%q,"result":%s}`, id, session,
+			result))
 	}
 	for {
 		_, data, err := ws.Read(ctx)
@@ -151,7 +152,10 @@ func TestInProcessCrossOriginFramesAreFound(t *testing.T) {
 	tree.DiscoverCrossOrigin(main)
 	<-p.asked <- "aB(cD(e))F"
 	want(t, tree, "main", "main>B", "main>F", "B>D")
-	for id, around := range map[string]string{"a": "main", "B": "B", "c": "B", "D": "D", "e": "D", "F": "F", "unknown": "main"} {
+	for id, around := range map[string]string{
+		"a": "main", "B": "B", "c": "B", "D": "D", "e": "D", "F": "F",
+		"unknown": "main",
+	} {
 		if got := tree.FrameOf(main, proto.PageFrameID(id)).ID(); string(got) != around {
 			t.Errorf("the document of %s belongs to %s, want %s", id, got, around)
 		}

@@ -115,7 +115,8 @@ const maxEventSize = 1 << 16
 // ParseLoadEvent parses an event that concerns the frame with this id; ok is false if it is another one.
 func ParseLoadEvent(ev cdp.Event, id string) (n LoadEvent, ok bool) {
 	switch ev.Method {
-	case "Page.frameRequestedNavigation", "Page.frameScheduledNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading",
+	case "Page.frameRequestedNavigation", "Page.frameScheduledNavigation", "Page.frameStartedNavigating",
+		"Page.frameStartedLoading",
 		"Page.frameStoppedLoading", "Page.navigatedWithinDocument", "Page.lifecycleEvent":
 	default:
 		return LoadEvent{}, false
@@ -201,7 +202,8 @@ func ParseRequestEvent(ev cdp.Event, main string) (t RequestEvent, ok bool) {
 		return RequestEvent{}, false
 	}
 	return RequestEvent{
-		method: ev.Method, request: p.RequestID, loader: p.LoaderID, kind: p.Type, status: p.Response.Status, root: p.FrameID == main,
+		method: ev.Method, request: p.RequestID, loader: p.LoaderID, kind: p.Type, status: p.Response.Status,
+		root: p.FrameID == main,
 	}, true
 }
 

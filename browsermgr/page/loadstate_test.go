@@ -35,15 +35,25 @@ func TestADocumentLoadsInSteps(t *testing.T) {
 	before := s.LoadCounts
 	for _, step := range []struct{ method, params, want string }{
 		{"Page.frameStartedNavigating", `{"frameId":"main","loaderId":"L1"}`, "false false false"},
-		{"Network.requestWillBeSent", `{"requestId":"R1","loaderId":"L1","frameId":"main","type":"Document"}`, "false false false"},
-		{"Network.responseReceived", `{"requestId":"R1","loaderId":"L1","frameId":"main","type":"Document","response":{"status":404}}`, "false false false"},
+		{
+			"Network.requestWillBeSent", `{"requestId":"R1","loaderId":"L1","frameId":"main","type":"Document"}`,
+			"false false false",
+		},
+		{
+			"Network.responseReceived",
+			`{"requestId":"R1","loaderId":"L1","frameId":"main","type":"Document","response":{"status":404}}`,
+			"false false false",
+		},
 		{"", "", "false false false"},
 		{"Network.loadingFinished", `{"requestId":"R1"}`, "false false false"},
 		{"Page.lifecycleEvent", `{"frameId":"main","loaderId":"of another","name":"load"}`, "false false false"},
 		{"Page.lifecycleEvent", `{"frameId":"main","loaderId":"L1","name":"DOMContentLoaded"}`, "true false false"},
 		{"Page.lifecycleEvent", `{"frameId":"main","loaderId":"L1","name":"load"}`, "true true false"},
 		{"Page.lifecycleEvent", `{"frameId":"main","loaderId":"L1","name":"networkIdle"}`, "true true true"},
-		{"Network.requestWillBeSent", `{"requestId":"R2","loaderId":"L1","frameId":"other","type":"Fetch"}`, "true true false"},
+		{
+			"Network.requestWillBeSent", `{"requestId":"R2","loaderId":"L1","frameId":"other","type":"Fetch"}`,
+			"true true false",
+		},
 		{"Network.loadingFailed", `{"requestId":"R2"}`, "true true true"},
 	} {
 		if step.method == "" {
@@ -58,7 +68,8 @@ func TestADocumentLoadsInSteps(t *testing.T) {
 	if s.Status != 404 || s.Pending {
 		t.Errorf("got status %d, pending %v", s.Status, s.Pending)
 	}
-	want := page.LoadCounts{Documents: before.Documents + 1, Navigations: before.Navigations, Requests: before.Requests + 2}
+	want := page.LoadCounts{Documents: before.Documents + 1, Navigations: before.Navigations, Requests: before.Requests +
+		2}
 	browsertest.WantEqual(t, s.LoadCounts, want)
 }
 
@@ -121,7 +132,10 @@ func TestEventsOfOtherFramesAreIgnored(t *testing.T) {
 }
 
 func FuzzEvents(f *testing.F) {
-	for _, method := range []string{"Page.lifecycleEvent", "Page.frameRequestedNavigation", "Network.requestWillBeSent", "Network.loadingFailed"} {
+	for _, method := range []string{
+		"Page.lifecycleEvent", "Page.frameRequestedNavigation", "Network.requestWillBeSent",
+		"Network.loadingFailed",
+	} {
 		f.Add(method, []byte(`{"frameId":"main","loaderId":"L","name":"load","requestId":"R","disposition":"newTab"}`))
 		f.Add(method, []byte(`{"frameId":7}`))
 	}

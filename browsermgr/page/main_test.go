@@ -44,7 +44,8 @@ func site(tb testing.TB, pages map[string]string) *httptest.Server {
 // show opens a tab with one page.
 func show(tb testing.TB, html string) *page.Tab {
 	tb.Helper()
-	return openTab(tb, site(tb, map[string]string{"/": "<!doctype html><meta charset=utf-8><title>Test</title>" + html}).URL)
+	return openTab(tb, site(tb, map[string]string{"/": "<!doctype html><meta charset=utf-8><title>Test</title>" +
+		html}).URL)
 }
 
 // rewrite replaces the content of a tab's document, which takes a twentieth of the time of a navigation. Its listeners

@@ -45,39 +45,41 @@ func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duratio
 		return Result{}, err
 	}
 	limit = cmp.Or(limit, navigateLimit)
-	return t.runNavigation(ctx, "navigate "+target, limit, func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
-		var res struct {
-			LoaderID   string `json:"loaderId"`
-			ErrorText  string `json:"errorText"`
-			IsDownload bool   `json:"isDownload"`
-		}
-		err := f.BeginWithin(time.Hour, proto.PageNavigate{URL: target}).Wait(ctx, &res)
-		switch {
-		case err != nil:
-			return err
-		case res.IsDownload:
-			return fmt.Errorf("load %s: %w", target, ErrDownload)
-		case res.ErrorText != "":
-			if res.ErrorText != "net::ERR_ABORTED" {
-				// Chromium replaces the page with its error page, and loses commands sent meanwhile.
-				_ = t.waitUntilWithin(ctx, errorPageLimit, func() bool { return t.loadState.Documents != before.Documents })
+	return t.runNavigation(ctx, "navigate "+target, limit,
+		func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
+			var res struct {
+				LoaderID   string `json:"loaderId"`
+				ErrorText  string `json:"errorText"`
+				IsDownload bool   `json:"isDownload"`
 			}
-			return address.NewNetError(target, res.ErrorText)
-		case res.LoaderID == "":
-			return t.waitUntilWithin(ctx, time.Second, func() bool { return t.loadState.SameDocument != before.SameDocument })
-		}
-		return t.waitUntil(ctx, func() bool { return t.loadState.Documents != before.Documents })
-	})
+			err := f.BeginWithin(time.Hour, proto.PageNavigate{URL: target}).Wait(ctx, &res)
+			switch {
+			case err != nil:
+				return err
+			case res.IsDownload:
+				return fmt.Errorf("load %s: %w", target, ErrDownload)
+			case res.ErrorText != "":
+				if res.ErrorText != "net::ERR_ABORTED" {
+					// Chromium replaces the page with its error page, and loses commands sent meanwhile.
+					_ = t.waitUntilWithin(ctx, errorPageLimit, func() bool { return t.loadState.Documents != before.Documents })
+				}
+				return address.NewNetError(target, res.ErrorText)
+			case res.LoaderID == "":
+				return t.waitUntilWithin(ctx, time.Second, func() bool { return t.loadState.SameDocument != before.SameDocument })
+			}
+			return t.waitUntil(ctx, func() bool { return t.loadState.Documents != before.Documents })
+		})
 }
 
 // Reload loads the page again.
 func (t *Tab) Reload(ctx context.Context) (Result, error) {
-	return t.runNavigation(ctx, "reload", navigateLimit, func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
-		if err := f.Do(ctx, proto.PageReload{}); err != nil {
-			return err
-		}
-		return t.waitUntil(ctx, func() bool { return t.loadState.Documents != before.Documents })
-	})
+	return t.runNavigation(ctx, "reload", navigateLimit,
+		func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
+			if err := f.Do(ctx, proto.PageReload{}); err != nil {
+				return err
+			}
+			return t.waitUntil(ctx, func() bool { return t.loadState.Documents != before.Documents })
+		})
 }
 
 // Back goes one step back in the tab's history. It fails if there is none.
@@ -87,22 +89,23 @@ func (t *Tab) Back(ctx context.Context) (Result, error) { return t.goInHistory(c
 func (t *Tab) Forward(ctx context.Context) (Result, error) { return t.goInHistory(ctx, "forward", 1) }
 
 func (t *Tab) goInHistory(ctx context.Context, word string, by int) (Result, error) {
-	return t.runNavigation(ctx, "go "+word, navigateLimit, func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
-		history, err := cdp.Ask[proto.PageGetNavigationHistoryResult](ctx, f.Session, proto.PageGetNavigationHistory{})
-		if err != nil {
-			return err
-		}
-		to := history.CurrentIndex + by
-		if to < 0 || to >= len(history.Entries) {
-			return fmt.Errorf("there is no page to go %s to", word)
-		}
-		if err := f.Do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
-			return err
-		}
-		return t.waitUntil(ctx, func() bool {
-			return t.loadState.Documents != before.Documents || t.loadState.SameDocument != before.SameDocument
+	return t.runNavigation(ctx, "go "+word, navigateLimit,
+		func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
+			history, err := cdp.Ask[proto.PageGetNavigationHistoryResult](ctx, f.Session, proto.PageGetNavigationHistory{})
+			if err != nil {
+				return err
+			}
+			to := history.CurrentIndex + by
+			if to < 0 || to >= len(history.Entries) {
+				return fmt.Errorf("there is no page to go %s to", word)
+			}
+			if err := f.Do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
+				return err
+			}
+			return t.waitUntil(ctx, func() bool {
+				return t.loadState.Documents != before.Documents || t.loadState.SameDocument != before.SameDocument
+			})
 		})
-	})
 }
 
 func (t *Tab) documentCount() int {
@@ -115,7 +118,9 @@ func (t *Tab) documentCount() int {
 type startNavigation func(context.Context, *frame.Frame, actionBaseline) error
 
 // runNavigation starts a navigation of the main frame and waits until its document can be read, for at most limit.
-func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration, start startNavigation) (res Result, err error) {
+func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration,
+	start startNavigation,
+) (res Result, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", act, err)

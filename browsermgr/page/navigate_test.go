@@ -133,7 +133,9 @@ func TestNavigateInWords(t *testing.T) {
 	closed := site(t, nil)
 	closed.Close()
 	hangUp := browsertest.Serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	circle := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) })
+	circle := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/", http.StatusFound)
+	})
 	download := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Disposition", "attachment; filename=a.bin")
 		_, _ = w.Write([]byte("x"))
@@ -238,8 +240,11 @@ func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 		"load":      {LoadState: "load"},
 		"idle":      {LoadState: "networkidle"},
 		"time":      {TimeMs: 100},
-		"several":   {TimeMs: 10, Text: "done", TextGone: "loading", URL: "**/done*", LoadState: "domcontentloaded", Fn: "true"},
-		"in frame":  {Text: "frame"},
+		"several": {
+			TimeMs: 10, Text: "done", TextGone: "loading", URL: "**/done*", LoadState: "domcontentloaded",
+			Fn: "true",
+		},
+		"in frame": {Text: "frame"},
 	}
 	tab := openTab(t, "")
 	for name, a := range tests {
@@ -275,7 +280,10 @@ func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 }
 
 func TestWaitOutlivesNavigation(t *testing.T) {
-	srv := site(t, map[string]string{"/": `<script>setTimeout(() => location = '/next', 50)</script>`, "/next": `<p>Arrived</p>`})
+	srv := site(t, map[string]string{
+		"/":     `<script>setTimeout(() => location = '/next', 50)</script>`,
+		"/next": `<p>Arrived</p>`,
+	})
 	for _, a := range []page.Action{{Text: "arrived"}, {Fn: "document.body?.textContent.includes('Arrived')"}} {
 		tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{URL: srv.URL})
 		a.Kind = actiontable.KindWait
@@ -287,7 +295,8 @@ func TestWaitIsCancelledAtOnce(t *testing.T) {
 	tab := show(t, `<p>x`)
 	stop := errors.New("stopped by @ada")
 	for name, a := range map[string]page.Action{
-		"text": {Text: "never"}, "fn": {Fn: "false"}, "time": {TimeMs: 20000}, "url": {URL: "**/never"}, "promise": {Kind: actiontable.KindEvaluate, Fn: "new Promise(() => {})"},
+		"text": {Text: "never"}, "fn": {Fn: "false"}, "time": {TimeMs: 20000}, "url": {URL: "**/never"},
+		"promise": {Kind: actiontable.KindEvaluate, Fn: "new Promise(() => {})"},
 	} {
 		if a.Kind == "" {
 			a.Kind = actiontable.KindWait
@@ -311,8 +320,9 @@ func TestWaitIsCancelledAtOnce(t *testing.T) {
 func TestEvaluate(t *testing.T) {
 	tab := show(t, `<button data-x=1>Go</button>`)
 	for fn, want := range map[string]string{
-		"1 + 1": "2", "() => document.title": `"Test"`, "return 5": "5", "const a = 2; return a * 3": "6", "async () => 7": "7",
-		"undefined": "", "null": "null", "({a: [1, 'b']})": `{"a":[1,"b"]}`, "document.querySelector('nope')": "null",
+		"1 + 1": "2", "() => document.title": `"Test"`, "return 5": "5", "const a = 2; return a * 3": "6",
+		"async () => 7": "7",
+		"undefined":     "", "null": "null", "({a: [1, 'b']})": `{"a":[1,"b"]}`, "document.querySelector('nope')": "null",
 		"'eval' // comment": `"eval"`, "document.title;": `"Test"`, "() => 8; ": "8", "NaN": "null", "-0": "0", "return": "",
 		"function () { return this === window }": "true", "typeof el": `"undefined"`,
 	} {
@@ -337,12 +347,17 @@ func TestEvaluate(t *testing.T) {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		check.Fails(t, err, nil, "not JSON-serialisable")
 	}
-	for fn, want := range map[string]string{"x.y.z": "x is not defined", "(": "fn is not JavaScript", "() => { throw new TypeError('mine') }": "mine"} {
+	for fn, want := range map[string]string{
+		"x.y.z": "x is not defined", "(": "fn is not JavaScript",
+		"() => { throw new TypeError('mine') }": "mine",
+	} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		check.Fails(t, err, nil, want)
 	}
-	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i id=deep>deep</i>'")
-	if res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(res.Value) != `"deep"` {
+	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i "+
+		"id=deep>deep</i>'")
+	if res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(
+		res.Value) != `"deep"` {
 		t.Errorf("got %s, want the element of the shadow root", res.Value)
 	}
 	js(t, tab, "document.querySelector('button').remove()")
@@ -381,7 +396,10 @@ func TestWaitGivesEachConditionItsLimit(t *testing.T) {
 	tab := show(t, `<p id=p>One</p><script>turn = setInterval(() => p.textContent = p.textContent === 'One' ? 'Two' : 'One', 100)</script>`)
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 15000})
 	js(t, tab, "clearInterval(turn), p.textContent = 'Two'")
-	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 500})
+	_, err := tab.Act(t.Context(), page.Action{
+		Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false",
+		TimeoutMs: 500,
+	})
 	check.Fails(t, err, nil, `wait: text "two" to go: not done within 500ms`)
 }
 

@@ -92,7 +92,9 @@ func (t *Tab) Describe(ctx context.Context, ref string) (role, name string, err 
 	if err != nil {
 		return "", "", err
 	}
-	d, err := frame.RunScript[struct{ Role, Name string }](ctx, e.Frame, frame.Script{Fn: "describe", Arg: map[string]string{"ref": e.LocalRef}})
+	d, err := frame.RunScript[struct {
+		Role, Name string
+	}](ctx, e.Frame, frame.Script{Fn: "describe", Arg: map[string]string{"ref": e.LocalRef}})
 	if err != nil {
 		return "", "", e.Explain(err)
 	}

@@ -52,7 +52,9 @@ func (t *Tab) resultSince(m actionBaseline) Result {
 // none, when the new document is parsed if it navigated, when the responses have arrived if it sent requests. f is the
 // frame the action happened in. It returns whether the input reached its target, as our script saw it: "hit", "miss" or
 // "".
-func (t *Tab) sendAndWait(ctx context.Context, f *frame.Frame, m actionBaseline, events []proto.Request) (string, error) {
+func (t *Tab) sendAndWait(ctx context.Context, f *frame.Frame, m actionBaseline,
+	events []proto.Request,
+) (string, error) {
 	seen, err := t.awaitQuiet(ctx, f, func() (frame.QuietState, error) {
 		if len(events) > 0 {
 			return f.SendInput(ctx, t.main.Session, events)
@@ -118,11 +120,15 @@ func (t *Tab) awaitNavigation(ctx context.Context, m actionBaseline) error {
 		}
 	}
 	if here {
-		err := t.waitUntilWithin(ctx, navigationStartWait, func() bool { return !l.Pending || l.Started || l.Documents != m.Documents })
+		err := t.waitUntilWithin(ctx, navigationStartWait, func() bool {
+			return !l.Pending || l.Started || l.Documents != m.Documents
+		})
 		if err != nil {
 			return err
 		}
-		err = t.waitUntilWithin(ctx, navigationWait, func() bool { return !l.Pending || !l.Started || l.Documents != m.Documents })
+		err = t.waitUntilWithin(ctx, navigationWait, func() bool {
+			return !l.Pending || !l.Started || l.Documents != m.Documents
+		})
 		if err != nil {
 			return err
 		}

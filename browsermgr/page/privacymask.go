@@ -119,7 +119,8 @@ func PaintBoxes(data []byte, boxes []image.Rectangle) ([]byte, error) {
 	canvas := image.NewRGBA(img.Bounds())
 	draw.Draw(canvas, canvas.Bounds(), img, img.Bounds().Min, draw.Src)
 	for _, box := range boxes {
-		draw.Draw(canvas, box.Add(canvas.Bounds().Min), image.NewUniform(color.RGBA{R: 0x60, G: 0x60, B: 0x60, A: 0xff}), image.Point{}, draw.Src)
+		draw.Draw(canvas, box.Add(canvas.Bounds().Min), image.NewUniform(color.RGBA{R: 0x60, G: 0x60, B: 0x60, A: 0xff}),
+			image.Point{}, draw.Src)
 	}
 	var out bytes.Buffer
 	if format == "png" {
@@ -167,13 +168,15 @@ func (t *Tab) findMask(ctx context.Context) (*PrivacyMask, error) {
 	if areas == nil {
 		return nil, nil //nolint:nilnil // nothing is hidden
 	}
-	at, err := frame.CallFunction[struct{ Document, X, Y, Left, Top, Zoom, Pixels float64 }](ctx, t.main, viewportScript, nil, nil)
+	at, err := frame.CallFunction[struct{ Document, X, Y, Left, Top, Zoom, Pixels float64 }](ctx, t.main, viewportScript,
+		nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("find where the picture is: %w", err)
 	}
 	v := &PrivacyMask{Document: at.Document, Left: at.Left, Top: at.Top, Zoom: at.Zoom, PixelRatio: at.Pixels}
 	for _, a := range areas {
-		v.Areas = append(v.Areas, Area{Left: a.Left + at.X, Top: a.Top + at.Y, Right: a.Right + at.X, Bottom: a.Bottom + at.Y})
+		v.Areas = append(v.Areas, Area{Left: a.Left + at.X, Top: a.Top + at.Y, Right: a.Right + at.X, Bottom: a.Bottom +
+			at.Y})
 	}
 	return v, nil
 }

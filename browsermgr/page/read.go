@@ -177,7 +177,8 @@ type textQuery struct {
 }
 
 func requestText(ctx context.Context, f *frame.Frame, main bool) (documentText, error) {
-	return frame.RunInShadows[documentText](ctx, f, frame.Script{Fn: "pageText", Arg: textQuery{maxReadFrames, maxReadDepth, frameChars, main}})
+	return frame.RunInShadows[documentText](ctx, f,
+		frame.Script{Fn: "pageText", Arg: textQuery{maxReadFrames, maxReadDepth, frameChars, main}})
 }
 
 // readMainDocument returns the text of the main document. If it has none, such as a frameset, the frames are included.

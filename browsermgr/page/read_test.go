@@ -50,7 +50,8 @@ func TestReadLimitsTheText(t *testing.T) {
 		}
 		got, err := tab.Read(t.Context(), tt.opts)
 		check.Must(t, err)
-		if got.Truncated != tt.cut || got.Found != tt.found || strings.TrimRight(got.Text, "\n") != strings.TrimRight(tt.want, "\n") || got.URL != tab.URL() {
+		if got.Truncated != tt.cut || got.Found != tt.found || strings.TrimRight(got.Text, "\n") != strings.TrimRight(tt.want,
+			"\n") || got.URL != tab.URL() {
 			t.Errorf("%s %+v: got %+v, want %q", tt.path, tt.opts, got, tt.want)
 		}
 	}
@@ -91,7 +92,8 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 
 func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
 	t.Parallel()
-	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><p>Before</p><shop-card></shop-card><div id=plain></div><p>After</p>
+	tab := openTab(t, site(t,
+		map[string]string{"/": `<!doctype html><body><p>Before</p><shop-card></shop-card><div id=plain></div><p>After</p>
 		<shop-late></shop-late><script>
 		const closed = (host, html) => { host.attachShadow({ mode: 'closed' }).innerHTML = html; };
 		customElements.define('shop-badge', class extends HTMLElement { constructor() { super(); closed(this, 'Badge'); } });
@@ -143,13 +145,15 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 				<p>Below</p><iframe title='Near "one"' srcdoc="<p>Near text"></iframe>
 				<iframe title=Small width=1 height=1 src="` + foreign(srv) + `/deep"></iframe><iframe hidden srcdoc="<p>Not shown"></iframe>
 				<iframe title=Blank src="` + foreign(srv) + `/blank"></iframe><iframe srcdoc="<p>Last text"></iframe>`,
-			"/pay":    `<p>Pay text</p><p style=display:none>Not seen</p><iframe title=Bank src="` + srv.URL + `/deep"></iframe>`,
+			"/pay": `<p>Pay text</p><p style=display:none>Not seen</p><iframe title=Bank src="` + srv.URL +
+				`/deep"></iframe>`,
 			"/deep":   `<p>Deep text`,
 			"/main":   `<p>Around</p><iframe title=Advert srcdoc="<p>Buy this"></iframe><main>Main part <iframe srcdoc="<article>Its article</article>around"></iframe></main>`,
 			"/long":   `<p>Short</p><iframe title=Long srcdoc="<p>` + strings.Repeat("long ", 5000) + `"></iframe>`,
 			"/hollow": `<iframe srcdoc="<p>Only frames"></iframe>`,
-			"/stuck":  `<p>Top</p><iframe title=Stuck src="` + foreign(srv) + `/loop"></iframe><iframe title=Fine srcdoc="<p>Fine text"></iframe>`,
-			"/loop":   `<p>Loop<script>onmessage = () => { for (;;); }</script>`,
+			"/stuck": `<p>Top</p><iframe title=Stuck src="` + foreign(srv) +
+				`/loop"></iframe><iframe title=Fine srcdoc="<p>Fine text"></iframe>`,
+			"/loop": `<p>Loop<script>onmessage = () => { for (;;); }</script>`,
 		}
 		browsertest.HTML(w, "<!doctype html>"+pages[r.URL.Path])
 	})
@@ -163,7 +167,8 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 		return got
 	}
 	squeezed := regexp.MustCompile(`\n{2,}`)
-	want := "Top\nBelow\n--- frame \"Pay\" of pay.shop.localhost" + port + " ---\nPay text\n--- frame \"Bank\" of 127.0.0.1" + port + " ---\nDeep text" +
+	want := "Top\nBelow\n--- frame \"Pay\" of pay.shop.localhost" + port + " ---\nPay text\n--- frame \"Bank\" of " +
+		"127.0.0.1" + port + " ---\nDeep text" +
 		"\n--- frame \"Near \\\"one\\\"\" ---\nNear text\n--- frame ---\nLast text"
 	var got string
 	t.Cleanup(func() {
@@ -183,7 +188,8 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	}
 
 	browsertest.Navigate(t, tab, top+"/main")
-	if got, want := squeezed.ReplaceAllString(read(page.ReadOptions{}).Text, "\n"), "Main part\n--- frame ---\nIts article"; got != want {
+	if got, want := squeezed.ReplaceAllString(read(page.ReadOptions{}).Text, "\n"),
+		"Main part\n--- frame ---\nIts article"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	browsertest.WantEqual(t, strings.TrimSpace(read(page.ReadOptions{WithoutFrames: true}).Text), "Main part")
@@ -197,7 +203,9 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	}
 
 	browsertest.Navigate(t, tab, top+"/stuck")
-	browsertest.Eventually(t, "the frame is read", func() bool { return strings.Contains(read(page.ReadOptions{}).Text, "Loop") })
+	browsertest.Eventually(t, "the frame is read", func() bool {
+		return strings.Contains(read(page.ReadOptions{}).Text, "Loop")
+	})
 	js(t, tab, "(frames[0].postMessage('', '*'), 1)")
 	browsertest.Eventually(t, "it hangs, and the rest is read in time", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
@@ -259,7 +267,8 @@ func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
 		sent[method]++
 		mu.Unlock()
 	}})
-	tab := browsertest.Tab(t, b, page.TabOptions{URL: site(t, map[string]string{"/": form + `<div></div><span></span><div><p>x</p></div>`}).URL})
+	tab := browsertest.Tab(t, b,
+		page.TabOptions{URL: site(t, map[string]string{"/": form + `<div></div><span></span><div><p>x</p></div>`}).URL})
 	snapshot(t, tab, page.SnapshotOptions{})
 	count := func() (all, asked int) {
 		mu.Lock()
@@ -272,7 +281,8 @@ func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
 	before, _ := count()
 	snapshot(t, tab, page.SnapshotOptions{})
 	if after, asked := count(); after-before > 2 || asked > 1 {
-		t.Errorf("got %d calls for a snapshot, %d questions about nodes; want two (listeners are asked for along with it), and that about the document", after-before, asked)
+		t.Errorf("got %d calls for a snapshot, %d questions about nodes; want two (listeners are asked for along with it), "+
+			"and that about the document", after-before, asked)
 	}
 }
 
@@ -321,7 +331,10 @@ func TestWhatOnlyAListenerMakesClickableHasARef(t *testing.T) {
 
 	js(t, tab, `(added.removeEventListener('click', hit), hidden.hidden = false, plain.addEventListener('mousedown', hit), 1)`)
 	got := outlineOf(t, tab)
-	for _, line := range []string{`generic "Plain" [listener]`, `generic "Hidden" [listener]`, `generic "Set" [listener]`, "text: Added"} {
+	for _, line := range []string{
+		`generic "Plain" [listener]`, `generic "Hidden" [listener]`, `generic "Set" [listener]`,
+		"text: Added",
+	} {
 		if !strings.Contains(got, "- "+line) {
 			t.Errorf("%s is missing of what changed:\n%s", line, got)
 		}
@@ -336,7 +349,8 @@ func TestListenersAreFoundInFrames(t *testing.T) {
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Query().Get("in")
-		html := `<!doctype html><div id=a>Card ` + name + `</div><script>a.onclick = () => { a.textContent = 'Clicked ` + name + `' }</script>`
+		html := `<!doctype html><div id=a>Card ` + name + `</div><script>a.onclick = () => { a.textContent = 'Clicked ` +
+			name + `' }</script>`
 		if name == "top" {
 			html += `<iframe srcdoc="<div id=b>Card near</div><script>b.onclick = () => { b.textContent = 'Clicked near' }</script>"></iframe>
 				<iframe src="` + withHost(srv, "login.shop.localhost") + `/?in=fellow"></iframe><iframe src="` + foreign(srv) + `/?in=far"></iframe>`
@@ -373,7 +387,8 @@ func TestLookingForListenersSurvivesScavenges(t *testing.T) {
 		</script>`}).URL+"/")
 	for range 4 {
 		ref := refOf(t, tab, "closed4")
-		js(t, tab, "(() => { for (let i = 0; i < 40; i++) { const a = []; for (let n = 0; n < 5000; n++) a.push({ n }) } })()")
+		js(t, tab, "(() => { for (let i = 0; i < 40; i++) { const a = []; for (let n = 0; n < 5000; n++) a.push({ n "+
+			"}) } })()")
 		click(t, tab, ref)
 	}
 	browsertest.WantJS(t, tab, "hits", "4")

@@ -104,7 +104,11 @@ func TestWhatIsDoneArrives(t *testing.T) {
 			{actiontable.KindFill, page.Action{Fields: []actiontable.Field{
 				{Ref: ref("Text"), Value: "f"}, {Ref: ref("Check"), Type: "checkbox"},
 			}}, "Text beforeinput, Text input, Text change, Check change"},
-			{actiontable.KindFill, page.Action{Fields: []actiontable.Field{{Ref: ref("Text"), Value: "g"}}}, "Text input, Text change"},
+			{
+				actiontable.KindFill,
+				page.Action{Fields: []actiontable.Field{{Ref: ref("Text"), Value: "g"}}},
+				"Text input, Text change",
+			},
 			{
 				actiontable.KindSelect,
 				page.Action{Ref: ref("List"), Values: []string{"Two"}},

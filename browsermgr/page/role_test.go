@@ -21,7 +21,9 @@ import (
 func TestRoleSnapshotTellsEqualsApart(t *testing.T) {
 	tab := show(t, `<h1>Shop</h1><button>Go</button><button>Buy</button><button onclick=1>Go</button><main><img alt=cat><a href=/x>Go</a></main>
 		<div style=cursor:pointer>Card</div><iframe title=In srcdoc="<button>Go</button><h1></h1>"></iframe>`)
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Go") == 4 })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Go") == 4
+	})
 	js(t, tab, "document.querySelector('button').before(document.querySelectorAll('button')[1])")
 	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole})
 	want := `- heading "Shop" [level=1] [ref=e1]
@@ -41,7 +43,8 @@ func TestRoleSnapshotTellsEqualsApart(t *testing.T) {
 	if stats.Refs != 8 || stats.Interactive != 5 || stats.Lines != 11 || stats.Chars != len(want) {
 		t.Errorf("got %+v", stats)
 	}
-	if nth := refs["f1e1"].Nth; nth == nil || *nth != 2 || refs["e5"].Nth != nil || refs["e2"].Nth == nil || refs["e7"].Role != "iframe" {
+	if nth := refs["f1e1"].Nth; nth == nil || *nth != 2 || refs["e5"].Nth != nil || refs["e2"].Nth == nil ||
+		refs["e7"].Role != "iframe" {
 		t.Errorf("got %+v", refs)
 	}
 }
@@ -62,7 +65,8 @@ func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
 func TestEfficientSnapshotIsShort(t *testing.T) {
 	tab := show(t, strings.Repeat(`<main><h2>Head</h2><p>Text</p><a href=/x>Somewhere else</a></main>`, 400))
 	snap := snapshot(t, tab, efficient)
-	if !snap.Truncated || len(snap.Text) > 8000 || strings.Contains(snap.Text, "heading") || strings.Contains(snap.Text, "\n  ") {
+	if !snap.Truncated || len(snap.Text) > 8000 || strings.Contains(snap.Text, "heading") ||
+		strings.Contains(snap.Text, "\n  ") {
 		t.Errorf("got %d characters, truncated %v: %.200s", len(snap.Text), snap.Truncated, snap.Text)
 	}
 	last := snap.Refs()[len(snap.Refs())-1].Ref
@@ -96,8 +100,10 @@ func TestAddressesStandBelowLinks(t *testing.T) {
 func TestLinksAppendixIsScoped(t *testing.T) {
 	var near strings.Builder
 	near.WriteString(`<a href=/f>In frame</a>`)
-	srv := site(t, map[string]string{"/": `<!doctype html><a href=/a>A</a><div id=box><main><ul><li><a href=/b>B</a><li><a href=/b>Again</a><li style=display:none><a href=/h>H</a></ul></main></div>
-		<iframe src=/near></iframe>`, "/near": near.String()})
+	srv := site(t, map[string]string{
+		"/": `<!doctype html><a href=/a>A</a><div id=box><main><ul><li><a href=/b>B</a><li><a href=/b>Again</a><li style=display:none><a href=/h>H</a></ul></main></div>
+		<iframe src=/near></iframe>`, "/near": near.String(),
+	})
 	tab := openTab(t, srv.URL)
 	zero := 0
 	tests := map[string]struct {
@@ -109,7 +115,9 @@ func TestLinksAppendixIsScoped(t *testing.T) {
 		"frame":    {page.SnapshotOptions{Frame: "iframe", Interactive: true}, "\n1. In frame -> U/f"},
 		"itself":   {page.SnapshotOptions{Selector: "a"}, "\n1. A -> U/a"},
 	}
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "In frame") })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "In frame")
+	})
 	for name, tt := range tests {
 		tt.opts.Refs, tt.opts.URLs = page.RefsRole, true
 		snap := snapshot(t, tab, tt.opts)
@@ -148,7 +156,8 @@ func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 			t.Errorf("%+v: got %q, %q, %v", tt.opts, snap.Text, snap.Reason, refs)
 		}
 	}
-	if snap := snapshot(t, browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{}), page.SnapshotOptions{}); snap.Text != "(empty)" || snap.Reason != "the page is empty" {
+	if snap := snapshot(t, browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{}),
+		page.SnapshotOptions{}); snap.Text != "(empty)" || snap.Reason != "the page is empty" {
 		t.Errorf("got %q, %q", snap.Text, snap.Reason)
 	}
 }
@@ -157,7 +166,13 @@ func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
 	tab := show(t, `<button>A</button><div id=d></div>`)
 	below := -1
 	for _, opts := range []page.SnapshotOptions{
-		{Refs: page.RefsAria, Selector: "#d"}, {Refs: page.RefsAria, Frame: "iframe"}, {Refs: "both"}, {Depth: &below}, {Frame: "iframe"}, {Frame: "]["}, {Frame: "#d"},
+		{Refs: page.RefsAria, Selector: "#d"},
+		{Refs: page.RefsAria, Frame: "iframe"},
+		{Refs: "both"},
+		{Depth: &below},
+		{Frame: "iframe"},
+		{Frame: "]["},
+		{Frame: "#d"},
 	} {
 		if _, err := tab.Snapshot(t.Context(), opts); !errors.Is(err, page.ErrInvalid) {
 			t.Errorf("%+v: got %v, want it refused", opts, err)
@@ -193,14 +208,17 @@ func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
 		cancel()
 	}
 	check.Fails(t, err, context.DeadlineExceeded)
-	if got := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: want, Fn: "el => el.textContent"}); string(got.Value) != `"B"` {
+	if got := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: want, Fn: "el => el.textContent"}); string(
+		got.Value) != `"B"` {
 		t.Errorf("got %s, want the ref of the snapshot that ended: %s", got.Value, want)
 	}
 }
 
 func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Near button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Near button")
+	})
 	for _, tt := range []struct {
 		refs  page.SnapshotOptions
 		holds bool
@@ -220,7 +238,9 @@ func busyFrames(t *testing.T) *page.Tab {
 	srv := scopedSite(t, `<iframe id=one src=/frame></iframe><iframe id=two src=/frame></iframe><iframe id=far src="OTHER/frame"></iframe>`,
 		`<button>Inner</button><script>addEventListener('message', () => { const end = Date.now() + 700; while (Date.now() < end); })</script>`)
 	tab := openTab(t, srv.URL)
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") == 3 })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") == 3
+	})
 	js(t, tab, "setInterval(() => one.contentWindow.location.reload(), 150), far.contentWindow.postMessage('busy', '*')")
 	return tab
 }
@@ -283,7 +303,9 @@ func tree(t *testing.T, tab *page.Tab, limit int) []page.AccessibilityNode {
 
 func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
-	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button")
+	})
 	nodes := tree(t, tab, 0)
 	top, deep := nodeOf(t, nodes, "heading", "Top"), nodeOf(t, nodes, "button", "Deep button")
 	if nodes[0].Ref != "ax1" || nodes[0].Depth != 0 || top.BackendDOMNodeID == 0 || deep.Depth <= top.Depth {
@@ -292,8 +314,12 @@ func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
 	for _, name := range []string{"Near button", "Far button", "Deep button"} {
 		click(t, tab, nodeOf(t, nodes, "button", name).Ref)
 	}
-	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: strings.ToUpper(nodeOf(t, nodes, "textbox", "Far field").Ref), Text: "via tree"})
-	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`, `button "Pressed deep"`, ": via tree")
+	act(t, tab, page.Action{
+		Kind: actiontable.KindType, Ref: strings.ToUpper(nodeOf(t, nodes, "textbox", "Far field").Ref),
+		Text: "via tree",
+	})
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`, `button "Pressed deep"`,
+		": via tree")
 	field := nodeOf(t, tree(t, tab, 0), "textbox", "Far field")
 	if field.Value != "via tree" {
 		t.Errorf("got %+v, want its value", field)
@@ -399,7 +425,8 @@ func TestRefSpellings(t *testing.T) {
 	}
 	browsertest.WantJS(t, tab, "hits.join('')", `"bbbbbbb"`)
 	for _, ref := range []string{"e", "x5", "e-1", "e0", "f0e1", "fe1", "e1 e2", "e99999999999999999999", "button"} {
-		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); !errors.Is(err, page.ErrInvalid) {
+		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); !errors.Is(err,
+			page.ErrInvalid) {
 			t.Errorf("ref %q: got %v, want it refused", ref, err)
 		}
 	}
@@ -411,7 +438,8 @@ func TestRefSpellings(t *testing.T) {
 
 func TestRefOfOddNames(t *testing.T) {
 	names := []string{
-		strings.Repeat("x", 901), strings.Repeat("long ", 180) + "x", strings.Repeat("x", 898) + "\U0001F600\U0001F600", "\u200b\u200b", "\u200d\ufeff",
+		strings.Repeat("x", 901), strings.Repeat("long ", 180) + "x", strings.Repeat("x", 898) + "\U0001F600\U0001F600",
+		"\u200b\u200b", "\u200d\ufeff",
 		`"quoted"`, `back\slash`, "\U0001F600", "- button", "[ref=e1]", "", "", "a: b",
 	}
 	const buttons = `<body><script>window.hits = []; const names = NAMES;
@@ -419,7 +447,10 @@ func TestRefOfOddNames(t *testing.T) {
 	text, err := json.Marshal(names)
 	check.Must(t, err)
 	html := strings.Replace(buttons, "NAMES", string(text), 1)
-	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
+	srv := site(t, map[string]string{
+		"/":      "<!doctype html><meta charset=utf-8>" + html,
+		"/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>",
+	})
 	tab := openTab(t, srv.URL)
 	for mode, opts := range map[string]page.SnapshotOptions{
 		"own": {}, "role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria},

@@ -87,7 +87,10 @@ func encoded(tb testing.TB, format string, img image.Image) []byte {
 }
 
 func TestAreasAreCoveredWhereThePictureShowsThem(t *testing.T) {
-	v := &page.PrivacyMask{Areas: []page.Area{{Left: 110, Top: 220, Right: 130, Bottom: 230}}, Left: 100, Top: 200, Zoom: 2, PixelRatio: 1.5}
+	v := &page.PrivacyMask{
+		Areas: []page.Area{{Left: 110, Top: 220, Right: 130, Bottom: 230}}, Left: 100, Top: 200,
+		Zoom: 2, PixelRatio: 1.5,
+	}
 	for _, tc := range []struct {
 		name string
 		got  []image.Rectangle
@@ -109,7 +112,8 @@ func TestAreasAreCoveredWhereThePictureShowsThem(t *testing.T) {
 func TestPaintKeepsTheFormatAndAllElse(t *testing.T) {
 	box := image.Rect(4, 4, 8, 8)
 	for _, format := range []string{"png", "jpeg"} {
-		data, err := page.PaintBoxes(encoded(t, format, white(t, 16, 16)), []image.Rectangle{box, image.Rect(-9, -9, -1, -1), image.Rect(90, 90, 99, 99)})
+		data, err := page.PaintBoxes(encoded(t, format, white(t, 16, 16)),
+			[]image.Rectangle{box, image.Rect(-9, -9, -1, -1), image.Rect(90, 90, 99, 99)})
 		check.Must(t, err)
 		img, got, err := image.Decode(bytes.NewReader(data))
 		if err != nil || got != format || img.Bounds() != image.Rect(0, 0, 16, 16) {
@@ -218,7 +222,10 @@ func TestPasswordFieldsAreMarkedAndNeverShown(t *testing.T) {
 	if text, err := tab.Text(t.Context(), word); err != nil || strings.Contains(text, "hunter") {
 		t.Errorf("got text %q, %v; want a mask", text, err)
 	}
-	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Number"`), Text: "hunter5"})
+	_, err := tab.Act(t.Context(), page.Action{
+		Kind: actiontable.KindType, Ref: refOf(t, tab, `"Number"`),
+		Text: "hunter5",
+	})
 	if err == nil || strings.Contains(err.Error(), "hunter5") {
 		t.Errorf("got %v, want the refused value kept out", err)
 	}
@@ -232,7 +239,10 @@ func (a agentTab) Act(ctx context.Context, kind string, args map[string]any) ([]
 		_, err := a.Navigate(ctx, args["url"].(string))
 		return nil, err
 	}
-	_, err := a.Tab.Act(ctx, page.Action{Kind: actiontable.Kind(kind), Ref: args["ref"].(string), Text: args["text"].(string)})
+	_, err := a.Tab.Act(ctx, page.Action{
+		Kind: actiontable.Kind(kind), Ref: args["ref"].(string),
+		Text: args["text"].(string),
+	})
 	return nil, err
 }
 
@@ -242,7 +252,9 @@ func (agentTab) Assess(context.Context, string, map[string]any) (sessions.Assess
 }
 
 // ActIfUnchanged implements [sessions.Page].
-func (a agentTab) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
+func (a agentTab) ActIfUnchanged(ctx context.Context, kind string, args map[string]any,
+	_ string,
+) ([]string, bool, error) {
 	notes, err := a.Act(ctx, kind, args)
 	return notes, true, err
 }
@@ -307,12 +319,15 @@ func (m typist) Generate(_ context.Context, req llm.Request, _ func(llm.Delta)) 
 		}
 		return call("browser_type", fmt.Sprintf(`{"ref":%q,"text":"hunter2"}`, ref[1]))
 	}
-	return llm.Reply{Stop: llm.StopEnd, Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "done"}}}}, nil
+	return llm.Reply{Stop: llm.StopEnd, Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "done"}}}},
+		nil
 }
 
 func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 	// Nothing in its name says what the field is for.
-	srv := site(t, map[string]string{"/": `<!doctype html><title>x</title><label>Geheimnis<input type=password oninput="out.textContent='taken'"></label><p id=out>`})
+	srv := site(t, map[string]string{
+		"/": `<!doctype html><title>x</title><label>Geheimnis<input type=password oninput="out.textContent='taken'"></label><p id=out>`,
+	})
 	tab := openTab(t, "")
 	var said strings.Builder
 	model := typist{url: srv.URL, said: &said, rounds: new(int)}
@@ -321,7 +336,8 @@ func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 		Model:   func(context.Context, string) (llm.Model, error) { return model, nil },
 	}
 	typed := false
-	for step, err := range agent.Run(browsertest.Within(t, 30*time.Second), sessions.Session{ID: "s1"}, sessions.Task{ID: "k1", Prompt: "sign in"}) {
+	for step, err := range agent.Run(browsertest.Within(t, 30*time.Second), sessions.Session{ID: "s1"},
+		sessions.Task{ID: "k1", Prompt: "sign in"}) {
 		check.Must(t, err)
 		if strings.Contains(step.Label+step.Text+string(step.Input)+string(step.Memory), "hunter2") {
 			t.Errorf("step %d shows the password: %+v", step.N, step)
@@ -334,7 +350,8 @@ func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 	if !typed {
 		t.Error("no step is labelled as typing a masked text")
 	}
-	if got := said.String(); strings.Contains(got, "hunter2") || !strings.Contains(got, "taken") || !strings.Contains(got, "[password]") {
+	if got := said.String(); strings.Contains(got, "hunter2") || !strings.Contains(got, "taken") ||
+		!strings.Contains(got, "[password]") {
 		t.Errorf("the model was told %s, want the outcome without the password", got)
 	}
 	browsertest.WantJS(t, tab, "document.querySelector('input').value", `"hunter2"`)

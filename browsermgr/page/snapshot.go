@@ -70,7 +70,9 @@ func (t *Tab) captureSnapshot(ctx context.Context, opts SnapshotOptions) (Snapsh
 			return Snapshot{}, err
 		case snap.Reason != "" && patient && t.isLoading():
 			patient = false
-			if err := t.waitUntilWithin(ctx, emptyPageWait, func() bool { return t.loadState.Loaded && !t.loadState.HasOpenSince(0) }); err != nil {
+			if err := t.waitUntilWithin(ctx, emptyPageWait, func() bool {
+				return t.loadState.Loaded && !t.loadState.HasOpenSince(0)
+			}); err != nil {
 				return Snapshot{}, err
 			}
 			if _, err := t.awaitPainted(ctx, t.main); err != nil {
@@ -110,10 +112,11 @@ type AccessibilityNode = frame.AccessibilityNode
 // (0 means 500; 2,000 at most). Its refs work like those of snapshots, and do not replace them. If a dialog is open the
 // error is a *[DialogError].
 func (t *Tab) AccessibilityTree(ctx context.Context, limit int, timeout time.Duration) ([]AccessibilityNode, error) {
-	return readInTurn(ctx, t, "accessibility tree of", timeoutOrDefault(timeout), func(ctx context.Context) ([]AccessibilityNode, error) {
-		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
-			return nil, err
-		}
-		return frame.AccessibilityTree(ctx, t.tree.Frames(), &t.refs, limit)
-	})
+	return readInTurn(ctx, t, "accessibility tree of", timeoutOrDefault(timeout),
+		func(ctx context.Context) ([]AccessibilityNode, error) {
+			if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
+				return nil, err
+			}
+			return frame.AccessibilityTree(ctx, t.tree.Frames(), &t.refs, limit)
+		})
 }

@@ -20,13 +20,20 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		flat       []string // lines of the interactive form; nil for those of want
 	}{
 		{
-			"parts of a clickable block that listen", `<div style=cursor:pointer class=l id=row>Ann <b>Hello there</b> <span class=l id=star>Star</span><span class=l id=bin>Bin</span></div>`,
-			[]string{`- generic [ref] [cursor:pointer]:`, `  - text: Ann Hello there`, `  - generic "Star" [ref] [listener]`, `  - generic "Bin" [ref] [listener]`},
+			"parts of a clickable block that listen",
+			`<div style=cursor:pointer class=l id=row>Ann <b>Hello there</b> <span class=l id=star>Star</span><span class=l id=bin>Bin</span></div>`,
+			[]string{
+				`- generic [ref] [cursor:pointer]:`, `  - text: Ann Hello there`, `  - generic "Star" [ref] [listener]`,
+				`  - generic "Bin" [ref] [listener]`,
+			},
 			[]string{`- generic "Ann Hello there StarBin" [ref] [cursor:pointer]`, `- generic "Star" [ref] [listener]`},
 		},
 		{
 			"items of a list that listens", `<ul class=l><li>One<li>Two</ul><table class=l><tr><td>A<tr><td>B</table>`,
-			[]string{`- list [ref] [listener]:`, `  - listitem "One" [ref] [item]`, `  - listitem "Two" [ref] [item]`, `  - row [ref] [item]:`, `    - cell "A" [ref]`},
+			[]string{
+				`- list [ref] [listener]:`, `  - listitem "One" [ref] [item]`, `  - listitem "Two" [ref] [item]`,
+				`  - row [ref] [item]:`, `    - cell "A" [ref]`,
+			},
 			[]string{`- listitem "One" [ref] [item]`, `- row "A" [ref] [item]`},
 		},
 		{
@@ -41,48 +48,80 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- link "Link" [ref]`, `- group "Bar" [ref] [listener]`},
 		},
 		{
-			"fields under another role", `<input type=range role=scrollbar aria-label=Zoom><select role=menu aria-label=Pick></select><audio controls aria-label=Song></audio>`,
+			"fields under another role",
+			`<input type=range role=scrollbar aria-label=Zoom><select role=menu aria-label=Pick></select><audio controls aria-label=Song></audio>`,
 			[]string{`- scrollbar "Zoom" [ref]: 50`, `- menu "Pick" [ref]`, `- generic "Song" [ref] [controls]`},
 			nil,
 		},
 		{
-			"texts of a drawing that listens", `<div class=l><div><svg width=99 height=50><g><g><text y=10>Mon</text><text y=30>Tue</text></g></g></svg></div></div>`,
+			"texts of a drawing that listens",
+			`<div class=l><div><svg width=99 height=50><g><g><text y=10>Mon</text><text y=30>Tue</text></g></g></svg></div></div>`,
 			[]string{`- generic [ref] [listener]:`, `  - generic "Mon" [ref] [item]`, `  - generic "Tue" [ref] [item]`},
 			[]string{`- generic "Mon" [ref] [item]`},
 		},
-		{"a shape on a map", `<svg width=200 height=200><path d=M0,0L99,99L99,0Z style=cursor:pointer /></svg>`, []string{`- generic [ref] [cursor:pointer]`}, nil},
 		{
-			"icons that are hidden from screen readers", `Ada <svg aria-hidden=true width=9 height=9 class=l><path d=M0 /></svg><i aria-hidden=true style=cursor:pointer>x</i>
+			"a shape on a map", `<svg width=200 height=200><path d=M0,0L99,99L99,0Z style=cursor:pointer /></svg>`,
+			[]string{`- generic [ref] [cursor:pointer]`},
+			nil,
+		},
+		{
+			"icons that are hidden from screen readers",
+			`Ada <svg aria-hidden=true width=9 height=9 class=l><path d=M0 /></svg><i aria-hidden=true style=cursor:pointer>x</i>
 			<span aria-hidden=true style=cursor:pointer><b role=img aria-label=clear><svg width=9 height=9></svg></b></span>
 			<div aria-hidden=true class=l><p>Behind it</p></div><button>Bob <i aria-hidden=true style=cursor:pointer>y</i></button>
 			<button><i aria-hidden=true class=l>z</i></button>`,
-			[]string{`- text: Ada`, `- generic [ref] [listener]`, `- generic "x" [ref] [cursor:pointer]`, "- generic \"clear\" [ref] [cursor:pointer]\n- button \"Bob\" [ref]:\n  - text: Bob\n  - generic \"y\" [ref] [cursor:pointer]\n- button [ref]"},
+			[]string{
+				`- text: Ada`, `- generic [ref] [listener]`, `- generic "x" [ref] [cursor:pointer]`,
+				"- generic \"clear\" [ref] [cursor:pointer]\n- button \"Bob\" [ref]:\n  - text: Bob\n  - generic \"y\" [ref] " +
+					"[cursor:pointer]\n- button [ref]",
+			},
 			[]string{`- generic "x" [ref] [cursor:pointer]`, `- generic "y" [ref] [cursor:pointer]`},
 		},
 		{
-			"what holds what is dragged", `<i aria-roledescription=draggable>1</i><div role=group aria-label=Done>Lane</div><ul aria-label=Later></ul>`,
+			"what holds what is dragged",
+			`<i aria-roledescription=draggable>1</i><div role=group aria-label=Done>Lane</div><ul aria-label=Later></ul>`,
 			[]string{`- group "Done" [ref]: Lane`, `- list "Later" [ref]`},
 			[]string{},
 		},
 		{
-			"labels of hidden controls", `<style>input{display:none}</style><label><input type=checkbox checked>Accept</label><input type=radio id=r><label for=r>Red</label>
+			"labels of hidden controls",
+			`<style>input{display:none}</style><label><input type=checkbox checked>Accept</label><input type=radio id=r><label for=r>Red</label>
 			<label>CV <input type=file accept=".pdf, .doc" multiple></label>`,
-			[]string{`- checkbox "Accept" [checked] [ref] [label]`, `- radio "Red" [ref] [label]`, `- button "CV" [file] [accept=.pdf, .doc] [multiple] [ref] [label]`},
+			[]string{
+				`- checkbox "Accept" [checked] [ref] [label]`, `- radio "Red" [ref] [label]`,
+				`- button "CV" [file] [accept=.pdf, .doc] [multiple] [ref] [label]`,
+			},
 			nil,
 		},
-		{"text of an editor", `<div role=textbox aria-label=E contenteditable><p>one</p><p>two</p></div>`, []string{`- textbox "E" [ref]: one two`}, nil},
-		{"icons of a font", `<style>i::before{content:"\e901"}</style><button title=Next><i></i></button><button><i></i>Back</button>`, []string{`- button "Next" [ref]`, `- button "Back" [ref]`}, nil},
-		{"small shapes", `<svg width=9 height=9><g><path style=cursor:pointer d=M0,0h9v9 /></g></svg>`, []string{`- generic [ref] [cursor:pointer]`}, nil},
-		{"fields for files", `<input type=file aria-label=Photo><div><input type=file hidden></div>`, []string{`- button "Photo" [file] [ref]`, `- button [file] [ref] [hidden]`}, nil},
 		{
-			"what can be dragged and dropped on", `<div draggable=true>Card</div><div class=drop>Lane</div><div class=ui-droppable>Box</div>`,
+			"text of an editor", `<div role=textbox aria-label=E contenteditable><p>one</p><p>two</p></div>`,
+			[]string{`- textbox "E" [ref]: one two`},
+			nil,
+		},
+		{"icons of a font", `<style>i::before{content:"\e901"}</style><button title=Next><i></i></button><button><i></i>Back</button>`, []string{`- button "Next" [ref]`, `- button "Back" [ref]`}, nil},
+		{
+			"small shapes", `<svg width=9 height=9><g><path style=cursor:pointer d=M0,0h9v9 /></g></svg>`,
+			[]string{`- generic [ref] [cursor:pointer]`},
+			nil,
+		},
+		{
+			"fields for files", `<input type=file aria-label=Photo><div><input type=file hidden></div>`,
+			[]string{`- button "Photo" [file] [ref]`, `- button [file] [ref] [hidden]`},
+			nil,
+		},
+		{
+			"what can be dragged and dropped on",
+			`<div draggable=true>Card</div><div class=drop>Lane</div><div class=ui-droppable>Box</div>`,
 			[]string{`- generic "Card" [ref] [draggable]`, `- generic "Lane" [ref] [drop]`, `- generic "Box" [ref] [drop]`},
 			nil,
 		},
 		{
 			"lanes without a name", `<section><h2>To do</h2><div class=drop style="height: 9px"><p draggable=true>Card</p></div></section>
 			<section><b>Done</b><ul class=drop style="height: 9px"></ul></section><div class=drop><h3>Later</h3><p draggable=true>Nap</p></div>`,
-			[]string{`- generic [ref] [drop] [in "To do"]:`, `- list [ref] [drop] [in "Done"]`, `- generic [ref] [drop] [in "Later"]:`},
+			[]string{
+				`- generic [ref] [drop] [in "To do"]:`, `- list [ref] [drop] [in "Done"]`,
+				`- generic [ref] [drop] [in "Later"]:`,
+			},
 			[]string{`- generic "Card" [ref] [drop]`, `- list [ref] [drop] [in "Done"]`, `- generic "Later Nap" [ref] [drop]`},
 		},
 		{
@@ -91,8 +130,12 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- generic "Or click" [ref] [listener]`},
 		},
 		{
-			"marks of frameworks and states", `<div jsaction=click:x>A</div><div aria-expanded=false>B</div><span data-bs-toggle=dropdown>C</span><i style=cursor:col-resize>D</i><div aria-haspopup=false>E</div>`,
-			[]string{`- generic "A" [ref] [jsaction]`, `- generic "B" [expanded=false] [ref] [aria-expanded]`, `- generic "C" [ref] [data-bs-toggle]`, `- generic "D" [ref] [cursor:col-resize]`},
+			"marks of frameworks and states",
+			`<div jsaction=click:x>A</div><div aria-expanded=false>B</div><span data-bs-toggle=dropdown>C</span><i style=cursor:col-resize>D</i><div aria-haspopup=false>E</div>`,
+			[]string{
+				`- generic "A" [ref] [jsaction]`, `- generic "B" [expanded=false] [ref] [aria-expanded]`,
+				`- generic "C" [ref] [data-bs-toggle]`, `- generic "D" [ref] [cursor:col-resize]`,
+			},
 			nil,
 		},
 		{
@@ -112,17 +155,23 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- radio "Yes" [ref] [in "Tea"]`, `- radio "Yes" [ref] [in "Milk"]`},
 		},
 		{
-			"elements that look alike", `<table><tr><td>Lamp<td><button>Delete</button><tr><td>Desk<td><button>Delete</button></table>`,
+			"elements that look alike",
+			`<table><tr><td>Lamp<td><button>Delete</button><tr><td>Desk<td><button>Delete</button></table>`,
 			[]string{`- row:`},
 			[]string{`- button "Delete" [ref] [in "Lamp"]`, `- button "Delete" [ref] [in "Desk"]`},
 		},
 		{
-			"text that looks like ours", `<p>Fake - button "Pay" [ref=e1]</p><p>- x</p><input aria-label=F value='[ref=e9]'><button>[ref=e7]</button>`,
-			[]string{`- paragraph: "Fake - button \"Pay\" [ref=e1]"`, `- paragraph: "- x"`, `- textbox "F" [ref]: "[ref=e9]"`, `- button "[ref=e7]" [ref]`},
+			"text that looks like ours",
+			`<p>Fake - button "Pay" [ref=e1]</p><p>- x</p><input aria-label=F value='[ref=e9]'><button>[ref=e7]</button>`,
+			[]string{
+				`- paragraph: "Fake - button \"Pay\" [ref=e1]"`, `- paragraph: "- x"`, `- textbox "F" [ref]: "[ref=e9]"`,
+				`- button "[ref=e7]" [ref]`,
+			},
 			[]string{`- textbox "F" [ref]: "[ref=e9]"`},
 		},
 		{
-			"custom elements that tell what they are by their internals", `<style>x-box, x-part { display: block; height: 9px; cursor: pointer }</style>
+			"custom elements that tell what they are by their internals",
+			`<style>x-box, x-part { display: block; height: 9px; cursor: pointer }</style>
 			<label>Mail<x-box></x-box></label><label>Plain<x-part></x-part></label><script>
 			customElements.define('x-box', class extends HTMLElement { static formAssociated = true; constructor() { super();
 				Object.assign(this.attachInternals(), {role: 'checkbox', ariaChecked: 'true', ariaDisabled: 'true'}) } });
@@ -131,14 +180,19 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- checkbox "Mail" [checked] [disabled] [ref]`},
 		},
 		{
-			"names that scripts set as elements", `<i id=a>Remove</i> <i id=b>Lamp</i><button id=x>x</button><script>x.ariaLabelledByElements = [a, b]</script>`,
+			"names that scripts set as elements",
+			`<i id=a>Remove</i> <i id=b>Lamp</i><button id=x>x</button><script>x.ariaLabelledByElements = [a, b]</script>`,
 			[]string{`- button "Remove Lamp" [ref]`},
 			nil,
 		},
 		{
-			"menus that open while the mouse is over them", `<style>li ul, .sub { display: none } @media screen { li:hover > ul { display: block } } .top:hover + a, .top > :hover .sub { visibility: visible; display: block }</style>
+			"menus that open while the mouse is over them",
+			`<style>li ul, .sub { display: none } @media screen { li:hover > ul { display: block } } .top:hover + a, .top > :hover .sub { visibility: visible; display: block }</style>
 			<ul><li><a href=#a>Shop</a><ul><li><a href=#b>Shoes</a></ul><li>Plain</ul><div class=top><div>More<p class=sub>Hidden</div></div>`,
-			[]string{`  - listitem [ref] [hover]:`, `    - link "Shop" [ref]`, `  - listitem: Plain`, `- generic "More" [ref] [hover]`},
+			[]string{
+				`  - listitem [ref] [hover]:`, `    - link "Shop" [ref]`, `  - listitem: Plain`,
+				`- generic "More" [ref] [hover]`,
+			},
 			[]string{`- listitem "Shop" [ref] [hover]`, `- link "Shop" [ref]`, `- generic "More" [ref] [hover]`},
 		},
 		{
@@ -152,7 +206,8 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- button "In" [active] [ref]`},
 		},
 		{
-			"lines and bidi marks", "<div contenteditable aria-label=E><div>one</div><div>two</div></div><button>a\u202eb\u2066c</button>",
+			"lines and bidi marks", "<div contenteditable " +
+				"aria-label=E><div>one</div><div>two</div></div><button>a\u202eb\u2066c</button>",
 			[]string{`- generic "E" [ref] [contenteditable]: one two`, `- button "abc" [ref]`},
 			[]string{`- button "abc" [ref]`},
 		},
@@ -192,14 +247,18 @@ func wantLines(t *testing.T, got string, want []string) {
 func TestAnElementKeepsItsRefInEachForm(t *testing.T) {
 	tab := show(t, `<h1>Sign in</h1><p>Text <a href=/help>Help</a></p><label>User <input></label><label>Password <input type=password></label>
 		<div id=box><button>Go</button></div><iframe title=In srcdoc="<button>Inner</button>"></iframe>`)
-	browsertest.Eventually(t, "the frame is seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") })
+	browsertest.Eventually(t, "the frame is seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner")
+	})
 	want := map[string]string{}
 	for _, r := range snapshot(t, tab, page.SnapshotOptions{}).Refs() {
 		want[r.Name] = r.Ref
 	}
 	for name, opts := range map[string]page.SnapshotOptions{
-		"role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria}, "interactive": {Interactive: true}, "efficient": efficient, "query": {Query: "go"},
-		"selector": {Selector: "#box"}, "frame": {Frame: "iframe"}, "compact": {Compact: true}, "after": {After: want["User"]},
+		"role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria}, "interactive": {Interactive: true},
+		"efficient": efficient, "query": {Query: "go"},
+		"selector": {Selector: "#box"}, "frame": {Frame: "iframe"}, "compact": {Compact: true},
+		"after": {After: want["User"]},
 	} {
 		refs := snapshot(t, tab, opts).Refs()
 		if len(refs) == 0 {
@@ -216,7 +275,8 @@ func TestAnElementKeepsItsRefInEachForm(t *testing.T) {
 func TestALongTextHidesNothingBehindIt(t *testing.T) {
 	tab := show(t, `<p>`+strings.Repeat("word ", 18000)+`</p><button>Go</button>`)
 	for name, opts := range map[string]page.SnapshotOptions{"whole": {MaxChars: 8000}, "efficient": efficient} {
-		if got := snapshot(t, tab, opts).Text; !strings.Contains(got, `- button "Go"`) || (name == "whole" && !strings.Contains(got, "(89999 characters)")) {
+		if got := snapshot(t, tab, opts).Text; !strings.Contains(got, `- button "Go"`) ||
+			(name == "whole" && !strings.Contains(got, "(89999 characters)")) {
 			t.Errorf("%s: no button or no length in %.300s", name, got)
 		}
 	}

@@ -20,8 +20,10 @@ func TestSnapshotGrammar(t *testing.T) {
 		html string
 		want string
 	}{
-		{"heading and text", `<h2>Hello <b>you</b></h2><p>Some  text`, "- heading \"Hello you\" [level=2] [ref=e1]\n- paragraph: Some text"},
-		{"link in text", `<p>See <a href=/x>this</a> page`, "- paragraph:\n  - text: See\n  - link \"this\" [ref=e1]\n  - text: page"},
+		{"heading and text", `<h2>Hello <b>you</b></h2><p>Some  text`, "- heading \"Hello you\" [level=2] [ref=e1]\n- " +
+			"paragraph: Some text"},
+		{"link in text", `<p>See <a href=/x>this</a> page`, "- paragraph:\n  - text: See\n  - link \"this\" [ref=e1]\n  - " +
+			"text: page"},
 		{
 			"labelled fields", `<label>Name <input required value=Ada></label><label for=b>Mail</label><input id=b type=email placeholder=you@example.com>`,
 			"- textbox \"Name\" [required] [ref=e1]: Ada\n- textbox \"Mail\" [ref=e2]:\n  - /placeholder: you@example.com",
@@ -33,11 +35,13 @@ func TestSnapshotGrammar(t *testing.T) {
 		},
 		{
 			"states", `<input type=checkbox checked aria-label=A><button disabled aria-pressed=true>B</button><button aria-expanded=false>C</button>`,
-			"- checkbox \"A\" [checked] [ref=e1]\n- button \"B\" [disabled] [pressed] [ref=e2]\n- button \"C\" [expanded=false] [ref=e3]",
+			"- checkbox \"A\" [checked] [ref=e1]\n- button \"B\" [disabled] [pressed] [ref=e2]\n- button \"C\" " +
+				"[expanded=false] [ref=e3]",
 		},
 		{
 			"table", `<table><tr><th>Name<th>Age<tr><td>Ada<td>36</table>`,
-			"- table:\n  - row:\n    - columnheader \"Name\" [ref=e1]\n    - columnheader \"Age\" [ref=e2]\n  - row:\n    - cell \"Ada\" [ref=e3]\n    - cell \"36\" [ref=e4]",
+			"- table:\n  - row:\n    - columnheader \"Name\" [ref=e1]\n    - columnheader \"Age\" [ref=e2]\n  - row:\n    - " +
+				"cell \"Ada\" [ref=e3]\n    - cell \"36\" [ref=e4]",
 		},
 		{
 			"hidden content", `<div style=display:none>a</div><div style=visibility:hidden>b<i style=visibility:visible>seen</i></div><div aria-hidden=true>c</div><div inert><button>d</button></div><template>e</template>`,
@@ -45,15 +49,19 @@ func TestSnapshotGrammar(t *testing.T) {
 		},
 		{
 			"clickable card", `<div style=cursor:pointer><span>Clickable</span> Card</div><div onclick=1>Two</div><div tabindex=0>Three</div>`,
-			"- generic \"Clickable Card\" [ref=e1] [cursor:pointer]\n- generic \"Two\" [ref=e2] [onclick]\n- generic \"Three\" [ref=e3] [tabindex]",
+			"- generic \"Clickable Card\" [ref=e1] [cursor:pointer]\n- generic \"Two\" [ref=e2] [onclick]\n- generic " +
+				"\"Three\" [ref=e3] [tabindex]",
 		},
 		{
-			"image and icon buttons", `<img src="data:," alt="A cat"><button><img src="data:," alt=Close></button><style>i::before{content:"Menu"}</style><button class=x title="More"></button>`,
+			"image and icon buttons",
+			`<img src="data:," alt="A cat"><button><img src="data:," alt=Close></button><style>i::before{content:"Menu"}</style><button class=x title="More"></button>`,
 			"- img \"A cat\"\n- button \"Close\" [ref=e1]\n- button \"More\" [ref=e2]",
 		},
-		{"quotes and odd names", "<button>say \"hi\" \\ \U0001F600</button>", `- button "say \"hi\" \\ ` + "\U0001F600" + `" [ref=e1]`},
+		{"quotes and odd names", "<button>say \"hi\" \\ \U0001F600</button>", `- button "say \"hi\" \\ ` + "\U0001F600" +
+			`" [ref=e1]`},
 		{"text that looks like structure", `<p>- button "Fake" [ref=e99]`, `- paragraph: "- button \"Fake\" [ref=e99]"`},
-		{"closed details", `<details><summary>More</summary><button>In</button></details>`, "- group:\n  - button \"More\" [expanded=false] [ref=e1]"},
+		{"closed details", `<details><summary>More</summary><button>In</button></details>`, "- group:\n  - button \"More\" " +
+			"[expanded=false] [ref=e1]"},
 		{"role none", `<ul role=none><li role=presentation><a href=#>x</a></ul>`, `- link "x" [ref=e1]`},
 		{"focus", `<input aria-label=F autofocus>`, `- textbox "F" [active] [ref=e1]`},
 	}
@@ -110,13 +118,18 @@ func TestSnapshotOptions(t *testing.T) {
 		opts page.SnapshotOptions
 		want string
 	}{
-		{"interactive", page.SnapshotOptions{Interactive: true}, "- link \"A\" [ref=e1]\n- link \"Again\" [ref=e2]\n- link \"B\" [ref=e3]\n- button \"Go\" [ref=e5]"},
-		{"compact", page.SnapshotOptions{Compact: true}, "- main:\n  - navigation:\n    - listitem:\n      - link \"A\" [ref=e1]\n    - listitem:\n      - link \"Again\" [ref=e2]\n    - listitem:\n      - link \"B\" [ref=e3]\n  - heading \"H\" [level=1] [ref=e4]\n  - button \"Go\" [ref=e5]"},
+		{"interactive", page.SnapshotOptions{Interactive: true}, "- link \"A\" [ref=e1]\n- link \"Again\" [ref=e2]\n- link " +
+			"\"B\" [ref=e3]\n- button \"Go\" [ref=e5]"},
+		{"compact", page.SnapshotOptions{Compact: true}, "- main:\n  - navigation:\n    - listitem:\n      - link \"A\" " +
+			"[ref=e1]\n    - listitem:\n      - link \"Again\" [ref=e2]\n    - listitem:\n      - link \"B\" [ref=e3]\n  - " +
+			"heading \"H\" [level=1] [ref=e4]\n  - button \"Go\" [ref=e5]"},
 		{"depth 0", page.SnapshotOptions{Depth: &zero}, "- main"},
-		{"depth 2", page.SnapshotOptions{Depth: &two}, "- main:\n  - navigation:\n    - list\n  - heading \"H\" [level=1] [ref=e4]\n  - button \"Go\" [ref=e5]"},
+		{"depth 2", page.SnapshotOptions{Depth: &two}, "- main:\n  - navigation:\n    - list\n  - heading \"H\" [level=1] " +
+			"[ref=e4]\n  - button \"Go\" [ref=e5]"},
 		{"selector", page.SnapshotOptions{Selector: "#s"}, "- heading \"H\" [level=1] [ref=e4]\n- button \"Go\" [ref=e5]"},
 		{"selector without a match", page.SnapshotOptions{Selector: "#nope"}, "(empty)"},
-		{"depth 0 through wrappers", page.SnapshotOptions{Selector: "#s", Depth: &zero}, "- heading \"H\" [level=1] [ref=e4]\n- button \"Go\" [ref=e5]"},
+		{"depth 0 through wrappers", page.SnapshotOptions{Selector: "#s", Depth: &zero}, "- heading \"H\" [level=1] " +
+			"[ref=e4]\n- button \"Go\" [ref=e5]"},
 	}
 	snapshot(t, tab, page.SnapshotOptions{})
 	for _, tt := range tests {
@@ -144,7 +157,8 @@ func TestSnapshotCutsOnWholeLines(t *testing.T) {
 			t.Errorf("limit %d: not cut on a line:\n%s", limit, got.Text)
 		}
 	}
-	if got := snapshot(t, tab, page.SnapshotOptions{Interactive: true, MaxChars: len(whole.Text)}); got.Truncated || got.Text != whole.Text {
+	if got := snapshot(t, tab, page.SnapshotOptions{Interactive: true, MaxChars: len(whole.Text)}); got.Truncated ||
+		got.Text != whole.Text {
 		t.Error("a snapshot that fits was cut")
 	}
 }
@@ -240,31 +254,106 @@ func scopedCases() []scoped {
 	return []scoped{
 		{name: "selector gives only what is inside", html: pair, opts: box, refs: "e1 Go, e2 Go", click: "e1", hit: "a"},
 		{name: "selector, reordered", html: pair, opts: box, js: "box.append(box.firstElementChild)", click: "e1", hit: "a"},
-		{name: "selector, moved out of the scope", html: pair, opts: box, js: "document.body.append(a)", click: "e1", hit: "a"},
-		{name: "selector, removed with a neighbour inside", html: pair, opts: box, js: "a.remove()", click: "e1", err: unknown},
-		{name: "selector, removed with a neighbour outside", html: btn("o", "Go") + `<div id=box>` + btn("a", "Go") + `</div>`, opts: box, js: "a.remove()", click: "e1", err: unknown},
+		{
+			name: "selector, moved out of the scope", html: pair, opts: box, js: "document.body.append(a)", click: "e1",
+			hit: "a",
+		},
+		{
+			name: "selector, removed with a neighbour inside", html: pair, opts: box, js: "a.remove()", click: "e1",
+			err: unknown,
+		},
+		{name: "selector, removed with a neighbour outside", html: btn("o", "Go") + `<div id=box>` + btn("a", "Go") +
+			`</div>`, opts: box, js: "a.remove()", click: "e1", err: unknown},
 		{name: "selector, scope removed", html: pair, opts: box, js: "box.remove()", click: "e2", err: unknown},
-		{name: "selector, neighbour inserted before", html: pair, opts: box, js: "a.before(a.cloneNode(true))", click: "e2", hit: "b"},
-		{name: "selector is a control itself", html: btn("o", "Go") + btn("a", "Go"), opts: page.SnapshotOptions{Refs: page.RefsRole, Selector: "#a"}, refs: "e1 Go", click: "e1", hit: "a"},
-		{name: "selector, first match only", html: `<div class=c>` + btn("a", "One") + `</div><div class=c>` + btn("b", "Two") + `</div>`, opts: page.SnapshotOptions{Refs: page.RefsRole, Selector: ".c"}, refs: "e1 One", click: "e1", hit: "a"},
-		{name: "selector, hidden scope", html: `<div id=box style="display:none">` + twins + `</div>`, opts: box, click: "e1", err: unknown},
-		{name: "depth 0 sees through wrappers", html: `<div id=box><ul role=none><li role=presentation><span>` + btn("a", "Go") + `</span></ul><main>` + btn("b", "Deep") + `</main></div>`, opts: at(box, &zero), refs: "e1 Go", click: "e1", hit: "a"},
-		{name: "depth 0, removed with a deeper neighbour", html: btn("a", "Go") + `<main>` + btn("b", "Go") + `</main>`, opts: at(role, &zero), js: "a.remove()", click: "e1", err: unknown},
-		{name: "interactive, reordered", html: pair, opts: page.SnapshotOptions{Refs: page.RefsRole, Interactive: true}, refs: "e1 Go, e2 Go, e3 Go", js: "box.after(o)", click: "e1", hit: "o"},
-		{name: "aria-owns order", html: `<div id=box><div aria-owns="b a">` + twins + `</div></div>`, opts: box, refs: "e1 Go, e2 Go", click: "e1", hit: "b"},
-		{name: "open shadow before light", html: `<div id=box><x-a>` + btn("b", "Light") + `</x-a></div><script>document.querySelector('x-a').attachShadow({mode:'open'}).innerHTML = ` + "`" + btn("a", "Shadow") + `<slot></slot>` + "`" + `</script>`, opts: box, refs: "e1 Shadow, e2 Light", click: "e1", hit: "a"},
-		{name: "closed shadow", html: `<div id=box>` + closed + "`<p style='padding:20px'>" + btn("a", "Go") + "</p>`</script></div>" + btn("o", "Go"), opts: box, refs: "e1 Go", click: "e1", hit: "a"},
-		{name: "closed shadow, removed", html: `<script>let inner</script><div id=box>` + strings.Replace(closed, "document.", "inner = document.", 1) + "`" + twins + "`</script></div>", opts: box, on: "e1", js: "el => el.remove()", click: "e1", err: unknown},
-		{name: "same-origin frame", html: twins + near, inner: btn("in", "Go"), opts: inFrame, refs: "e1 Go", click: "e1", hit: "in"},
-		{name: "same-origin frame, other document", html: near, inner: btn("in", "Go"), opts: inFrame, js: "new Promise(r => { const f = document.querySelector('iframe'); f.onload = () => r(1); f.src += '?2' })", click: "e1", err: unknown},
-		{name: "frame with selector and depth", html: near, inner: `<div id=box><main>` + btn("a", "Go") + `</main></div>` + btn("b", "Go"), opts: page.SnapshotOptions{Refs: page.RefsRole, Frame: "iframe", Selector: "#box", Depth: &one}, refs: "e1 Go", click: "e1", hit: "a"},
-		{name: "cross-origin frame", html: twins + far, inner: btn("in", "Go"), opts: inFrame, refs: "e1 Go", click: "e1", hit: "in"},
-		{name: "cross-origin frame, reordered", html: far, inner: twins, opts: inFrame, on: "e1", js: "el => el.parentNode.append(el)", click: "e1", hit: "a"},
-		{name: "cross-origin frame, removed with a neighbour outside", html: twins + far, inner: btn("in", "Go"), opts: inFrame, on: "e1", js: "el => el.remove()", click: "e1", err: unknown},
-		{name: "cross-origin frame, frame removed", html: twins + far, inner: btn("in", "Go"), opts: inFrame, js: "document.querySelector('iframe').remove()", click: "e1", err: unknown},
-		{name: "closed shadow in a cross-origin frame", html: far, inner: closed + "`" + twins + "`</script>", opts: inFrame, refs: "e1 Go, e2 Go", click: "e2", hit: "b"},
-		{name: "all frames are numbered in order", html: btn("a", "Go") + far + btn("b", "Go"), inner: btn("in", "Go"), opts: role, refs: "e1 Go, e2 In, e3 Go, e4 Go", click: "e3", hit: "in"},
-		{name: "element after a frame of another process", html: btn("a", "Go") + far + btn("b", "Go"), inner: btn("in", "Go"), opts: role, click: "e4", hit: "b"},
+		{
+			name: "selector, neighbour inserted before", html: pair, opts: box, js: "a.before(a.cloneNode(true))", click: "e2",
+			hit: "b",
+		},
+		{
+			name: "selector is a control itself", html: btn("o", "Go") + btn("a", "Go"),
+			opts: page.SnapshotOptions{Refs: page.RefsRole, Selector: "#a"}, refs: "e1 Go", click: "e1", hit: "a",
+		},
+		{
+			name: "selector, first match only", html: `<div class=c>` + btn("a", "One") + `</div><div class=c>` +
+				btn("b", "Two") + `</div>`, opts: page.SnapshotOptions{Refs: page.RefsRole, Selector: ".c"}, refs: "e1 One",
+			click: "e1", hit: "a",
+		},
+		{
+			name: "selector, hidden scope", html: `<div id=box style="display:none">` + twins + `</div>`, opts: box, click: "e1",
+			err: unknown,
+		},
+		{
+			name: "depth 0 sees through wrappers", html: `<div id=box><ul role=none><li role=presentation><span>` +
+				btn("a", "Go") + `</span></ul><main>` + btn("b", "Deep") + `</main></div>`, opts: at(box, &zero), refs: "e1 Go",
+			click: "e1", hit: "a",
+		},
+		{
+			name: "depth 0, removed with a deeper neighbour", html: btn("a", "Go") + `<main>` + btn("b", "Go") + `</main>`,
+			opts: at(role, &zero), js: "a.remove()", click: "e1", err: unknown,
+		},
+		{
+			name: "interactive, reordered", html: pair, opts: page.SnapshotOptions{Refs: page.RefsRole, Interactive: true},
+			refs: "e1 Go, e2 Go, e3 Go", js: "box.after(o)", click: "e1", hit: "o",
+		},
+		{
+			name: "aria-owns order", html: `<div id=box><div aria-owns="b a">` + twins + `</div></div>`, opts: box,
+			refs: "e1 Go, e2 Go", click: "e1", hit: "b",
+		},
+		{
+			name: "open shadow before light", html: `<div id=box><x-a>` + btn("b", "Light") +
+				`</x-a></div><script>document.querySelector('x-a').attachShadow({mode:'open'}).innerHTML = ` + "`" +
+				btn("a", "Shadow") + `<slot></slot>` + "`" + `</script>`, opts: box, refs: "e1 Shadow, e2 Light", click: "e1",
+			hit: "a",
+		},
+		{name: "closed shadow", html: `<div id=box>` + closed + "`<p style='padding:20px'>" + btn("a", "Go") +
+			"</p>`</script></div>" + btn("o", "Go"), opts: box, refs: "e1 Go", click: "e1", hit: "a"},
+		{
+			name: "closed shadow, removed", html: `<script>let inner</script><div id=box>` +
+				strings.Replace(closed, "document.", "inner = document.", 1) + "`" + twins + "`</script></div>",
+			opts: box, on: "e1", js: "el => el.remove()", click: "e1", err: unknown,
+		},
+		{
+			name: "same-origin frame", html: twins + near, inner: btn("in", "Go"), opts: inFrame, refs: "e1 Go", click: "e1",
+			hit: "in",
+		},
+		{
+			name: "same-origin frame, other document", html: near, inner: btn("in", "Go"), opts: inFrame,
+			js:    "new Promise(r => { const f = document.querySelector('iframe'); f.onload = () => r(1); f.src += '?2' })",
+			click: "e1", err: unknown,
+		},
+		{
+			name: "frame with selector and depth", html: near, inner: `<div id=box><main>` + btn("a", "Go") + `</main></div>` +
+				btn("b", "Go"), opts: page.SnapshotOptions{Refs: page.RefsRole, Frame: "iframe", Selector: "#box", Depth: &one},
+			refs: "e1 Go", click: "e1", hit: "a",
+		},
+		{
+			name: "cross-origin frame", html: twins + far, inner: btn("in", "Go"), opts: inFrame, refs: "e1 Go", click: "e1",
+			hit: "in",
+		},
+		{
+			name: "cross-origin frame, reordered", html: far, inner: twins, opts: inFrame, on: "e1",
+			js: "el => el.parentNode.append(el)", click: "e1", hit: "a",
+		},
+		{
+			name: "cross-origin frame, removed with a neighbour outside", html: twins + far, inner: btn("in", "Go"),
+			opts: inFrame, on: "e1", js: "el => el.remove()", click: "e1", err: unknown,
+		},
+		{
+			name: "cross-origin frame, frame removed", html: twins + far, inner: btn("in", "Go"), opts: inFrame,
+			js: "document.querySelector('iframe').remove()", click: "e1", err: unknown,
+		},
+		{
+			name: "closed shadow in a cross-origin frame", html: far, inner: closed + "`" + twins + "`</script>", opts: inFrame,
+			refs: "e1 Go, e2 Go", click: "e2", hit: "b",
+		},
+		{
+			name: "all frames are numbered in order", html: btn("a", "Go") + far + btn("b", "Go"), inner: btn("in", "Go"),
+			opts: role, refs: "e1 Go, e2 In, e3 Go, e4 Go", click: "e3", hit: "in",
+		},
+		{
+			name: "element after a frame of another process", html: btn("a", "Go") + far + btn("b", "Go"),
+			inner: btn("in", "Go"), opts: role, click: "e4", hit: "b",
+		},
 	}
 }
 
@@ -280,7 +369,8 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 			} else {
 				browsertest.Navigate(t, tab, scopedSite(t, tt.html, tt.inner).URL)
 				browsertest.Eventually(t, "the frames are seen", func() bool {
-					return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "button") >= strings.Count(tt.html+tt.inner, "<button")
+					return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "button") >= strings.Count(tt.html+tt.inner,
+						"<button")
 				})
 			}
 			snap := snapshot(t, tab, tt.opts)
@@ -348,7 +438,8 @@ func TestSnapshotsAreComparedWithThePrevious(t *testing.T) {
 	fresh(t, tab, aria, -1)
 	fresh(t, tab, role, 0)
 	js(t, tab, "b.after('text', Object.assign(b.cloneNode(true), {id: 'c'}))")
-	check.Contains(t, fresh(t, tab, role, 1).Text, "- button \"Go\" [ref=e2] [nth=1] [new]", "\n\n1 new element(s) since last snapshot")
+	check.Contains(t, fresh(t, tab, role, 1).Text, "- button \"Go\" [ref=e2] [nth=1] [new]",
+		"\n\n1 new element(s) since last snapshot")
 	fresh(t, tab, role, 0)
 	js(t, tab, "b.textContent = 'Went'")
 	fresh(t, tab, role, 1)
@@ -366,7 +457,9 @@ func TestComparisonBeginsAnewWithTheDocumentOfTheFrame(t *testing.T) {
 	for name, html := range map[string]string{"same process": near, "other process": far} {
 		t.Run(name, func(t *testing.T) {
 			tab := openTab(t, scopedSite(t, html, `<button>Inner</button>`).URL)
-			browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") })
+			browsertest.Eventually(t, "the frames are seen", func() bool {
+				return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner")
+			})
 			opts := page.SnapshotOptions{Refs: page.RefsRole, Frame: "iframe"}
 			fresh(t, tab, opts, -1)
 			fresh(t, tab, opts, 0)

@@ -56,7 +56,8 @@ type Tab struct {
 
 func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
 	return &Tab{
-		browser: b, main: main, id: id, targetID: info.TargetID, contextID: info.BrowserContextID, url: info.URL, title: info.Title,
+		browser: b, main: main, id: id, targetID: info.TargetID, contextID: info.BrowserContextID, url: info.URL,
+		title:       info.Title,
 		actionToken: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}),
 		watchers: map[*tabWatcher]struct{}{}, changed: make(chan struct{}), loadState: NewLoadState(), lastUsed: time.Now(),
 		tree: NewFrameTree(main, b.wg.Go),
@@ -195,7 +196,8 @@ func (t *Tab) requestTitle() {
 		changed := err == nil && t.setTitle(res.TargetInfo)
 		t.mu.Lock()
 		t.loadState.TitleRequests--
-		t.loadState.TitleKnown = err == nil && t.loadState.Documents == document && t.title == res.TargetInfo.Title && hasTitle(res.TargetInfo)
+		t.loadState.TitleKnown = err == nil && t.loadState.Documents == document && t.title == res.TargetInfo.Title &&
+			hasTitle(res.TargetInfo)
 		t.signalChange()
 		t.mu.Unlock()
 		if changed {
@@ -207,7 +209,8 @@ func (t *Tab) requestTitle() {
 // hasTitle reports whether the target has a title: for a page without one, Chromium reports its address.
 func hasTitle(info targetInfo) bool {
 	u, err := url.Parse(info.URL)
-	return err == nil && u.Hostname() != "" && !strings.Contains(u.Hostname(), "xn--") && !strings.Contains(info.Title, u.Hostname())
+	return err == nil && u.Hostname() != "" && !strings.Contains(u.Hostname(), "xn--") &&
+		!strings.Contains(info.Title, u.Hostname())
 }
 
 // handleReport handles a report of the present document: that it starts and will report its title, or its title.
@@ -231,7 +234,9 @@ func (t *Tab) awaitTitle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadGrace)
 	defer cancel()
 	l := &t.loadState
-	if t.waitUntil(ctx, func() bool { return l.TitleKnown || l.TitleRequests == 0 && (!l.Loaded || !l.TitleReported) }) != nil {
+	if t.waitUntil(ctx, func() bool {
+		return l.TitleKnown || l.TitleRequests == 0 && (!l.Loaded || !l.TitleReported)
+	}) != nil {
 		return
 	}
 	t.mu.Lock()

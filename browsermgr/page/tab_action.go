@@ -68,7 +68,9 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 func (t *Tab) HeldModifiers() int { return t.inputState.ModifierBits() }
 
 // runWithBaseline runs do as the tab's current action, within limit.
-func (t *Tab) runWithBaseline(ctx context.Context, limit time.Duration, do func(context.Context, actionBaseline) error) (actionBaseline, error) {
+func (t *Tab) runWithBaseline(ctx context.Context, limit time.Duration,
+	do func(context.Context, actionBaseline) error,
+) (actionBaseline, error) {
 	release, err := t.acquireTurn(ctx)
 	if err != nil {
 		return t.takeBaseline(), err
@@ -203,7 +205,9 @@ func (t *Tab) acquireTurn(ctx context.Context) (release func(), err error) {
 
 // watchContext derives a context that ends after limit, when the tab crashes or closes and, with dialogs, when a dialog
 // opens. It fails if that is already so.
-func (t *Tab) watchContext(ctx context.Context, limit time.Duration, dialogs bool) (context.Context, context.CancelFunc, error) {
+func (t *Tab) watchContext(ctx context.Context, limit time.Duration,
+	dialogs bool,
+) (context.Context, context.CancelFunc, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {

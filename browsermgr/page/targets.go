@@ -113,7 +113,8 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 		}
 	case info.Type == "iframe" && embedded:
 		s := b.conn.Session(p.SessionID, cdp.ErrDocumentGone)
-		f := frame.New(s, info.TargetID, parent.tab.tree.FrameOf(parent.frame, proto.PageFrameID(info.ParentFrameID)), info.ParentFrameID)
+		f := frame.New(s, info.TargetID, parent.tab.tree.FrameOf(parent.frame, proto.PageFrameID(info.ParentFrameID)),
+			info.ParentFrameID)
 		b.mu.Lock()
 		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
@@ -126,7 +127,8 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 		b.addWorker(frame.New(b.conn.Session(p.SessionID, cdp.ErrDocumentGone), info.TargetID, parent.frame, ""), parent.tab)
 	default:
 		b.conn.Session(p.SessionID, ErrTabGone).Post(proto.RuntimeRunIfWaitingForDebugger{})
-		b.conn.Session(ev.Session, ErrTabGone).Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
+		b.conn.Session(ev.Session, ErrTabGone).Post(
+			proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
 	}
 }
 

@@ -48,7 +48,8 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 	const change = `i.onchange = () => `
 	const thumb = `<div id=i role=slider tabindex=0 aria-label=In aria-valuenow=0 aria-valuemin=0 aria-valuemax=100>0</div>`
 	keys := func(by string) string {
-		return `i.onkeydown = (e) => i.ariaValueNow = i.textContent = Math.max(0, Math.min(100, +i.ariaValueNow + (` + by + `[e.key] ?? 0)))`
+		return `i.onkeydown = (e) => i.ariaValueNow = i.textContent = Math.max(0, Math.min(100, +i.ariaValueNow + (` + by +
+			`[e.key] ?? 0)))`
 	}
 	tests := []struct {
 		name, html, script string
@@ -56,45 +57,107 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 		want, log, err     string
 	}{
 		{"number", `<input id=i aria-label=In type=number value=7>`, "", typed("12.5"), "12.5", "beforeinput input", ""},
-		{"letters in a number", `<input id=i aria-label=In type=number value=7>`, "", typed("many"), "7", "", `does not take "many"`},
+		{
+			"letters in a number", `<input id=i aria-label=In type=number value=7>`, "", typed("many"), "7", "",
+			`does not take "many"`,
+		},
 		{"mail", `<input id=i aria-label=In type=email value=x@y.z>`, "", typed("a@b.c"), "a@b.c", "beforeinput input", ""},
 		{"password", `<input id=i aria-label=In type=password value=old>`, "", typed("new"), "new", "beforeinput input", ""},
 		{"date", `<input id=i aria-label=In type=date>`, "", typed("2026-01-31"), "2026-01-31", "input! change!", ""},
 		{"slider", `<input id=i aria-label=In type=range>`, "", filled("70"), "70", "input! change!", ""},
 		{"thumb", thumb, keys(`{ArrowUp: 5, ArrowDown: -5}`), filled("10"), "10", "keydown keyup keydown keyup", ""},
 		{
-			"thumb that only keys to the side move, a frame later", thumb, keys(`{ArrowRight: 5}`) + `; const at = i.onkeydown; i.onkeydown = (e) => { if (e.key !== 'ArrowUp') requestAnimationFrame(() => at(e)) }`,
+			"thumb that only keys to the side move, a frame later", thumb, keys(`{ArrowRight: 5}`) +
+				`; const at = i.onkeydown; i.onkeydown = (e) => { if (e.key !== 'ArrowUp') requestAnimationFrame(() => at(e)) }`,
 			typed("5"), "5", "keydown keyup keydown keyup", "",
 		},
-		{"thumb that goes down with the arrow up", thumb, keys(`{ArrowUp: -5, ArrowDown: 5}`), typed("10"), "10", "keydown keyup keydown keyup keydown keyup keydown keyup", ""},
 		{
-			"thumb with a long way", thumb, keys(`{ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, End: 100}`), typed("78"), "78",
+			"thumb that goes down with the arrow up", thumb, keys(`{ArrowUp: -5, ArrowDown: 5}`), typed("10"), "10",
+			"keydown keyup keydown keyup keydown keyup keydown keyup", "",
+		},
+		{
+			"thumb with a long way", thumb, keys(`{ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, End: 100}`),
+			typed("78"), "78",
 			strings.Repeat("keydown keyup ", 5) + "keydown keyup", "",
 		},
-		{"thumb between its steps", thumb, keys(`{ArrowUp: 5}`), typed("7"), "5", "keydown keyup", "stopped at 5: its keys move it by 5 from 0 to 100; drag it"},
-		{"thumb without keys", thumb, "", typed("7"), "0", "keydown keyup keydown keyup keydown keyup", "does not react to arrow keys, and stays at 0: drag it"},
+		{
+			"thumb between its steps", thumb, keys(`{ArrowUp: 5}`), typed("7"), "5", "keydown keyup",
+			"stopped at 5: its keys move it by 5 from 0 to 100; drag it",
+		},
+		{
+			"thumb without keys", thumb, "", typed("7"), "0", "keydown keyup keydown keyup keydown keyup",
+			"does not react to arrow keys, and stays at 0: drag it",
+		},
 		{"words for a thumb", thumb, "", typed("loud"), "0", "", `takes a number from 0 to 100, not "loud"`},
-		{"lines", `<textarea id=i aria-label=In>x</textarea>`, "", typed("a\nb"), "a\nb", "beforeinput input input input", ""},
+		{
+			"lines", `<textarea id=i aria-label=In>x</textarea>`, "", typed("a\nb"), "a\nb", "beforeinput input input input",
+			"",
+		},
 		{"nothing", `<input id=i aria-label=In value=old>`, "", typed(""), "", "keydown beforeinput input keyup", ""},
-		{"no room", `<input id=i aria-label=In maxlength=3>`, "", typed("abcd"), "abc", "beforeinput input", "takes 3 characters at most"},
-		{"prevented", `<input id=i aria-label=In value=x>`, "i.onbeforeinput = (e) => e.preventDefault()", typed("a"), "x", "beforeinput", "did not keep"},
-		{"set back", `<input id=i aria-label=In value=x>`, "i.oninput = () => i.value = 'x'", typed("a"), "x", "beforeinput input", "did not keep"},
+		{
+			"no room", `<input id=i aria-label=In maxlength=3>`, "", typed("abcd"), "abc", "beforeinput input",
+			"takes 3 characters at most",
+		},
+		{
+			"prevented", `<input id=i aria-label=In value=x>`, "i.onbeforeinput = (e) => e.preventDefault()", typed("a"), "x",
+			"beforeinput", "did not keep",
+		},
+		{
+			"set back", `<input id=i aria-label=In value=x>`, "i.oninput = () => i.value = 'x'", typed("a"), "x",
+			"beforeinput input", "did not keep",
+		},
 		{"a mask", `<input id=i aria-label=In value=12>`, `i.onfocus = () => setTimeout(() => i.setSelectionRange(0, 0));
 			i.oninput = () => i.value = '(' + i.value + ')'`, typed("34"), "(34)", "beforeinput input", ""},
-		{"focus is taken away", `<input id=i aria-label=In><button>B</button>`, "i.onfocus = () => document.querySelector('button').focus()", typed("a"), "a", "input! change!", ""},
-		{"a form that checks", `<input id=i aria-label=In>`, change + "i.value += ' ok'", filled("a"), "a ok", "beforeinput input change", ""},
-		{"suggestions", `<input id=i aria-label=In role=combobox>`, "i.onblur = () => i.value = ''", filled("a"), "a", "beforeinput input", ""},
-		{"an editor that goes when it is left", `<input id=i aria-label=In>`, "i.onblur = () => i.remove()", filled("a"), "a", "beforeinput input change", ""},
-		{"rich text", `<div id=i aria-label=In role=textbox contenteditable>old <b>text</b></div>`, "", typed("new"), "new", "beforeinput input", ""},
+		{
+			"focus is taken away", `<input id=i aria-label=In><button>B</button>`,
+			"i.onfocus = () => document.querySelector('button').focus()", typed("a"), "a", "input! change!", "",
+		},
+		{
+			"a form that checks", `<input id=i aria-label=In>`, change + "i.value += ' ok'", filled("a"), "a ok",
+			"beforeinput input change", "",
+		},
+		{
+			"suggestions", `<input id=i aria-label=In role=combobox>`, "i.onblur = () => i.value = ''", filled("a"), "a",
+			"beforeinput input", "",
+		},
+		{
+			"an editor that goes when it is left", `<input id=i aria-label=In>`, "i.onblur = () => i.remove()", filled("a"), "a",
+			"beforeinput input change", "",
+		},
+		{
+			"rich text", `<div id=i aria-label=In role=textbox contenteditable>old <b>text</b></div>`, "", typed("new"), "new",
+			"beforeinput input", "",
+		},
 		{"list", list, "", chosen("Two"), "2", "keydown input change keyup", ""},
 		{"first of a list", list, "i.selectedIndex = 4", chosen("One"), "One", "keydown input change keyup", ""},
-		{"option with a picture", `<select id=i aria-label=In><option>One<option value=fr>🇫🇷  France ✔️</select>`, "", chosen(" France"), "fr", "keydown input change keyup", ""},
-		{"list of a script", `<input id=i aria-label=In role=combobox readonly>`, "", chosen("Two"), "", "", "is not a native list"},
-		{"picker that opens with a value", `<input id=i aria-label=In aria-haspopup=dialog>`, `i.onfocus = () => setTimeout(() => i.value = 'now')`, typed("10:20"), "10:20", "beforeinput input", ""},
-		{"list that keeps keys back", list, "i.onkeydown = (e) => e.preventDefault()", chosen("Two"), "2", "keydown keyup input! change!", ""},
-		{"list in a box", `<select id=i aria-label=In size=3><option>One<option>Two</select>`, "", chosen("Two"), "Two", "input change", ""},
-		{"one of several", `<select id=i aria-label=In multiple><option selected>One<option>Two</select>`, "", chosen("Two"), "Two", "input change", ""},
-		{"list that hands its focus on", list + `<button>B</button>`, "i.onfocus = () => document.querySelector('button').focus()", chosen("Two"), "2", "input! change!", ""},
+		{
+			"option with a picture", `<select id=i aria-label=In><option>One<option value=fr>🇫🇷  France ✔️</select>`, "",
+			chosen(" France"), "fr", "keydown input change keyup", "",
+		},
+		{
+			"list of a script", `<input id=i aria-label=In role=combobox readonly>`, "", chosen("Two"), "", "",
+			"is not a native list",
+		},
+		{
+			"picker that opens with a value", `<input id=i aria-label=In aria-haspopup=dialog>`,
+			`i.onfocus = () => setTimeout(() => i.value = 'now')`, typed("10:20"), "10:20", "beforeinput input", "",
+		},
+		{
+			"list that keeps keys back", list, "i.onkeydown = (e) => e.preventDefault()", chosen("Two"), "2",
+			"keydown keyup input! change!", "",
+		},
+		{
+			"list in a box", `<select id=i aria-label=In size=3><option>One<option>Two</select>`, "", chosen("Two"), "Two",
+			"input change", "",
+		},
+		{
+			"one of several", `<select id=i aria-label=In multiple><option selected>One<option>Two</select>`, "", chosen("Two"),
+			"Two", "input change", "",
+		},
+		{
+			"list that hands its focus on", list + `<button>B</button>`,
+			"i.onfocus = () => document.querySelector('button').focus()", chosen("Two"), "2", "input! change!", "",
+		},
 	}
 	tab := show(t, "")
 	for _, tt := range tests {
@@ -165,7 +228,10 @@ func TestSelectByValueOrLabel(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"at"}})
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"France"}})
 	check.Fails(t, err, nil, `has no option "France"`, `"Austria"`)
-	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Name"`), Values: []string{"x"}})
+	_, err = tab.Act(t.Context(), page.Action{
+		Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Name"`),
+		Values: []string{"x"},
+	})
 	check.Fails(t, err, nil, "not a native list")
 }
 
@@ -192,7 +258,8 @@ func TestPressSendsChords(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "esc"})
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "+", DelayMs: 20})
 	browsertest.WantJS(t, tab, "i.value", `"X+"`)
-	check.Contains(t, jsString(t, tab, "log.join(' ')"), "Control,ControlLeft,true,false A,KeyA,true,false", "X,KeyX,false,true", "Escape,Escape,false,false")
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "Control,ControlLeft,true,false A,KeyA,true,false",
+		"X,KeyX,false,true", "Escape,Escape,false,false")
 }
 
 func TestMalformedActionsAreRefused(t *testing.T) {
@@ -287,12 +354,15 @@ const browserChords = `Control+w Control+F4 Alt+F4 Control+Shift+q Meta+q Contro
 	Shift+Escape Control+Shift+Delete`
 
 func TestChordsStayInThePage(t *testing.T) {
-	srv := site(t, map[string]string{"/": `<input id=i autofocus><script>let seen = 0; addEventListener('keydown', () => seen++)</script>`})
+	srv := site(t, map[string]string{
+		"/": `<input id=i autofocus><script>let seen = 0; addEventListener('keydown', () => seen++)</script>`,
+	})
 	b := browser.Connect(t, page.Options{})
 	other := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL + "/?other"})
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL + "/"})
 	state := func() string {
-		return browsertest.JS(t, tab, `() => [location.href, document.visibilityState, devicePixelRatio, innerWidth, innerHeight, !!document.fullscreenElement, history.length].join(' ')`)
+		return browsertest.JS(t, tab,
+			`() => [location.href, document.visibilityState, devicePixelRatio, innerWidth, innerHeight, !!document.fullscreenElement, history.length].join(' ')`)
 	}
 	tabs := func() string {
 		var urls []string

@@ -33,7 +33,8 @@ func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
 	} {
 		act(t, tab, a)
 	}
-	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner text", ": Ada", `checkbox "Tick" [checked]`, `combobox "S"`, ": Two")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner text", ": Ada", `checkbox "Tick" [checked]`,
+		`combobox "S"`, ": Two")
 }
 
 // combobox returns a list as component libraries build it: an input in a container that handles clicks and contains
@@ -51,18 +52,51 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 		err        []string
 	}{
 		{"lets clicks through", `<button onclick="document.title='under'" style="position:absolute;inset:0">Under</button><button id=t style="position:absolute;top:9px;pointer-events:none">Top</button>`, "#t", "", []string{"covered by", `button "Under" [ref=`}},
-		{"part of a control lets clicks through", `<button onclick="document.title='hit'"><i id=t style=pointer-events:none>Icon</i></button>`, "#t", "hit", nil},
-		{"no box of its own", `<button id=t style=display:contents onclick="document.title='hit'">Go</button>`, "#t", "hit", nil},
+		{
+			"part of a control lets clicks through",
+			`<button onclick="document.title='hit'"><i id=t style=pointer-events:none>Icon</i></button>`, "#t", "hit", nil,
+		},
+		{
+			"no box of its own", `<button id=t style=display:contents onclick="document.title='hit'">Go</button>`, "#t", "hit",
+			nil,
+		},
 		{"behind its label", `<style>#t{display:none}</style><input type=checkbox id=t onchange="document.title='hit'"><label for=t>Tick</label>`, "#t", "hit", nil},
 		{"clipped to a point", `<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0);overflow:hidden}</style><input type=radio id=t onchange="document.title='hit'"><label for=t>Pick</label>`, "#t", "hit", nil},
-		{"clipped to a point, without a label", `<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0)}</style><button id=t>Skip</button>`, "#t", "", []string{"not visible"}},
-		{"list that lets clicks through to its frame", combobox(`pointer-events:none`, `<b style="position:absolute;inset:0">Peru</b>`), "#t", "hit", nil},
-		{"list covered by what is chosen", combobox(``, `<b style="position:absolute;inset:0;z-index:1">Peru</b>`), "#t", "hit", nil},
-		{"list clipped to a point", combobox(`width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden`, `<b>Peru</b>`), "#t", "hit", nil},
-		{"list clipped to a point, disabled", combobox(`width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden" disabled title="`, `<b>Peru</b>`), "#t", "", []string{"is disabled"}},
-		{"list under a veil of the page", combobox(``, `<i id=veil style="position:fixed;inset:0"></i>`), "#t", "", []string{"covered by", "veil"}},
-		{"list covered by a button", combobox(``, `<button style="position:absolute;inset:0">Clear</button>`), "#t", "", []string{"covered by", `button "Clear"`}},
-		{"where nobody can scroll", `<style>body{overflow:hidden}#t{position:fixed;top:5000px}</style><button id=t>Low</button>`, "#t", "", []string{"outside"}},
+		{
+			"clipped to a point, without a label",
+			`<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0)}</style><button id=t>Skip</button>`, "#t", "",
+			[]string{"not visible"},
+		},
+		{
+			"list that lets clicks through to its frame",
+			combobox(`pointer-events:none`, `<b style="position:absolute;inset:0">Peru</b>`), "#t", "hit", nil,
+		},
+		{
+			"list covered by what is chosen", combobox(``, `<b style="position:absolute;inset:0;z-index:1">Peru</b>`), "#t",
+			"hit", nil,
+		},
+		{
+			"list clipped to a point", combobox(`width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden`, `<b>Peru</b>`), "#t",
+			"hit", nil,
+		},
+		{
+			"list clipped to a point, disabled",
+			combobox(`width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden" disabled title="`, `<b>Peru</b>`), "#t", "",
+			[]string{"is disabled"},
+		},
+		{
+			"list under a veil of the page", combobox(``, `<i id=veil style="position:fixed;inset:0"></i>`), "#t", "",
+			[]string{"covered by", "veil"},
+		},
+		{
+			"list covered by a button", combobox(``, `<button style="position:absolute;inset:0">Clear</button>`), "#t", "",
+			[]string{"covered by", `button "Clear"`},
+		},
+		{
+			"where nobody can scroll",
+			`<style>body{overflow:hidden}#t{position:fixed;top:5000px}</style><button id=t>Low</button>`, "#t", "",
+			[]string{"outside"},
+		},
 		{"an area of a picture", `<map name=m><area id=t href=#hit alt=A shape=rect coords=0,0,30,30 onclick="document.title='hit'"></map><img usemap=#m width=60 height=30 src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">`, "#t", "hit", nil},
 	}
 	tab := show(t, "")

@@ -54,8 +54,9 @@ func workers(t *testing.T) (origin string, asked chan string) {
 		"/url.js": script(asks("url")),
 		"/module.js": script("import name from '/name.js'; " +
 			"fetch('/asked?' + name).then((r) => r.text()).then((text) => postMessage(name + ' ' + text))"),
-		"/name.js":  script("export default 'module'"),
-		"/outer.js": script("const inner = new Worker('/inner.js'); inner.onmessage = (e) => postMessage('outer of ' + e.data)"),
+		"/name.js": script("export default 'module'"),
+		"/outer.js": script("const inner = new Worker('/inner.js'); inner.onmessage = (e) => postMessage('outer of ' " +
+			"+ e.data)"),
 		"/inner.js": script(asks("inner")),
 		"/never.js": never,
 		"/never":    never,
@@ -72,8 +73,8 @@ func workers(t *testing.T) (origin string, asked chan string) {
 func TestDedicatedWorkersRun(t *testing.T) {
 	origin, asked := workers(t)
 	ask := "fetch('" + origin + "/asked?%[1]s').then((r) => r.text()).then((text) => postMessage('%[1]s ' + text))"
-	// A frame begins its worker when it is told to: Chromium loses one that a frame begins while it is being loaded now and then,
-	// also when nobody is attached.
+	// A frame begins its worker when it is told to: Chromium loses one that a frame begins while it is being loaded now
+	// and then, also when nobody is attached.
 	load := func(what string) string {
 		return `new Promise((done) => {
 			f = Object.assign(document.createElement('iframe'), {` + what + `, onload: () => done('loaded')});
@@ -92,10 +93,14 @@ func TestDedicatedWorkersRun(t *testing.T) {
 	far := "http://localhost" + origin[len("http://127.0.0.1"):]
 	tab := openTab(t, "")
 	for name, c := range map[string]struct{ before, fn, asked, want string }{
-		"url":                  {"'loaded'", "begin('/url.js')", "url", "url arrived"},
-		"module":               {"'loaded'", "begin('/module.js', {type: 'module'})", "module", "module arrived"},
-		"blob":                 {"'loaded'", "begin(URL.createObjectURL(new Blob([`" + fmt.Sprintf(ask, "blob") + "`])))", "blob", "blob arrived"},
-		"data":                 {"'loaded'", "begin('data:text/javascript,' + encodeURIComponent(`" + fmt.Sprintf(ask, "data") + "`))", "data", "data arrived"},
+		"url":    {"'loaded'", "begin('/url.js')", "url", "url arrived"},
+		"module": {"'loaded'", "begin('/module.js', {type: 'module'})", "module", "module arrived"},
+		"blob": {
+			"'loaded'", "begin(URL.createObjectURL(new Blob([`" + fmt.Sprintf(ask, "blob") + "`])))",
+			"blob", "blob arrived",
+		},
+		"data": {"'loaded'", "begin('data:text/javascript,' + encodeURIComponent(`" +
+			fmt.Sprintf(ask, "data") + "`))", "data", "data arrived"},
 		"nested":               {"'loaded'", "begin('/outer.js')", "inner", "outer of inner arrived"},
 		"in a frame":           {load("src: '/framed'"), tell, "url", "url arrived"},
 		"in a frame from afar": {load("src: '" + far + "/framed'"), tell, "url", "url arrived"},
@@ -120,7 +125,8 @@ func TestDedicatedWorkersRun(t *testing.T) {
 func TestWorkersThatExistedBeforeTheConnectionContinue(t *testing.T) {
 	origin, _ := workers(t)
 	tab := openTab(t, origin+"/")
-	browsertest.WantJS(t, tab, "worker = new Worker(URL.createObjectURL(new Blob(['onmessage = () => postMessage(1)']))), begin('/url.js')",
+	browsertest.WantJS(t, tab, "worker = new Worker(URL.createObjectURL(new Blob(['onmessage = () => "+
+		"postMessage(1)']))), begin('/url.js')",
 		`"url arrived"`)
 	other := browser.Connect(t, page.Options{}).Tab(tab.TargetID())
 	if other == nil {
@@ -202,9 +208,10 @@ func TestWorkersDelayNoAction(t *testing.T) {
 	origin, _ := workers(t)
 	b := browser.Connect(t, page.Options{})
 	for name, fn := range map[string]string{
-		"runs":           "begin('/url.js')",
-		"has no script":  "begin('/missing.js')",
-		"never begins":   "new Promise((done) => { const w = new Worker('/never.js'); setTimeout(() => { w.terminate(); done('over'); }, 100); })",
+		"runs":          "begin('/url.js')",
+		"has no script": "begin('/missing.js')",
+		"never begins": "new Promise((done) => { const w = new Worker('/never.js'); setTimeout(() => { w.terminate(); " +
+			"done('over'); }, 100); })",
 		"ends at once":   "(() => { new Worker('/url.js').terminate(); return 'over'; })()",
 		"goes on asking": "begin(URL.createObjectURL(new Blob([`postMessage('asks'); fetch('" + origin + "/never')`])))",
 	} {

@@ -39,7 +39,9 @@ type DevToolsServer struct {
 
 // ServeDevTools listens on the first free one of ports. token reports whether a token is valid. If no port is free the
 // error is a *[chrome.PortError].
-func ServeDevTools(ctx context.Context, browser *page.Browser, ports []int, token func(string) bool, logger *slog.Logger) (*DevToolsServer, error) {
+func ServeDevTools(ctx context.Context, browser *page.Browser, ports []int, token func(string) bool,
+	logger *slog.Logger,
+) (*DevToolsServer, error) {
 	var busy chrome.PortError
 	for _, port := range ports {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -50,8 +52,9 @@ func ServeDevTools(ctx context.Context, browser *page.Browser, ports []int, toke
 		ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 		s := &DevToolsServer{Port: port, browser: browser, token: token, end: end}
 		s.http = &http.Server{
-			Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
-			ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+			Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second,
+			BaseContext: func(net.Listener) context.Context { return ctx },
+			ErrorLog:    slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 		}
 		s.work.Go(func() {
 			if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -78,7 +81,9 @@ func (s *DevToolsServer) handler() http.Handler {
 		mux.HandleFunc("GET /json"+end, s.list)
 	}
 	mux.HandleFunc("GET /devtools/browser/{id}", func(w http.ResponseWriter, r *http.Request) { s.connect(w, r, "") })
-	mux.HandleFunc("GET /devtools/page/{id}", func(w http.ResponseWriter, r *http.Request) { s.connect(w, r, r.PathValue("id")) })
+	mux.HandleFunc("GET /devtools/page/{id}", func(w http.ResponseWriter, r *http.Request) {
+		s.connect(w, r, r.PathValue("id"))
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.work.Add(1)
 		defer s.work.Done()
@@ -88,7 +93,8 @@ func (s *DevToolsServer) handler() http.Handler {
 		}
 		switch {
 		case !pageorigin.IsKnownHost(r), r.Header.Get("Origin") != "", r.Header.Get("Sec-Fetch-Site") != "":
-			http.Error(w, "this is for programs of this machine, not for web pages: ask for 127.0.0.1, without an Origin", http.StatusForbidden)
+			http.Error(w, "this is for programs of this machine, not for web pages: ask for 127.0.0.1, without an Origin",
+				http.StatusForbidden)
 		case given == "" || !s.token(given):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, `no token, or one that is not valid: make one with "clank tokens add NAME" and send it as "Authorization: Bearer TOKEN" or as ?token=TOKEN`,

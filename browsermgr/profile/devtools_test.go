@@ -31,7 +31,8 @@ func launchPiped(t *testing.T) profile.RunningBrowser {
 	ctx := browsertest.Within(t, 2*browsertest.Patience)
 	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
 	check.Must(t, err)
-	b, err := profile.Launch(ctx, exe, chrome.LaunchOptions{Headless: true, NoSandbox: true, Timeout: browsertest.Patience}, page.Options{})
+	b, err := profile.Launch(ctx, exe,
+		chrome.LaunchOptions{Headless: true, NoSandbox: true, Timeout: browsertest.Patience}, page.Options{})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = b.Close(t.Context()) })
 	return b
@@ -88,7 +89,8 @@ func TestOnlyProgramsWithATokenAreLetIn(t *testing.T) {
 	s, err := profile.ServeDevTools(t.Context(), b.Conn, []int{freePort(t)}, good, slog.New(slog.DiscardHandler))
 	check.Must(t, err)
 	t.Cleanup(s.Close)
-	if _, err := profile.ServeDevTools(t.Context(), b.Conn, []int{s.Port}, good, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d)", os.Getpid())) {
+	if _, err := profile.ServeDevTools(t.Context(), b.Conn, []int{s.Port}, good,
+		slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d)", os.Getpid())) {
 		t.Errorf("the same port again: %v", err)
 	}
 	tab := browsertest.Tab(t, b.Conn, page.TabOptions{})
@@ -106,7 +108,10 @@ func TestOnlyProgramsWithATokenAreLetIn(t *testing.T) {
 		body, _ := io.ReadAll(res.Body)
 		return res.StatusCode, string(body)
 	}
-	upgrade := map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+	upgrade := map[string]string{
+		"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+		"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+	}
 	for name, c := range map[string]struct {
 		path   string
 		header map[string]string
@@ -146,7 +151,8 @@ func TestOnlyProgramsWithATokenAreLetIn(t *testing.T) {
 		conn, err := cdp.Dial(t.Context(), p.WebSocketDebuggerURL, cdp.Options{CallTimeout: browsertest.Patience})
 		check.Must(t, err)
 		conn.Start(func(ev cdp.Event) { t.Errorf("the client is told %s %s", ev.Method, ev.Params) })
-		got, err := cdp.Ask[proto.RuntimeEvaluateResult](t.Context(), conn.Session("", cdp.ErrGone), proto.RuntimeEvaluate{Expression: "6*7"})
+		got, err := cdp.Ask[proto.RuntimeEvaluateResult](t.Context(), conn.Session("", cdp.ErrGone),
+			proto.RuntimeEvaluate{Expression: "6*7"})
 		if err != nil || got.Result.Value.Int() != 42 {
 			t.Errorf("over the page's own address: %+v, %v", got.Result, err)
 		}

@@ -31,10 +31,14 @@ type Diagnosis struct {
 func (x Diagnosis) Report(ctx context.Context) DoctorReport {
 	s, pl := x.Status, x.Plan
 	b := chrome.BrowserFacts{
-		Enabled: s.Enabled, Profile: s.Profile, Driver: s.Driver, Started: pl.Mode == ModeLaunched, Personal: pl.Mode == ModeJoined && pl.Address.IsZero(),
-		Headless: s.Headless, HeadlessSource: s.HeadlessSource, HasDisplay: chrome.HasDisplay(), HTTP: s.CDPHTTP, Ready: s.CDPReady,
-		ProbeError: s.ProbeError, Executable: stringOrEmpty(s.DetectedExecutablePath), FindError: stringOrEmpty(s.DetectError), Deep: x.Deep,
-		Guard: s.Guard.Mode, GuardNote: s.Guard.Note, Refusals: s.Guard.Refusals, WeakeningFlag: chrome.ProtectionWeakeningFlag(pl.Flags()), Connected: x.Connected,
+		Enabled: s.Enabled, Profile: s.Profile, Driver: s.Driver, Started: pl.Mode == ModeLaunched,
+		Personal: pl.Mode == ModeJoined && pl.Address.IsZero(),
+		Headless: s.Headless, HeadlessSource: s.HeadlessSource, HasDisplay: chrome.HasDisplay(), HTTP: s.CDPHTTP,
+		Ready:      s.CDPReady,
+		ProbeError: s.ProbeError, Executable: stringOrEmpty(s.DetectedExecutablePath),
+		FindError: stringOrEmpty(s.DetectError), Deep: x.Deep,
+		Guard: s.Guard.Mode, GuardNote: s.Guard.Note, Refusals: s.Guard.Refusals,
+		WeakeningFlag: chrome.ProtectionWeakeningFlag(pl.Flags()), Connected: x.Connected,
 	}
 	if s.Graphics != nil {
 		b.Renderer, b.Acceleration = s.Graphics.Renderer, s.Graphics.Acceleration
@@ -51,11 +55,15 @@ func (x Diagnosis) Report(ctx context.Context) DoctorReport {
 	checks := b.Checks()
 	if b.Started && runtime.GOOS == "linux" {
 		checks = append(checks, chrome.ThisMachine().Checks(chrome.MachineSubject{
-			Executable: b.Executable, Snap: chrome.IsSnap(b.Executable), DataDir: stringOrEmpty(s.UserDataDir), TempDir: os.TempDir(),
+			Executable: b.Executable, Snap: chrome.IsSnap(b.Executable), DataDir: stringOrEmpty(s.UserDataDir),
+			TempDir:   os.TempDir(),
 			NoSandbox: pl.Config.NoSandbox, Headless: s.Headless,
 		})...)
 	}
-	return DoctorReport{OK: chrome.NoCheckFailed(checks), Profile: s.Profile, Transport: s.Transport, Checks: checks, Status: s}
+	return DoctorReport{
+		OK: chrome.NoCheckFailed(checks), Profile: s.Profile, Transport: s.Transport, Checks: checks,
+		Status: s,
+	}
 }
 
 // otherHolders returns the other programs that use the profile's port and directory.
@@ -76,7 +84,8 @@ func countNodes(ctx context.Context, tabs []*page.Tab) (nodes int, err error) {
 		return 0, nil
 	}
 	err = tabs[0].RunConcurrently(ctx, limit, func(ctx context.Context) error {
-		tree, err := cdp.Ask[proto.AccessibilityGetFullAXTreeResult](ctx, tabs[0].MainFrame().Session, proto.AccessibilityGetFullAXTree{Depth: new(2)})
+		tree, err := cdp.Ask[proto.AccessibilityGetFullAXTreeResult](ctx, tabs[0].MainFrame().Session,
+			proto.AccessibilityGetFullAXTree{Depth: new(2)})
 		nodes = min(len(tree.Nodes), enough)
 		return err
 	})

@@ -31,7 +31,9 @@ var connectRounds = []struct{ limit, pause time.Duration }{
 // ConnectEndpoint discovers the browser's WebSocket and opens it with dial, in up to three attempts. dial must obey its
 // context and bound, the limit for the handshake and first commands. The caller owns the result. The error is a
 // *[ConnectError]; a provider's rate limit, a refused login and ErrEndpointBlocked are not retried.
-func ConnectEndpoint[T any](ctx context.Context, c Connector, e Endpoint, dial func(ctx context.Context, t DialTarget, bound time.Duration) (T, error)) (T, error) {
+func ConnectEndpoint[T any](ctx context.Context, c Connector, e Endpoint,
+	dial func(ctx context.Context, t DialTarget, bound time.Duration) (T, error),
+) (T, error) {
 	var zero T
 	var failure *ConnectError
 	for i, round := range connectRounds {
@@ -114,7 +116,10 @@ func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 		case err == nil:
 			t = found
 		case !isWebSocketURL(e.url):
-			p.Err = &ConnectError{Endpoint: e.String(), Attempts: []ConnectAttempt{{LayerDiscovery, redactParsedURL(versionURL(e.url)), err}}}
+			p.Err = &ConnectError{
+				Endpoint: e.String(),
+				Attempts: []ConnectAttempt{{LayerDiscovery, redactParsedURL(versionURL(e.url)), err}},
+			}
 			return p
 		case !e.IsLoopback():
 			if isFinal(err) {
@@ -132,7 +137,10 @@ func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 	defer cancel()
 	version, err := queryVersion(ctx, t, bound)
 	if err != nil {
-		p.Err = &ConnectError{Endpoint: e.String(), Attempts: []ConnectAttempt{{LayerWebSocket, t.String(), presentableError(ctx, e.url.Hostname(), err)}}}
+		p.Err = &ConnectError{
+			Endpoint: e.String(),
+			Attempts: []ConnectAttempt{{LayerWebSocket, t.String(), presentableError(ctx, e.url.Hostname(), err)}},
+		}
 		return p
 	}
 	p.Ready, p.Version = true, version
@@ -141,7 +149,10 @@ func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 
 // queryVersion connects, asks for the version and closes the connection.
 func queryVersion(ctx context.Context, t DialTarget, bound time.Duration) (version string, err error) {
-	conn, err := cdp.Dial(ctx, t.URL, cdp.Options{CallTimeout: bound, HandshakeHeader: t.Header, HandshakeClient: t.Client})
+	conn, err := cdp.Dial(ctx, t.URL, cdp.Options{
+		CallTimeout: bound, HandshakeHeader: t.Header,
+		HandshakeClient: t.Client,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -216,7 +227,8 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, vers
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		// Hosted browsers without discovery do this.
-		missing := fmt.Errorf("HTTP %d %s instead of the browser's version", resp.StatusCode, http.StatusText(resp.StatusCode))
+		missing := fmt.Errorf("HTTP %d %s instead of the browser's version", resp.StatusCode,
+			http.StatusText(resp.StatusCode))
 		return DialTarget{}, "", statusError(e.url.Hostname(), resp.StatusCode, missing)
 	}
 	var answer struct {
@@ -300,7 +312,8 @@ func (c Connector) checkURLAllowed(ctx context.Context, u *url.URL) error {
 // ErrEndpointBlocked is returned if the policy forbids connecting.
 var ErrEndpointBlocked = errors.New("browser endpoint blocked by policy")
 
-var errNoWebSocket = errors.New("the answer names no WebSocket (webSocketDebuggerUrl): this is not a browser's DevTools")
+var errNoWebSocket = errors.New("the answer names no WebSocket (webSocketDebuggerUrl): this is not a browser's " +
+	"DevTools")
 
 var errNoResponse = errors.New("it accepts connections, but answers no command: it is stopped, or hangs")
 
@@ -373,10 +386,13 @@ func presentableError(ctx context.Context, host string, err error) error {
 	case errors.Is(err, cdp.ErrNoAnswer):
 		return errNoResponse
 	case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
-		return fmt.Errorf("no answer in time: what listens there is silent, or the way to it is slow: %w", cmp.Or(context.Cause(ctx), err))
-	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"):
+		return fmt.Errorf("no answer in time: what listens there is silent, or the way to it is slow: %w",
+			cmp.Or(context.Cause(ctx), err))
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"),
+		strings.Contains(text, "first record does not look like a TLS handshake"):
 		return errors.New("it does not speak TLS: use http:// or ws://")
-	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "readLoopPeekFailLocked"): // the server spoke first
+	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "readLoopPeekFailLocked"):
+		// the server spoke first
 		return errors.New("what answers there does not speak HTTP")
 	default:
 		return err

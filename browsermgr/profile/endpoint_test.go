@@ -53,9 +53,13 @@ func TestParseTellsTheKindsApart(t *testing.T) {
 }
 
 func TestParseRefusesWithoutRepeating(t *testing.T) {
-	for _, text := range []string{"", "ftp://u:secret@h", "secret", "http://", "http://h:0?token=secret", "http://h:70000", "http://h:x", "http://u:secret@h\x00", "javascript:secret"} {
+	for _, text := range []string{
+		"", "ftp://u:secret@h", "secret", "http://", "http://h:0?token=secret", "http://h:70000",
+		"http://h:x", "http://u:secret@h\x00", "javascript:secret",
+	} {
 		_, err := profile.ParseEndpoint(text)
-		if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), "cdpUrl") || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), "cdpUrl") ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -72,7 +76,10 @@ func TestAdvertisedAddressIsRepaired(t *testing.T) {
 		{"https://box", "ws://[::]:3000/devtools/browser/1", "wss://box/devtools/browser/1"},
 		{"http://box", "wss://localhost:3000/devtools/browser/1", "ws://box/devtools/browser/1"},
 		{"https://box", "ws://other.:9000/devtools/browser/1", "wss://other:9000/devtools/browser/1"},
-		{"http://u:p@box?token=1&a=2", "ws://other/devtools/browser/1?token=3", "ws://u:p@other/devtools/browser/1?a=2&token=3"},
+		{
+			"http://u:p@box?token=1&a=2", "ws://other/devtools/browser/1?token=3",
+			"ws://u:p@other/devtools/browser/1?a=2&token=3",
+		},
 		{"http://127.0.0.1:9000", "ws://localhost:9000/devtools/browser/1", "ws://localhost:9000/devtools/browser/1"},
 	} {
 		got, err := profile.RewriteWebSocketURL(tc.asked, tc.advertised)
@@ -148,7 +155,11 @@ func userOf(address string) string {
 }
 
 func FuzzAnAddressIsUsableOrRefused(f *testing.F) {
-	for _, seed := range []string{"http://127.0.0.1:9000", "wss://u:s3cr3t@h?token=s3cr3t", "ws://[::1]/devtools/browser/1", "http://h:99999", "%", "ws://a:b:c", "ws://.#0", "ws://::", "http://..", "ws://0/s3cr3t@"} {
+	for _, seed := range []string{
+		"http://127.0.0.1:9000", "wss://u:s3cr3t@h?token=s3cr3t",
+		"ws://[::1]/devtools/browser/1", "http://h:99999", "%", "ws://a:b:c", "ws://.#0", "ws://::", "http://..",
+		"ws://0/s3cr3t@",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -219,7 +230,8 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 		if f.silent || json.Unmarshal(data, &m) != nil {
 			continue
 		}
-		if ws.Write(r.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"result":{"product":"Fake/1"}}`, m.ID)) != nil {
+		if ws.Write(r.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"result":{"product":"Fake/1"}}`,
+			m.ID)) != nil {
 			return
 		}
 	}
@@ -260,7 +272,10 @@ func TestConnectFindsTheWebSocket(t *testing.T) {
 		address string // %s is the host
 		asked   int32
 	}{
-		"http":                      {&fake{discovery: here("/devtools/browser/1"), path: "/devtools/browser/1"}, "http://%s", 1},
+		"http": {
+			&fake{discovery: here("/devtools/browser/1"), path: "/devtools/browser/1"}, "http://%s",
+			1,
+		},
 		"http below a path":         {&fake{discovery: here("/ws"), path: "/ws"}, "http://%s/chrome/", 1},
 		"a path without discovery":  {&fake{path: "/devtools/browser/1"}, "ws://%s/devtools/browser/1", 0},
 		"bare, with discovery":      {&fake{discovery: here("/ws"), path: "/ws"}, "ws://%s", 1},
@@ -272,7 +287,8 @@ func TestConnectFindsTheWebSocket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			host := tc.fake.serve(t)
-			if _, err := profile.ConnectEndpoint(t.Context(), profile.Connector{}, parse(t, fmt.Sprintf(tc.address, host)), dial); err != nil {
+			if _, err := profile.ConnectEndpoint(t.Context(), profile.Connector{}, parse(t, fmt.Sprintf(tc.address, host)),
+				dial); err != nil {
 				t.Fatal(err)
 			}
 			if got := tc.fake.asked.Load(); got != tc.asked {
@@ -289,7 +305,8 @@ func TestRateLimitIsNotTriedAgainNorEchoed(t *testing.T) {
 	f := fake{discovery: limited, path: "/"}
 	host := f.serve(t)
 	_, err := profile.ConnectEndpoint(t.Context(), profile.Connector{}, parse(t, "ws://"+host+"?apiKey=s3cr3t"), dial)
-	if _, ok := errors.AsType[*profile.RateLimitError](err); !ok || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "do not retry") {
+	if _, ok := errors.AsType[*profile.RateLimitError](err); !ok || strings.Contains(err.Error(), "s3cr3t") ||
+		!strings.Contains(err.Error(), "do not retry") {
 		t.Errorf("got %v", err)
 	}
 	if f.asked.Load() != 1 || f.dialled.Load() != 0 {
@@ -309,7 +326,8 @@ func TestEndpointThatComesUpLateIsReached(t *testing.T) {
 		}
 		here("/ws")(w, r)
 	}}
-	if _, err := profile.ConnectEndpoint(t.Context(), profile.Connector{}, parse(t, "http://"+f.serve(t)), dial); err != nil {
+	if _, err := profile.ConnectEndpoint(t.Context(), profile.Connector{}, parse(t, "http://"+f.serve(t)),
+		dial); err != nil {
 		t.Error(err)
 	}
 	if tries.Load() != 3 {
@@ -329,8 +347,10 @@ func TestFailureNamesItsLayer(t *testing.T) {
 	shut := (&fake{discovery: closed}).serve(t)
 	c := profile.Connector{HTTPTimeout: 300 * time.Millisecond, Handshake: 300 * time.Millisecond}
 	for _, tc := range []struct{ address, want string }{
-		{"http://" + silent + "?token=s3cr3t", "discovery at http://" + silent + "/json/version?token=REDACTED: no answer in time"},
-		{"ws://s3cr3t@" + silent + "/devtools/browser/1", "websocket at ws://" + silent + "/devtools/browser/1: no answer in time"},
+		{"http://" + silent + "?token=s3cr3t", "discovery at http://" + silent + "/json/version?token=REDACTED: no " +
+			"answer in time"},
+		{"ws://s3cr3t@" + silent + "/devtools/browser/1", "websocket at ws://" + silent + "/devtools/browser/1: no " +
+			"answer in time"},
 		{"http://" + garbage, "does not speak HTTP"},
 		{"https://" + page, "does not speak TLS"},
 		{"wss://" + page + "/devtools/browser/1", "does not speak TLS"},
@@ -347,7 +367,8 @@ func TestFailureNamesItsLayer(t *testing.T) {
 	}
 	_, err := profile.ConnectEndpoint(t.Context(), c, parse(t, "ws://"+silent), dial)
 	failure, ok := errors.AsType[*profile.ConnectError](err)
-	if !ok || failure.Rounds != 3 || len(failure.Attempts) != 2 || failure.Attempts[0].Layer != profile.LayerDiscovery || failure.Attempts[1].Layer != profile.LayerWebSocket {
+	if !ok || failure.Rounds != 3 || len(failure.Attempts) != 2 || failure.Attempts[0].Layer != profile.LayerDiscovery ||
+		failure.Attempts[1].Layer != profile.LayerWebSocket {
 		t.Errorf("a silent bare endpoint: %v", err)
 	}
 }
@@ -467,7 +488,8 @@ func TestAdvisoryDiscoveryLeadsElsewhere(t *testing.T) {
 		if name != "redirect" && (!errors.Is(err, profile.ErrEndpointBlocked) || f.asked.Load() != 1) {
 			t.Errorf("%s: connected: %v after %d tries", name, err, f.asked.Load())
 		}
-		if p := c.Probe(t.Context(), parse(t, "wss://metadata.example/devtools/browser/1")); !errors.Is(p.Err, profile.ErrEndpointBlocked) {
+		if p := c.Probe(t.Context(), parse(t, "wss://metadata.example/devtools/browser/1")); !errors.Is(p.Err,
+			profile.ErrEndpointBlocked) {
 			t.Errorf("the address itself: %v", p.Err)
 		}
 	}
@@ -512,7 +534,8 @@ func TestWhatIsConnectedToIsJudged(t *testing.T) {
 		return refused
 	}}}
 	for _, scheme := range []string{"http", "ws"} {
-		_, err := profile.Attach(t.Context(), c, parse(t, scheme+"://0.0.0.0:"+port+"/devtools/browser/1"), page.Options{CallTimeout: 5 * time.Second})
+		_, err := profile.Attach(t.Context(), c, parse(t, scheme+"://0.0.0.0:"+port+"/devtools/browser/1"),
+			page.Options{CallTimeout: 5 * time.Second})
 		if !errors.Is(err, profile.ErrEndpointBlocked) || !errors.Is(err, refused) || asked.Load() > 0 {
 			t.Errorf("%s: got %v, asked %d times", scheme, err, asked.Load())
 		}

@@ -35,7 +35,9 @@ func (b RunningBrowser) Close(ctx context.Context) error {
 }
 
 // Launch starts executable with opts, whose Executable is ignored, and connects to it over a pipe.
-func Launch(ctx context.Context, executable chrome.Executable, opts chrome.LaunchOptions, conn page.Options) (RunningBrowser, error) {
+func Launch(ctx context.Context, executable chrome.Executable, opts chrome.LaunchOptions,
+	conn page.Options,
+) (RunningBrowser, error) {
 	opts.Executable, opts.Pipe = executable.Path, true
 	process, err := chrome.Launch(ctx, opts)
 	if err != nil {
@@ -86,9 +88,11 @@ func JoinSession(ctx context.Context, session chrome.Session, conn page.Options)
 	refused, ok := errors.AsType[*cdp.StatusError](err)
 	switch {
 	case ok && refused.Code == http.StatusNotFound:
-		err = fmt.Errorf("the browser on %s was restarted, or another one has its port: %w; %s", session.Path, refused, remoteDebuggingHint)
+		err = fmt.Errorf("the browser on %s was restarted, or another one has its port: %w; %s", session.Path, refused,
+			remoteDebuggingHint)
 	case ok, errors.Is(context.Cause(ctx), context.DeadlineExceeded), ctx.Err() != nil:
-		err = fmt.Errorf("%w: look for its question \"Allow remote debugging?\" and accept it, then start the profile again: %w",
+		err = fmt.Errorf("%w: look for its question \"Allow remote debugging?\" and accept it, then start the profile "+
+			"again: %w",
 			ErrConnectionDenied, cmp.Or(context.Cause(ctx), err))
 	}
 	return RunningBrowser{}, err

@@ -32,8 +32,8 @@ const (
 	unpackedSuffix = ".unpacked" // of a directory being unpacked
 )
 
-// recreated are files and folders that Chromium recreates when they are missing from a user data directory or the profile
-// in it: caches, downloaded components, metrics. They are not packed.
+// recreated are files and folders that Chromium recreates when they are missing from a user data directory or the
+// profile in it: caches, downloaded components, metrics. They are not packed.
 var recreated = []string{
 	"BrowserMetrics", "BrowserMetrics-spare.pma", "Cache", "Code Cache", "Crashpad", "Crash Reports",
 	"DawnGraphiteCache", "DawnWebGPUCache", "GPUCache", "GPUPersistentCache", "GrShaderCache", "GraphiteDawnCache",
@@ -47,7 +47,8 @@ func IsRecreated(name string) bool {
 	return (parent == "" || parent == "Default/") && slices.Contains(recreated, base)
 }
 
-// packWorkFactor is age's minimum work factor for key derivation: the input is not a guessable password but a 256-bit key.
+// packWorkFactor is age's minimum work factor for key derivation: the input is not a guessable password but a 256-bit
+// key.
 const packWorkFactor = 1
 
 // PackState encrypts a user data directory that no browser uses into the pack next to it, with the first of keys, and

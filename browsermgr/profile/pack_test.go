@@ -242,7 +242,10 @@ func archived(tb testing.TB, h tar.Header, text string) []byte {
 func sparseFile(tb testing.TB) []byte {
 	tb.Helper()
 	var records strings.Builder
-	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=huge", "GNU.sparse.realsize=1099511627776"} {
+	for _, r := range []string{
+		"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=huge",
+		"GNU.sparse.realsize=1099511627776",
+	} {
 		fmt.Fprintf(&records, "%d %s\n", len(r)+4, r)
 	}
 	where := "1\n1099511627772\n4\n" // one piece

@@ -33,8 +33,8 @@ func parseDriver(text string) (Driver, error) {
 	case string(DriverExistingSession):
 		return DriverExistingSession, nil
 	case "extension":
-		return "", fault.Invalidf("unsupported profile driver %q: there is no browser extension; to use your own browser take %s, "+
-			"and switch remote debugging on in chrome://inspect/#remote-debugging", text, DriverExistingSession)
+		return "", fault.Invalidf("unsupported profile driver %q: there is no browser extension; to use your own browser "+
+			"take %s, and switch remote debugging on in chrome://inspect/#remote-debugging", text, DriverExistingSession)
 	default:
 		return "", fault.Invalidf("unsupported profile driver %q: use %s or %s", text, DriverManaged, DriverExistingSession)
 	}
@@ -98,7 +98,9 @@ func CheckName(name string) error {
 }
 
 // instancePattern matches the names of places, after the @.
-var instancePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(server|person)-[a-z0-9]{1,48}$`) })
+var instancePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(server|person)-[a-z0-9]{1,48}$`)
+})
 
 // SplitInstance splits the name of an instance of a profile, "<base>@<place>": a profile configured like base with its
 // own state. ok is false for other names.
@@ -134,7 +136,8 @@ func (p *Profile) normalize() error {
 		}
 	}
 	if p.UserDataDir != "" && p.Driver != DriverExistingSession {
-		return fault.Invalidf("driver=existing-session is required for a profile with a userDataDir: others have a directory of their own")
+		return fault.Invalidf("driver=existing-session is required for a profile with a userDataDir: others have a " +
+			"directory of their own")
 	}
 	if p.UserDataDir != "" && !filepath.IsAbs(p.UserDataDir) {
 		return fault.Invalidf("userDataDir must be an absolute path")

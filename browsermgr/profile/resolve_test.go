@@ -32,16 +32,48 @@ func TestModeFollowsFromProfileAndSettings(t *testing.T) {
 		at      string
 		port    int
 	}{
-		"managed":                 {profile.Profile{CDPPort: 18801}, profile.Config{}, profile.ModeLaunched, false, "", 18801},
-		"no port yet":             {profile.Profile{}, profile.Config{}, profile.ModeLaunched, false, "", 0},
-		"an address here":         {profile.Profile{CDPURL: "http://127.0.0.1:9000"}, profile.Config{}, profile.ModeAttached, false, "http://127.0.0.1:9000", 9000},
-		"an address here, joined": {profile.Profile{CDPURL: "http://127.0.0.1:9000", AttachOnly: &yes}, profile.Config{}, profile.ModeAttached, false, "http://127.0.0.1:9000", 9000},
-		"an address elsewhere":    {profile.Profile{CDPURL: "wss://u:p@h?token=x"}, profile.Config{}, profile.ModeAttached, true, "wss://REDACTED@h?token=REDACTED", 443},
-		"attach only by setting":  {profile.Profile{CDPPort: 9000}, profile.Config{AttachOnly: true}, profile.ModeAttached, false, "http://127.0.0.1:9000", 9000},
-		"the profile knows better": {
-			profile.Profile{CDPPort: 9000, AttachOnly: &no}, profile.Config{AttachOnly: true}, profile.ModeLaunched, false, "", 9000,
+		"managed": {
+			profile.Profile{CDPPort: 18801},
+			profile.Config{},
+			profile.ModeLaunched, false, "",
+			18801,
 		},
-		"a person's": {profile.Profile{Driver: profile.DriverExistingSession}, profile.Config{}, profile.ModeJoined, false, "", 0},
+		"no port yet": {profile.Profile{}, profile.Config{}, profile.ModeLaunched, false, "", 0},
+		"an address here": {
+			profile.Profile{CDPURL: "http://127.0.0.1:9000"},
+			profile.Config{},
+			profile.ModeAttached,
+			false, "http://127.0.0.1:9000", 9000,
+		},
+		"an address here, joined": {
+			profile.Profile{CDPURL: "http://127.0.0.1:9000", AttachOnly: &yes},
+			profile.Config{},
+			profile.ModeAttached, false, "http://127.0.0.1:9000", 9000,
+		},
+		"an address elsewhere": {
+			profile.Profile{CDPURL: "wss://u:p@h?token=x"},
+			profile.Config{},
+			profile.ModeAttached,
+			true, "wss://REDACTED@h?token=REDACTED", 443,
+		},
+		"attach only by setting": {
+			profile.Profile{CDPPort: 9000},
+			profile.Config{AttachOnly: true},
+			profile.ModeAttached,
+			false, "http://127.0.0.1:9000", 9000,
+		},
+		"the profile knows better": {
+			profile.Profile{CDPPort: 9000, AttachOnly: &no},
+			profile.Config{AttachOnly: true},
+			profile.ModeLaunched, false, "",
+			9000,
+		},
+		"a person's": {
+			profile.Profile{Driver: profile.DriverExistingSession},
+			profile.Config{},
+			profile.ModeJoined, false,
+			"", 0,
+		},
 	} {
 		pl, err := profile.Resolve(tc.profile, tc.config)
 		at := pl.Address.String()
@@ -56,7 +88,8 @@ func TestModeFollowsFromProfileAndSettings(t *testing.T) {
 			t.Errorf("%s: mode %d, remote %t, at %q, port %d, %v", name, pl.Mode, pl.IsRemote(), at, port, err)
 		}
 	}
-	if pl, err := profile.Resolve(profile.Profile{Color: profile.DefaultColor}, profile.Config{Color: "#000001"}); err != nil || pl.Color != "#000001" {
+	if pl, err := profile.Resolve(profile.Profile{Color: profile.DefaultColor},
+		profile.Config{Color: "#000001"}); err != nil || pl.Color != "#000001" {
 		t.Errorf("colour %s, %v", pl.Color, err)
 	}
 	if _, err := profile.Resolve(profile.Profile{AttachOnly: &yes}, profile.Config{}); !errors.Is(err, fault.ErrInvalid) {
@@ -168,13 +201,25 @@ func TestANewTabTakesOverOnlyWhenThereIsNoDoubt(t *testing.T) {
 		before, after []string
 		want          map[string]string
 	}{
-		"one for one":                {[]string{"A x", "B y"}, []string{"N z", "B y"}, map[string]string{"N": "t1", "B": "t2"}},
-		"two for two, same address":  {[]string{"A x", "B y"}, []string{"M y", "N x"}, map[string]string{"M": "t2", "N": "t1"}},
-		"two for two, other address": {[]string{"A x", "B y"}, []string{"M z", "N x"}, map[string]string{"M": "t3", "N": "t1"}},
-		"two of one address":         {[]string{"A x", "B x"}, []string{"M x"}, map[string]string{"M": "t3"}},
-		"one for two":                {[]string{"A x"}, []string{"M x", "N x"}, map[string]string{"M": "t2", "N": "t3"}},
-		"a popup is new":             {[]string{"A x"}, []string{"*N x"}, map[string]string{"N": "t2"}},
-		"a popup beside it":          {[]string{"A x"}, []string{"*N y", "M x"}, map[string]string{"N": "t2", "M": "t1"}},
+		"one for one": {
+			[]string{"A x", "B y"},
+			[]string{"N z", "B y"},
+			map[string]string{"N": "t1", "B": "t2"},
+		},
+		"two for two, same address": {
+			[]string{"A x", "B y"},
+			[]string{"M y", "N x"},
+			map[string]string{"M": "t2", "N": "t1"},
+		},
+		"two for two, other address": {
+			[]string{"A x", "B y"},
+			[]string{"M z", "N x"},
+			map[string]string{"M": "t3", "N": "t1"},
+		},
+		"two of one address": {[]string{"A x", "B x"}, []string{"M x"}, map[string]string{"M": "t3"}},
+		"one for two":        {[]string{"A x"}, []string{"M x", "N x"}, map[string]string{"M": "t2", "N": "t3"}},
+		"a popup is new":     {[]string{"A x"}, []string{"*N x"}, map[string]string{"N": "t2"}},
+		"a popup beside it":  {[]string{"A x"}, []string{"*N y", "M x"}, map[string]string{"N": "t2", "M": "t1"}},
 	} {
 		var r profile.TabNames
 		syncTabs(&r, c.before...)
@@ -247,9 +292,12 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]any{
-		"ABC111": "ABC111", "mail": "ABC111", "abc": "ABC111", " abd2 ": "ABD222", "t2": "ABD222", "t3": "12345678", "1234567": "12345678",
-		"t1": profile.ErrAmbiguousTab, "ab": profile.ErrAmbiguousTab, "": profile.ErrTabNotFound, "t9": profile.ErrTabNotFound, "Mail": profile.ErrTabNotFound,
-		"1": profile.ErrTabNotFound, "12345": profile.ErrTabNotFound, "HIDDEN": profile.ErrTabNotFound, "ABC1111": profile.ErrTabNotFound,
+		"ABC111": "ABC111", "mail": "ABC111", "abc": "ABC111", " abd2 ": "ABD222", "t2": "ABD222", "t3": "12345678",
+		"1234567": "12345678",
+		"t1":      profile.ErrAmbiguousTab, "ab": profile.ErrAmbiguousTab, "": profile.ErrTabNotFound,
+		"t9": profile.ErrTabNotFound, "Mail": profile.ErrTabNotFound,
+		"1": profile.ErrTabNotFound, "12345": profile.ErrTabNotFound, "HIDDEN": profile.ErrTabNotFound,
+		"ABC1111": profile.ErrTabNotFound,
 	} {
 		got, err := r.Resolve(name)
 		if wrong, ok := want.(error); ok && !errors.Is(err, wrong) {
@@ -260,7 +308,8 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	_, err := r.Resolve("2")
-	if err == nil || !strings.HasPrefix(err.Error(), "tab not found") || !strings.Contains(err.Error(), "numbers are not tab targets") {
+	if err == nil || !strings.HasPrefix(err.Error(), "tab not found") ||
+		!strings.Contains(err.Error(), "numbers are not tab targets") {
 		t.Errorf("a number: got %v", err)
 	}
 }
@@ -365,7 +414,8 @@ func TestRefusalIsToldFromABrowserThatIsAnotherNow(t *testing.T) {
 	} {
 		session := asker(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		_, err := profile.JoinSession(t.Context(), session, page.Options{})
-		if errors.Is(err, profile.ErrConnectionDenied) != want.refused || err == nil || !strings.Contains(err.Error(), want.text) {
+		if errors.Is(err, profile.ErrConnectionDenied) != want.refused || err == nil ||
+			!strings.Contains(err.Error(), want.text) {
 			t.Errorf("status %d: got %v", status, err)
 		}
 	}
@@ -380,7 +430,8 @@ func TestWaitForConsentEndsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped by @ada")
 	go func() { <-waiting; cancel(stopped) }()
-	if _, err := profile.JoinSession(ctx, session, page.Options{}); !errors.Is(err, stopped) || !errors.Is(err, profile.ErrConnectionDenied) {
+	if _, err := profile.JoinSession(ctx, session, page.Options{}); !errors.Is(err, stopped) ||
+		!errors.Is(err, profile.ErrConnectionDenied) {
 		t.Errorf("got %v", err)
 	}
 }

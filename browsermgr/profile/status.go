@@ -57,8 +57,9 @@ type GuardStatus struct {
 }
 
 // BestEffortNote explains the limits of best effort.
-const BestEffortNote = "this browser is not started here, so its requests are judged before they are sent, as far as its protocol reports them: " +
-	"WebSockets, WebRTC, shared and service workers, and names that change their address are not covered"
+const BestEffortNote = "this browser is not started here, so its requests are judged before they are sent, as far as " +
+	"its protocol reports them: WebSockets, WebRTC, shared and service workers, and names that change their address are " +
+	"not covered"
 
 // Info is an entry of the list of profiles, in the form of the control API.
 type Info struct {
@@ -113,7 +114,8 @@ const (
 func ConfiguredStatus(pl Resolved, dir string) Status {
 	s := Status{
 		Enabled: !pl.Config.Disabled, Profile: pl.Name, Driver: pl.DriverName(), Transport: TransportCDP,
-		CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox, AttachOnly: pl.Mode != ModeLaunched,
+		CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox,
+		AttachOnly:     pl.Mode != ModeLaunched,
 		ExecutablePath: NonBlank(cmp.Or(pl.Executable, pl.Config.Executable)),
 	}
 	s.Headless, s.HeadlessSource = pl.ResolveHeadless(nil)

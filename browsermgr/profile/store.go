@@ -186,8 +186,9 @@ func expandHome(path string) string {
 // instance returns the instance of p with that name. It is not stored, since it is derived from p.
 func (p Profile) instance(name string) (Profile, error) {
 	if p.needsNoPort() || p.AttachOnly != nil && *p.AttachOnly {
-		return Profile{}, fault.Invalidf("the browser of profile %q is not started here, so it has one state for all who use it; "+
-			"the operator can share it with people (setting “Shared profiles”), or choose another default profile", p.Name)
+		return Profile{}, fault.Invalidf("the browser of profile %q is not started here, so it has one state for all who "+
+			"use it; the operator can share it with people (setting “Shared profiles”), or choose another default profile",
+			p.Name)
 	}
 	p.Name, p.CDPPort, p.Stored = name, 0, false
 	return p, nil
@@ -344,7 +345,8 @@ func (f *Store) readFile() (storedProfiles, error) {
 		return c, fmt.Errorf("read profiles: %w", err)
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
-		return c, fmt.Errorf("read profiles: %s is damaged (%w): mend it, or move it away and all but the built-in ones are forgotten", f.Path, err)
+		return c, fmt.Errorf("read profiles: %s is damaged (%w): mend it, or move it away and all but the built-in ones "+
+			"are forgotten", f.Path, err)
 	}
 	if c.Profiles == nil {
 		c.Profiles = map[string]*Profile{}

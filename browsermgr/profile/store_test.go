@@ -56,7 +56,8 @@ func TestBuiltInProfilesAreAlwaysThere(t *testing.T) {
 			t.Errorf("%q finds %+v, %v", name, p, err)
 		}
 	}
-	if _, err := f.Find("nobody"); !errors.Is(err, profile.ErrNotFound) || !strings.Contains(err.Error(), "clank, user") || !strings.Contains(err.Error(), "nobody") {
+	if _, err := f.Find("nobody"); !errors.Is(err, profile.ErrNotFound) || !strings.Contains(err.Error(), "clank, user") ||
+		!strings.Contains(err.Error(), "nobody") {
 		t.Errorf("an unknown one: %v", err)
 	}
 	create(t, f, profile.Profile{Name: "openclaw"})
@@ -103,7 +104,10 @@ func TestPortsOfAddressesCountAsUsedAnd9222IsNeverGivenOut(t *testing.T) {
 	if _, err := f.Create(profile.Profile{Name: "c"}); !errors.Is(err, profile.ErrNoPort) {
 		t.Errorf("got %v", err)
 	}
-	if p := create(t, f, profile.Profile{Name: "mine", Driver: profile.DriverExistingSession, UserDataDir: t.TempDir()}); p.CDPPort != 0 {
+	if p := create(t, f, profile.Profile{
+		Name: "mine", Driver: profile.DriverExistingSession,
+		UserDataDir: t.TempDir(),
+	}); p.CDPPort != 0 {
 		t.Errorf("a profile that needs no port has %d", p.CDPPort)
 	}
 }
@@ -151,7 +155,11 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		{profile.Profile{Name: "a", CDPURL: "ftp://u:s3cr3t@h"}, "cdpUrl", fault.ErrInvalid},
 		{profile.Profile{Name: "a", UserDataDir: "/x"}, "driver=existing-session is required", fault.ErrInvalid},
 		{profile.Profile{Name: "a", Driver: profile.DriverExistingSession, UserDataDir: "x"}, "absolute", fault.ErrInvalid},
-		{profile.Profile{Name: "a", Driver: profile.DriverExistingSession, UserDataDir: "~/nowhere/at/all"}, "not there", fault.ErrInvalid},
+		{
+			profile.Profile{Name: "a", Driver: profile.DriverExistingSession, UserDataDir: "~/nowhere/at/all"},
+			"not there",
+			fault.ErrInvalid,
+		},
 		{profile.Profile{Name: "a", CDPPort: 70000}, "not a port", fault.ErrInvalid},
 	} {
 		_, err := f.Create(tc.p)
@@ -160,7 +168,8 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"clank": "cannot delete the default profile", "user": "built in", "nobody": "not found", "../up": "invalid profile name",
+		"clank": "cannot delete the default profile", "user": "built in", "nobody": "not found",
+		"../up": "invalid profile name",
 	} {
 		if err := f.Delete(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("delete %s: %v, want %q", name, err, want)
@@ -173,7 +182,8 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 
 func TestManyAtOnceLoseNothing(t *testing.T) {
 	first := file(t)
-	second := &profile.Store{Path: first.Path, FirstPort: first.FirstPort, LastPort: first.LastPort} // as another program has it
+	// as another program has it
+	second := &profile.Store{Path: first.Path, FirstPort: first.FirstPort, LastPort: first.LastPort}
 	var wg sync.WaitGroup
 	for i := range 40 {
 		wg.Go(func() {
@@ -203,7 +213,10 @@ func TestManyAtOnceLoseNothing(t *testing.T) {
 }
 
 func TestDamagedFileIsToldAndLeftAlone(t *testing.T) {
-	for _, text := range []string{"{", `{"profiles":{"../up":{}}}`, `{"profiles":{"a":{"cdpPort":"x"}}}`, `{"profiles":{"a":{"driver":"x"}}}`} {
+	for _, text := range []string{
+		"{", `{"profiles":{"../up":{}}}`, `{"profiles":{"a":{"cdpPort":"x"}}}`,
+		`{"profiles":{"a":{"driver":"x"}}}`,
+	} {
 		f := file(t)
 		check.Must(t, os.MkdirAll(filepath.Dir(f.Path), 0o700))
 		check.Must(t, os.WriteFile(f.Path, []byte(text), 0o600))
@@ -237,7 +250,10 @@ func TestEnsureMakesWhatIsMissing(t *testing.T) {
 func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
 	f := file(t)
 	headless := true
-	base := create(t, f, profile.Profile{Name: "work", Color: "#123456", Headless: &headless, Args: []string{"--lang=de"}, CDPPort: 18805})
+	base := create(t, f, profile.Profile{
+		Name: "work", Color: "#123456", Headless: &headless, Args: []string{"--lang=de"},
+		CDPPort: 18805,
+	})
 	for _, name := range []string{"work@server-123", "work@person-123"} {
 		want := base
 		want.Name, want.CDPPort, want.Stored = name, 0, false
@@ -257,16 +273,24 @@ func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
 	if diff := cmp.Diff([]string{"clank", "new", "user", "work"}, names(t, f)); diff != "" {
 		t.Errorf("the list changed: %s", diff)
 	}
-	for _, p := range []profile.Profile{{Name: "far", CDPURL: "http://box:9222"}, {Name: "mine", Driver: profile.DriverExistingSession}, {Name: "near", AttachOnly: &headless, CDPPort: 18890}} {
+	for _, p := range []profile.Profile{
+		{Name: "far", CDPURL: "http://box:9222"},
+		{Name: "mine", Driver: profile.DriverExistingSession},
+		{Name: "near", AttachOnly: &headless, CDPPort: 18890},
+	} {
 		create(t, f, p)
-		if _, err := f.Find(p.Name + "@server-1"); !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), "one state for all") {
+		if _, err := f.Find(p.Name + "@server-1"); !errors.Is(err, fault.ErrInvalid) ||
+			!strings.Contains(err.Error(), "one state for all") {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
 	if _, err := f.Find("nobody@server-1"); !errors.Is(err, profile.ErrNotFound) {
 		t.Errorf("without a base: %v", err)
 	}
-	for _, name := range []string{"work@", "@server-1", "work@server-", "work@x", "work@server-1@server-2", "work@server-../x", "work@Server-1", "../x@server-1", "work@server-1 "} {
+	for _, name := range []string{
+		"work@", "@server-1", "work@server-", "work@x", "work@server-1@server-2",
+		"work@server-../x", "work@Server-1", "../x@server-1", "work@server-1 ",
+	} {
 		if p, err := f.Ensure(name); err == nil {
 			t.Errorf("%q is taken for a profile: %+v", name, p)
 		}
@@ -279,7 +303,10 @@ func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
 }
 
 func FuzzAProfileFileIsReadOrRefused(f *testing.F) {
-	for _, seed := range []string{`{"profiles":{"a":{"cdpUrl":"ws://h"}}}`, `{"profiles":{"a":null}}`, `{"profiles":{"a":{"color":"x","cdpPort":-1}}}`, `[]`, ``} {
+	for _, seed := range []string{
+		`{"profiles":{"a":{"cdpUrl":"ws://h"}}}`, `{"profiles":{"a":null}}`,
+		`{"profiles":{"a":{"color":"x","cdpPort":-1}}}`, `[]`, ``,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -380,7 +407,8 @@ func TestFolderOfAnotherFileSystemGoesToItsTrash(t *testing.T) {
 	check.Must(t, os.Mkdir(from, 0o700))
 	to, err := profile.MoveToTrash(t.Context(), from)
 	check.Must(t, err)
-	bin, note := filepath.Dir(filepath.Dir(to)), filepath.Join(filepath.Dir(filepath.Dir(to)), "info", filepath.Base(to)+".trashinfo")
+	bin, note := filepath.Dir(filepath.Dir(to)), filepath.Join(filepath.Dir(filepath.Dir(to)), "info", filepath.Base(to)+
+		".trashinfo")
 	t.Cleanup(func() {
 		for _, path := range []string{to, note, filepath.Dir(to), filepath.Dir(note), bin} {
 			_ = os.Remove(path)

@@ -236,7 +236,9 @@ func (b *TabNames) Resolve(name string) (NamedTab, error) {
 	tabs := b.Tabs()
 	name = strings.TrimSpace(name)
 	number := name != "" && strings.Trim(name, "0123456789") == ""
-	found := filterTabs(tabs, func(t NamedTab) bool { return name != "" && (t.Target == name || t.ID == name || t.Label == name) })
+	found := filterTabs(tabs, func(t NamedTab) bool {
+		return name != "" && (t.Target == name || t.ID == name || t.Label == name)
+	})
 	if len(found) == 0 && (!number || len(name) > maxNumberDigits) {
 		found = filterTabs(tabs, func(t NamedTab) bool {
 			return name != "" && len(name) <= len(t.Target) && strings.EqualFold(t.Target[:len(name)], name)
@@ -246,9 +248,11 @@ func (b *TabNames) Resolve(name string) (NamedTab, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return NamedTab{}, fmt.Errorf("%w: %q fits %s; name one of them by its tabId", ErrAmbiguousTab, name, listTabNames(found))
+		return NamedTab{}, fmt.Errorf("%w: %q fits %s; name one of them by its tabId", ErrAmbiguousTab, name,
+			listTabNames(found))
 	case number:
-		return NamedTab{}, fmt.Errorf("%w: %q is a number, and numbers are not tab targets: use a tabId such as t1, a label or a targetId; open: %s",
+		return NamedTab{}, fmt.Errorf("%w: %q is a number, and numbers are not tab targets: use a tabId such as t1, a "+
+			"label or a targetId; open: %s",
 			ErrTabNotFound, name, listTabNames(tabs))
 	}
 	return NamedTab{}, fmt.Errorf("%w: %q; open: %s", ErrTabNotFound, name, listTabNames(tabs))

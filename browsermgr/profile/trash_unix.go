@@ -75,7 +75,8 @@ func moveIntoTrash(dir, path, origin string) (string, error) {
 			return "", err
 		}
 	}
-	note := fmt.Sprintf("[Trash Info]\nPath=%s\nDeletionDate=%s\n", (&url.URL{Path: origin}).EscapedPath(), time.Now().Format("2006-01-02T15:04:05"))
+	note := fmt.Sprintf("[Trash Info]\nPath=%s\nDeletionDate=%s\n", (&url.URL{Path: origin}).EscapedPath(),
+		time.Now().Format("2006-01-02T15:04:05"))
 	base := filepath.Base(path)
 	for n := 1; ; n++ {
 		name := base

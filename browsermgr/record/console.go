@@ -137,7 +137,10 @@ func consoleCall(ev cdp.Event) ConsoleEntry {
 	for _, arg := range p.Args {
 		texts = append(texts, arg.text())
 	}
-	e := ConsoleEntry{Type: p.Type, Text: cutText(strings.Join(texts, " ")), Timestamp: formatTime(fromMillis(p.Timestamp))}
+	e := ConsoleEntry{
+		Type: p.Type, Text: cutText(strings.Join(texts, " ")),
+		Timestamp: formatTime(fromMillis(p.Timestamp)),
+	}
 	if len(p.StackTrace.CallFrames) > 0 {
 		e.Location = p.StackTrace.CallFrames[0]
 		e.Location.URL = cutText(RedactURL(e.Location.URL))

@@ -24,14 +24,16 @@ func texts(entries []record.ConsoleEntry) []string {
 }
 
 func TestConsoleIsRecordedFromTheStartOfThePage(t *testing.T) {
-	url := browsertest.Routes(t, map[string]any{"/": `<script>console.log('first', 1, {a: 'x', b: [1]}, [1, 'two'], null, undefined, -0)
+	url := browsertest.Routes(t,
+		map[string]any{"/": `<script>console.log('first', 1, {a: 'x', b: [1]}, [1, 'two'], null, undefined, -0)
 console.warn('careful'); console.debug('detail'); console.error(new TypeError('bad')); console.info(function f() {})</script>`})
 	before := time.Now().Add(-time.Minute)
 	r, tab := open(t, url)
 	var got []record.ConsoleEntry
 	browsertest.Eventually(t, "five messages", func() bool { got = r.Console(tab, "", false); return len(got) == 5 })
 	want := []string{
-		`log first 1 {a: x, b: Array(1)} [1, two] null undefined -0`, "warning careful", "debug detail", "error TypeError: bad", "info function f() {}",
+		`log first 1 {a: x, b: Array(1)} [1, two] null undefined -0`, "warning careful", "debug detail",
+		"error TypeError: bad", "info function f() {}",
 	}
 	list := texts(got)
 	list[3], _, _ = strings.Cut(list[3], "\n")
@@ -42,13 +44,15 @@ console.warn('careful'); console.debug('detail'); console.error(new TypeError('b
 		t.Errorf("got location %+v, want the script's first line", loc)
 	}
 	at, err := time.Parse(time.RFC3339, got[0].Timestamp)
-	if err != nil || at.Before(before) || at.After(time.Now().Add(time.Minute)) || !strings.HasSuffix(got[0].Timestamp, "Z") {
+	if err != nil || at.Before(before) || at.After(time.Now().Add(time.Minute)) ||
+		!strings.HasSuffix(got[0].Timestamp, "Z") {
 		t.Errorf("got timestamp %q, want now as ISO 8601", got[0].Timestamp)
 	}
 }
 
 func TestConsoleLevelIsAMinimum(t *testing.T) {
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<script>for (const k of ['debug', 'log', 'info', 'warn', 'error', 'table']) console[k](k)</script>`}))
+	r, tab := open(t, browsertest.Routes(t,
+		map[string]any{"/": `<script>for (const k of ['debug', 'log', 'info', 'warn', 'error', 'table']) console[k](k)</script>`}))
 	browsertest.Eventually(t, "six messages", func() bool { return len(r.Console(tab, "", false)) == 6 })
 	for level, want := range map[string][]string{
 		"":        {"debug debug", "log log", "info info", "warning warn", "error error", "table table"},
@@ -67,10 +71,15 @@ func TestConsoleLevelIsAMinimum(t *testing.T) {
 }
 
 func TestConsoleTellsOfFailedLoadsAndOfOtherProcesses(t *testing.T) {
-	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<script>console.log('from the frame')</script>`}), "127.0.0.1", "localhost", 1)
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<img src=/missing.png><iframe src="` + inner + `"></iframe>`}))
+	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<script>console.log('from the frame')</script>`}),
+		"127.0.0.1", "localhost", 1)
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<img src=/missing.png><iframe src="` + inner +
+		`"></iframe>`}))
 	var got []string
-	browsertest.Eventually(t, "both messages", func() bool { got = texts(r.Console(tab, "", false)); return len(got) == 2 })
+	browsertest.Eventually(t, "both messages", func() bool {
+		got = texts(r.Console(tab, "", false))
+		return len(got) == 2
+	})
 	slices.Sort(got)
 	check.Contains(t, got[0], "error Failed to load resource", "404")
 	check.Contains(t, got[1], "log from the frame")
@@ -96,7 +105,8 @@ func TestConsoleKeepsTheLastFiveHundredOfManyMessages(t *testing.T) {
 }
 
 func TestConsoleCutsHugeMessages(t *testing.T) {
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<script>for (let i = 0; i < 5; i++) console.log('é'.repeat(200_000))</script>`}))
+	r, tab := open(t, browsertest.Routes(t,
+		map[string]any{"/": `<script>for (let i = 0; i < 5; i++) console.log('é'.repeat(200_000))</script>`}))
 	browsertest.Eventually(t, "all messages", func() bool { return len(r.Console(tab, "", false)) == 5 })
 	for _, e := range r.Console(tab, "", false) {
 		if n := len([]rune(e.Text)); n != 16_000 {
@@ -106,7 +116,8 @@ func TestConsoleCutsHugeMessages(t *testing.T) {
 }
 
 func TestErrorsTellWhatWasThrown(t *testing.T) {
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<script>class PaymentError extends Error { name = 'PaymentError' }
+	r, tab := open(t, browsertest.Routes(t,
+		map[string]any{"/": `<script>class PaymentError extends Error { name = 'PaymentError' }
 setTimeout(() => { throw new RangeError('too: far') }); setTimeout(() => { throw 'plain' }); setTimeout(() => { throw {code: 7} })
 setTimeout(() => { throw new Error() }); setTimeout(() => Promise.reject(new TypeError('unheard')))</script>`}))
 	var got []record.PageError

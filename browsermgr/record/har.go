@@ -117,7 +117,10 @@ type HARPair struct {
 
 // HAR returns the recorded requests of the tab as an HTTP archive, without response bodies and secrets.
 func (r *Recorder) HAR(t *page.Tab) HARArchive {
-	log := HARLog{Version: HARVersion, Creator: HARTool{Name: "clank", Version: "1"}, Pages: []HARPage{}, Entries: []HAREntry{}}
+	log := HARLog{
+		Version: HARVersion, Creator: HARTool{Name: "clank", Version: "1"}, Pages: []HARPage{},
+		Entries: []HAREntry{},
+	}
 	title := t.Title()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,14 +141,17 @@ func (r *Recorder) HAR(t *page.Tab) HARArchive {
 func (x *exchange) entry(pageRef string) HAREntry {
 	version := httpVersion(x.response.Protocol)
 	e := HAREntry{
-		PageRef: pageRef, StartedDateTime: x.Timestamp, ResourceType: x.ResourceType, ServerIPAddress: x.response.RemoteIPAddress,
+		PageRef: pageRef, StartedDateTime: x.Timestamp, ResourceType: x.ResourceType,
+		ServerIPAddress: x.response.RemoteIPAddress,
 		Request: HARRequest{
 			Method: x.Method, URL: x.URL, HTTPVersion: version, Cookies: []HARPair{}, Headers: headerPairs(x.RequestHeaders),
 			QueryString: queryPairs(x.URL), HeadersSize: -1, BodySize: len(x.RequestBody),
 		},
 		Response: HARResponse{
-			Status: x.Status, StatusText: x.StatusText, HTTPVersion: version, Cookies: []HARPair{}, Headers: headerPairs(x.ResponseHeaders),
-			RedirectURL: "", HeadersSize: -1, BodySize: -1, TransferSize: int(x.response.EncodedDataLength), Error: x.FailureText,
+			Status: x.Status, StatusText: x.StatusText, HTTPVersion: version, Cookies: []HARPair{},
+			Headers:     headerPairs(x.ResponseHeaders),
+			RedirectURL: "", HeadersSize: -1, BodySize: -1, TransferSize: int(x.response.EncodedDataLength),
+			Error:   x.FailureText,
 			Content: HARContent{Size: int(x.response.decoded), MimeType: x.response.MimeType},
 		},
 		Timings: x.timings(),
@@ -156,7 +162,10 @@ func (x *exchange) entry(pageRef string) HAREntry {
 	e.Response.Content.MimeType = cmp.Or(e.Response.Content.MimeType, "x-unknown")
 	switch {
 	case x.RequestBody != "":
-		e.Request.PostData = &HARPostData{MimeType: x.RequestHeaders["content-type"], Params: []HARPair{}, Text: x.RequestBody}
+		e.Request.PostData = &HARPostData{
+			MimeType: x.RequestHeaders["content-type"], Params: []HARPair{},
+			Text: x.RequestBody,
+		}
 	case x.RequestBodyOmitted:
 		e.Request.BodySize = -1
 	}

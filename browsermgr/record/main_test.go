@@ -23,19 +23,23 @@ func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 	tb.Helper()
 	r := record.NewRecorder()
-	return r, browsertest.Tab(tb, browser.Connect(tb, page.Options{Observers: []page.Observer{r}}), page.TabOptions{URL: url})
+	return r, browsertest.Tab(tb, browser.Connect(tb, page.Options{Observers: []page.Observer{r}}),
+		page.TabOptions{URL: url})
 }
 
 // run evaluates a function in the page.
 func run(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
-	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
+	res, err := tab.Act(browsertest.Within(tb, 60*time.Second),
+		page.Action{Kind: actiontable.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
 	check.Must(tb, err)
 	return string(res.Value)
 }
 
 // find returns the first request whose URL contains part, once cond holds for it.
-func find(tb testing.TB, r *record.Recorder, tab *page.Tab, part string, cond func(record.Request) bool) record.Request {
+func find(tb testing.TB, r *record.Recorder, tab *page.Tab, part string,
+	cond func(record.Request) bool,
+) record.Request {
 	tb.Helper()
 	var found record.Request
 	browsertest.Eventually(tb, "a request for "+part, func() bool {
@@ -93,7 +97,8 @@ func quietAndRecorded(b *testing.B, html string, run func(b *testing.B, tab *pag
 			if recorded {
 				opts.Observers = []page.Observer{record.NewRecorder()}
 			}
-			run(b, browsertest.Tab(b, browser.Connect(b, opts), page.TabOptions{URL: browsertest.Routes(b, map[string]any{"/": html})}))
+			run(b, browsertest.Tab(b, browser.Connect(b, opts),
+				page.TabOptions{URL: browsertest.Routes(b, map[string]any{"/": html})}))
 		})
 	}
 }
@@ -110,14 +115,15 @@ func BenchmarkClick(b *testing.B) {
 }
 
 func BenchmarkSnapshot(b *testing.B) {
-	quietAndRecorded(b, strings.Repeat(`<p>Row <a href=/x>Open</a><button>Edit</button>`, 2500), func(b *testing.B, tab *page.Tab) {
-		b.Helper()
-		for b.Loop() {
-			if _, err := tab.Snapshot(b.Context(), page.SnapshotOptions{}); err != nil {
-				b.Fatal(err)
+	quietAndRecorded(b, strings.Repeat(`<p>Row <a href=/x>Open</a><button>Edit</button>`, 2500),
+		func(b *testing.B, tab *page.Tab) {
+			b.Helper()
+			for b.Loop() {
+				if _, err := tab.Snapshot(b.Context(), page.SnapshotOptions{}); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
 }
 
 func BenchmarkNavigate(b *testing.B) {

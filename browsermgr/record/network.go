@@ -36,11 +36,14 @@ const maxUnmatched = 64
 
 func newRequestLog() requestLog {
 	l := requestLog{chains: map[string]*redirectChain{}}
-	l.ring = entryRing[*exchange]{limit: MaxRequests, budget: requestBudget, size: (*exchange).size, drop: func(x *exchange) {
-		if c := l.chains[x.id]; c != nil && len(c.hops) > 0 && c.hops[len(c.hops)-1] == x {
-			delete(l.chains, x.id)
-		}
-	}}
+	l.ring = entryRing[*exchange]{
+		limit: MaxRequests, budget: requestBudget, size: (*exchange).size,
+		drop: func(x *exchange) {
+			if c := l.chains[x.id]; c != nil && len(c.hops) > 0 && c.hops[len(c.hops)-1] == x {
+				delete(l.chains, x.id)
+			}
+		},
+	}
 	return l
 }
 
@@ -90,7 +93,9 @@ var networkEvents = map[string]func(*requestLog, *networkEvent) []*exchange{
 	"Network.webSocketClosed":                    (*requestLog).handleFinished,
 }
 
-func (r *Recorder) handleNetwork(t *page.Tab, f *frame.Frame, ev cdp.Event, handle func(*requestLog, *networkEvent) []*exchange) {
+func (r *Recorder) handleNetwork(t *page.Tab, f *frame.Frame, ev cdp.Event,
+	handle func(*requestLog, *networkEvent) []*exchange,
+) {
 	var p networkEvent
 	if !ev.Decode(&p) || strings.HasPrefix(p.Request.URL, "data:") {
 		return

@@ -14,14 +14,17 @@ const Redacted = "[REDACTED]"
 
 // secretWords mark a name as that of a secret if it contains one of them, ignoring case and separators.
 var secretWords = []string{
-	"authorization", "cookie", "apikey", "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "credential",
+	"authorization", "cookie", "apikey", "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd",
+	"credential",
 	"privatekey", "accesskey", "sessionid", "signature", "assertion", "onetimecode", "cardnumber", "creditcard",
 }
 
 // secretNames mark a name as that of a secret only if it is equal to one of them.
 var secretNames = map[string]bool{
-	"auth": true, "xauth": true, "bearer": true, "jwt": true, "key": true, "pass": true, "pin": true, "otp": true, "totp": true,
-	"sid": true, "sig": true, "session": true, "jsessionid": true, "phpsessid": true, "csrf": true, "xsrf": true, "cvv": true, "cvc": true,
+	"auth": true, "xauth": true, "bearer": true, "jwt": true, "key": true, "pass": true, "pin": true, "otp": true,
+	"totp": true,
+	"sid":  true, "sig": true, "session": true, "jsessionid": true, "phpsessid": true, "csrf": true, "xsrf": true,
+	"cvv": true, "cvc": true,
 	"ssn": true, "saml": true, "samlresponse": true, "samlrequest": true,
 }
 
@@ -152,7 +155,9 @@ func redactPair(pair string) string {
 }
 
 // nestedSecret matches parameters inside the value of a parameter.
-var nestedSecret = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`) })
+var nestedSecret = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`)
+})
 
 // redactNested redacts the value of a parameter.
 func redactNested(s string) string {
@@ -175,7 +180,8 @@ func redactNested(s string) string {
 
 // addressHeaders are headers that contain URLs.
 var addressHeaders = map[string]bool{
-	":path": true, "referer": true, "location": true, "content-location": true, "refresh": true, "link": true, "origin": true,
+	":path": true, "referer": true, "location": true, "content-location": true, "refresh": true, "link": true,
+	"origin": true,
 }
 
 // redactHeader removes secrets from a header's value. name is in lower case.

@@ -47,19 +47,36 @@ func TestBodiesAreRedactedByTheirForm(t *testing.T) {
 			"json", "application/json; charset=utf-8", `{ "user": "ada", "passWord" : "a\"b}", "n": 1.50 }`,
 			`{ "user": "ada", "passWord" : "[REDACTED]", "n": 1.50 }`,
 		},
-		{"json numbers and null", "application/json", `{"pin":1234,"token":null,"secret":"","otp":true}`, `{"pin":"[REDACTED]","token":null,"secret":"","otp":"[REDACTED]"}`},
-		{"json nested", "application/json", `{"a":[{"credentials":{"u":"x","p":["y"]},"b":2}]}`, `{"a":[{"credentials":"[REDACTED]","b":2}]}`},
+		{
+			"json numbers and null", "application/json", `{"pin":1234,"token":null,"secret":"","otp":true}`,
+			`{"pin":"[REDACTED]","token":null,"secret":"","otp":"[REDACTED]"}`,
+		},
+		{
+			"json nested", "application/json", `{"a":[{"credentials":{"u":"x","p":["y"]},"b":2}]}`,
+			`{"a":[{"credentials":"[REDACTED]","b":2}]}`,
+		},
 		{"json escaped name", "application/json", `{"\u0070assword":"x"}`, `{"\u0070assword":"[REDACTED]"}`},
 		{"json cut off", "application/json", `{"password":"not closed`, `{"password":"[REDACTED]"`},
 		{"json cut off in a list", "text/plain", `{"tokens":["a","b`, `{"tokens":"[REDACTED]"`},
-		{"json lines", "text/plain", "{\"token\":\"a\"}\n{\"token\":\"b\"}", "{\"token\":\"[REDACTED]\"}\n{\"token\":\"[REDACTED]\"}"},
+		{
+			"json lines", "text/plain", "{\"token\":\"a\"}\n{\"token\":\"b\"}",
+			"{\"token\":\"[REDACTED]\"}\n{\"token\":\"[REDACTED]\"}",
+		},
 		{
 			"multipart", "multipart/form-data; boundary=XX",
-			"--XX\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\ns3cret\r\nline\r\n--XX\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--XX--\r\n",
-			"--XX\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n[REDACTED]\r\n--XX\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--XX--\r\n",
+			"--XX\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\ns3cret\r\nline\r\n--XX\r\nContent-Disposition: " +
+				"form-data; name=\"a\"\r\n\r\nb\r\n--XX--\r\n",
+			"--XX\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n[REDACTED]\r\n--XX\r\nContent-Disposition: " +
+				"form-data; name=\"a\"\r\n\r\nb\r\n--XX--\r\n",
 		},
-		{"xml", "text/xml", "<login><user>ada</user><password>s3cret</password></login>", "<login><user>ada</user><password>[REDACTED]</password></login>"},
-		{"text", "text/plain", "user: ada\npassword: s3cret phrase\nx-api-key = s3cret, Bearer abcdefgh12345 'pin'=\"1234\"", "user: ada\npassword: [REDACTED]\nx-api-key = [REDACTED], [REDACTED] 'pin'=\"[REDACTED]\""},
+		{
+			"xml", "text/xml", "<login><user>ada</user><password>s3cret</password></login>",
+			"<login><user>ada</user><password>[REDACTED]</password></login>",
+		},
+		{
+			"text", "text/plain", "user: ada\npassword: s3cret phrase\nx-api-key = s3cret, Bearer abcdefgh12345 'pin'=\"1234\"",
+			"user: ada\npassword: [REDACTED]\nx-api-key = [REDACTED], [REDACTED] 'pin'=\"[REDACTED]\"",
+		},
 	} {
 		got, ok := record.RedactBody(c.mime, c.in)
 		if !ok || got != c.want {
@@ -100,7 +117,8 @@ func TestHeadersAreRedactedByName(t *testing.T) {
 func BenchmarkRedactBody(b *testing.B) {
 	for name, body := range map[string]string{
 		"text": strings.Repeat("x", 256<<10), "prose": strings.Repeat("note: all is well = fine > bad. ", 8<<10),
-		"json": "[" + strings.Repeat(`{"name":"value","other":[1,2,3]},`, 8<<10) + "]", "form": strings.Repeat("name=value&", 24<<10),
+		"json":   "[" + strings.Repeat(`{"name":"value","other":[1,2,3]},`, 8<<10) + "]",
+		"form":   strings.Repeat("name=value&", 24<<10),
 		"quotes": "{" + strings.Repeat(`"`, 256<<10), "nested": `{"token":` + strings.Repeat("[", 256<<10),
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -119,7 +137,8 @@ func FuzzRedactURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		once := record.RedactURL(s)
 		if !strings.HasPrefix(s, "data:") {
-			if got := record.RedactURL(s + "?token=hunter2"); strings.Contains(got, "hunter2") && !strings.Contains(once, "hunter2") {
+			if got := record.RedactURL(s + "?token=hunter2"); strings.Contains(got, "hunter2") &&
+				!strings.Contains(once, "hunter2") {
 				t.Errorf("%q keeps the secret of its last parameter: %q", s, got)
 			}
 		}
@@ -130,7 +149,10 @@ func FuzzRedactURL(f *testing.F) {
 }
 
 func FuzzRedactBody(f *testing.F) {
-	for _, s := range []string{`{"password":"x"}`, `{"a":{"token":["x"]}}`, "a=b&pwd=c", "--X\r\nname=token\r\n\r\nv\r\n--X--", `{"\u0070in":1`, `<pass a="b">x</pass>`} {
+	for _, s := range []string{
+		`{"password":"x"}`, `{"a":{"token":["x"]}}`, "a=b&pwd=c",
+		"--X\r\nname=token\r\n\r\nv\r\n--X--", `{"\u0070in":1`, `<pass a="b">x</pass>`,
+	} {
 		f.Add("application/json", s)
 		f.Add("", s)
 	}

@@ -31,7 +31,9 @@ func TestRequestsTellTheWholeExchangeWithoutSecrets(t *testing.T) {
 	}))
 	run(t, tab, `() => { document.cookie = 'a=verysecret'; return fetch('/api/login?token=verysecret&page=2', {method: 'POST',
 headers: {'content-type': 'application/json', 'x-api-key': 'verysecret', 'x-trace': 'told'}, body: '{"user":"ada","password":"verysecret"}'}).then(r => r.text()) }`)
-	req := find(t, r, tab, "/api/login", func(req record.Request) bool { return answered(req) && req.ResponseHeaders["set-cookie"] != "" })
+	req := find(t, r, tab, "/api/login", func(req record.Request) bool {
+		return answered(req) && req.ResponseHeaders["set-cookie"] != ""
+	})
 	got, err := json.Marshal(req)
 	check.Must(t, err)
 	if strings.Contains(string(got), "verysecret") {
@@ -46,7 +48,10 @@ headers: {'content-type': 'application/json', 'x-api-key': 'verysecret', 'x-trac
 		t.Error(diff)
 	}
 	check.Contains(t, req.URL, "/api/login?token=[REDACTED]&page=2")
-	for name, want := range map[string]string{"x-api-key": record.Redacted, "x-trace": "told", "cookie": record.Redacted, "content-type": "application/json"} {
+	for name, want := range map[string]string{
+		"x-api-key": record.Redacted, "x-trace": "told", "cookie": record.Redacted,
+		"content-type": "application/json",
+	} {
 		if got := req.RequestHeaders[name]; got != want {
 			t.Errorf("request header %s: got %q, want %q", name, got, want)
 		}
@@ -65,7 +70,10 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 			http.Redirect(w, r, to, http.StatusFound)
 		}
 	}
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/start": hop("/middle", "1"), "/middle": hop("/end", "2"), "/end": `<p>there`, "/{$}": `<p>quiet`}))
+	r, tab := open(t, browsertest.Routes(t, map[string]any{
+		"/start": hop("/middle", "1"), "/middle": hop("/end", "2"),
+		"/end": `<p>there`, "/{$}": `<p>quiet`,
+	}))
 	if _, err := tab.Navigate(browsertest.Within(t, browsertest.Patience), tab.URL()+"start"); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +83,8 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 		got = nil
 		for _, req := range r.Requests(tab, "", false) {
 			if req.OK != nil && !strings.HasSuffix(req.URL, "/") {
-				got = append(got, fmt.Sprintf("%s %d %t %s", req.URL[strings.LastIndex(req.URL, "/"):], req.Status, *req.OK, req.ResponseHeaders["x-hop"]))
+				got = append(got, fmt.Sprintf("%s %d %t %s", req.URL[strings.LastIndex(req.URL, "/"):], req.Status, *req.OK,
+					req.ResponseHeaders["x-hop"]))
 			}
 		}
 		return len(got) == 3 && strings.HasSuffix(got[1], "2")
@@ -86,12 +95,13 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 }
 
 func TestRequestsSayWhyTheyFailed(t *testing.T) {
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<p>quiet`, "/cut": func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := http.NewResponseController(w).Hijack()
-		if err == nil {
-			_ = conn.Close()
-		}
-	}}))
+	r, tab := open(t, browsertest.Routes(t,
+		map[string]any{"/{$}": `<p>quiet`, "/cut": func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_ = conn.Close()
+			}
+		}}))
 	run(t, tab, `() => fetch('/cut').catch(() => {})`)
 	req := find(t, r, tab, "/cut", func(req record.Request) bool { return req.FailureText != "" })
 	check.Contains(t, req.FailureText, "net::ERR_")
@@ -101,7 +111,8 @@ func TestRequestsSayWhyTheyFailed(t *testing.T) {
 }
 
 func TestRequestBodiesAreCutOrLeftOut(t *testing.T) {
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<p>quiet`, "/take": func(http.ResponseWriter, *http.Request) {}}))
+	r, tab := open(t, browsertest.Routes(t,
+		map[string]any{"/{$}": `<p>quiet`, "/take": func(http.ResponseWriter, *http.Request) {}}))
 	run(t, tab, `async () => { const send = (name, body) => fetch('/take?' + name, {method: 'POST', body});
 await send('long', 'é'.repeat(64001)); await send('huge', 'x'.repeat(400_000)); await send('binary', new Uint8Array([0, 1, 255]));
 await send('file', new Blob(['abc'])); await send('short', 'abc'); }`)
@@ -113,7 +124,10 @@ await send('file', new Blob(['abc'])); await send('short', 'abc'); }`)
 		"short":  {RequestBody: "abc"},
 	} {
 		req := find(t, r, tab, "/take?"+name, answered)
-		got := record.Request{RequestBody: req.RequestBody, RequestBodyTruncated: req.RequestBodyTruncated, RequestBodyOmitted: req.RequestBodyOmitted}
+		got := record.Request{
+			RequestBody: req.RequestBody, RequestBodyTruncated: req.RequestBodyTruncated,
+			RequestBodyOmitted: req.RequestBodyOmitted,
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
@@ -131,18 +145,23 @@ func TestHeadersAreBounded(t *testing.T) {
 		"/long": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("A-Long", strings.Repeat("v", 70_000)) },
 	}))
 	run(t, tab, `async () => { await fetch('/many'); await fetch('/long') }`)
-	many := find(t, r, tab, "/many", func(req record.Request) bool { return answered(req) && len(req.ResponseHeaders) > 0 })
+	many := find(t, r, tab, "/many", func(req record.Request) bool {
+		return answered(req) && len(req.ResponseHeaders) > 0
+	})
 	if n := len(many.ResponseHeaders); n != 128 || !many.ResponseHeadersTruncated {
 		t.Errorf("got %d headers, truncated %t; want 128 and so", n, many.ResponseHeadersTruncated)
 	}
-	long := find(t, r, tab, "/long", func(req record.Request) bool { return answered(req) && len(req.ResponseHeaders) > 0 })
+	long := find(t, r, tab, "/long", func(req record.Request) bool {
+		return answered(req) && len(req.ResponseHeaders) > 0
+	})
 	if n := len(long.ResponseHeaders["a-long"]); n > 64<<10 || n < 60<<10 || !long.ResponseHeadersTruncated {
 		t.Errorf("got %d bytes, truncated %t; want almost 64 KiB and so", n, long.ResponseHeadersTruncated)
 	}
 }
 
 func TestRequestsKeepTheLastFiveHundredAndCanBeCleared(t *testing.T) {
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<p>quiet`, "/n": func(http.ResponseWriter, *http.Request) {}}))
+	r, tab := open(t, browsertest.Routes(t,
+		map[string]any{"/{$}": `<p>quiet`, "/n": func(http.ResponseWriter, *http.Request) {}}))
 	run(t, tab, `async () => { for (let i = 1; i <= 520; i += 20) await Promise.all([...Array(20).keys()].map(k => fetch('/n?i=' + (i + k) + '.'))) }`)
 	find(t, r, tab, "/n?i=520.", answered)
 	got := r.Requests(tab, "/n?", false)
@@ -164,7 +183,8 @@ func TestRequestsKeepTheLastFiveHundredAndCanBeCleared(t *testing.T) {
 }
 
 func TestAnAnswerStaysBelowOneMebibyte(t *testing.T) {
-	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<p>quiet`, "/big": func(http.ResponseWriter, *http.Request) {}}))
+	r, tab := open(t, browsertest.Routes(t,
+		map[string]any{"/{$}": `<p>quiet`, "/big": func(http.ResponseWriter, *http.Request) {}}))
 	run(t, tab, `async () => { for (let i = 0; i < 80; i++) await fetch('/big?' + i, {method: 'POST', body: 'x'.repeat(60_000)}) }`)
 	find(t, r, tab, "/big?79", answered)
 	got := r.Requests(tab, "", false)
@@ -185,7 +205,8 @@ func TestRequestsOfFramesAndSocketsAreSeen(t *testing.T) {
 		"/{$}": `<script>fetch('/from-frame')</script>`, "/from-frame": func(http.ResponseWriter, *http.Request) {},
 	}), "127.0.0.1", "localhost", 1)
 	r, tab := open(t, browsertest.Routes(t, map[string]any{
-		"/{$}": `<iframe src="` + inner + `"></iframe><script>new WebSocket('ws://' + location.host + '/socket?token=abc')</script>`,
+		"/{$}": `<iframe src="` + inner +
+			`"></iframe><script>new WebSocket('ws://' + location.host + '/socket?token=abc')</script>`,
 	}))
 	if req := find(t, r, tab, "/from-frame", answered); req.ResourceType != "fetch" {
 		t.Errorf("got type %s, want fetch", req.ResourceType)
@@ -209,19 +230,23 @@ func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
 	var log record.HARLog
 	browsertest.Eventually(t, "three ended entries", func() bool {
 		log = r.HAR(tab).Log
-		return len(log.Entries) == 3 && log.Entries[2].Response.Content.Size == 5000 && log.Entries[2].Response.TransferSize > 5000
+		return len(log.Entries) == 3 && log.Entries[2].Response.Content.Size == 5000 &&
+			log.Entries[2].Response.TransferSize > 5000
 	})
-	if log.Version != "1.2" || len(log.Pages) != 1 || log.Pages[0].ID != log.Entries[0].PageRef || log.Pages[0].Title != "Test" {
+	if log.Version != "1.2" || len(log.Pages) != 1 || log.Pages[0].ID != log.Entries[0].PageRef ||
+		log.Pages[0].Title != "Test" {
 		t.Errorf("got log %+v", log)
 	}
 	hop, data := log.Entries[1], log.Entries[2]
-	if hop.Response.Status != 303 || hop.Response.RedirectURL != "/data" || hop.Request.PostData == nil || hop.Request.PostData.Text != "password=[REDACTED]" {
+	if hop.Response.Status != 303 || hop.Response.RedirectURL != "/data" || hop.Request.PostData == nil ||
+		hop.Request.PostData.Text != "password=[REDACTED]" {
 		t.Errorf("got redirect %+v", hop)
 	}
 	if got, want := fmt.Sprint(hop.Request.QueryString), "[{a b c} {secret [REDACTED]}]"; got != want {
 		t.Errorf("got query %s, want %s", got, want)
 	}
-	if data.Request.Method != "GET" || data.Response.Content.MimeType != "text/plain" || data.ServerIPAddress != "127.0.0.1" {
+	if data.Request.Method != "GET" || data.Response.Content.MimeType != "text/plain" ||
+		data.ServerIPAddress != "127.0.0.1" {
 		t.Errorf("got data %+v", data)
 	}
 	for _, e := range log.Entries {
@@ -242,7 +267,8 @@ func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
 func TestHAROfAnUnknownTabIsEmpty(t *testing.T) {
 	_, tab := open(t, "about:blank")
 	text, err := json.Marshal(record.NewRecorder().HAR(tab))
-	if want := `{"log":{"version":"1.2","creator":{"name":"clank","version":"1"},"pages":[],"entries":[]}}`; err != nil || string(text) != want {
+	if want := `{"log":{"version":"1.2","creator":{"name":"clank","version":"1"},"pages":[],"entries":[]}}`; err != nil ||
+		string(text) != want {
 		t.Errorf("got %s (%v), want %s", text, err, want)
 	}
 }
@@ -254,7 +280,9 @@ type reply struct {
 }
 
 // await starts waiting for a response, and returns when the next one will certainly be seen.
-func await(ctx context.Context, t *testing.T, r *record.Recorder, tab *page.Tab, pattern string, timeout time.Duration, maxChars int) <-chan reply {
+func await(ctx context.Context, t *testing.T, r *record.Recorder, tab *page.Tab, pattern string, timeout time.Duration,
+	maxChars int,
+) <-chan reply {
 	t.Helper()
 	out := make(chan reply, 1)
 	waiting := r.CountWaiters(tab)
@@ -308,7 +336,8 @@ func TestResponseBodyIsThatOfTheNextMatch(t *testing.T) {
 		t.Fatal(got.err)
 	}
 	res := got.res
-	if !strings.HasSuffix(res.URL, "/data?token=[REDACTED]") || res.Status != 200 || res.Body != `{"n":"éé"}` || res.Truncated || res.Base64 {
+	if !strings.HasSuffix(res.URL, "/data?token=[REDACTED]") || res.Status != 200 || res.Body != `{"n":"éé"}` ||
+		res.Truncated || res.Base64 {
 		t.Errorf("got %+v, want the second answer of /data", res)
 	}
 	if res.Headers["content-type"] != "application/json" {
@@ -327,8 +356,13 @@ func TestResponseBodiesOfAllForms(t *testing.T) {
 		want       record.Response
 	}{
 		{"cut by characters", "/data", 7, record.Response{Body: `{"n":"é`, Truncated: true, Status: 200}},
-		{"binary", "/bin", 1000, record.Response{Body: base64.StdEncoding.EncodeToString([]byte{0x89, 'P', 0, 1, 2, 3, 4, 5, 6}), Base64: true, Status: 200}},
-		{"binary, cut", "/bin", 6, record.Response{Body: base64.StdEncoding.EncodeToString([]byte{0x89, 'P', 0}), Base64: true, Truncated: true, Status: 200}},
+		{"binary", "/bin", 1000, record.Response{
+			Body: base64.StdEncoding.EncodeToString([]byte{0x89, 'P', 0, 1, 2, 3, 4, 5, 6}), Base64: true, Status: 200,
+		}},
+		{"binary, cut", "/bin", 6, record.Response{
+			Body:   base64.StdEncoding.EncodeToString([]byte{0x89, 'P', 0}),
+			Base64: true, Truncated: true, Status: 200,
+		}},
 		{"text of a strange type", "/odd", 1000, record.Response{Body: "text all the same", Status: 200}},
 		{"none", "/empty", 1000, record.Response{Status: 204}},
 		{"after a redirect", "/hop", 1000, record.Response{Body: `{"n":"éé"}`, Status: 200}},
@@ -345,7 +379,10 @@ func TestResponseBodiesOfAllForms(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got.err)
 			continue
 		}
-		res := record.Response{Body: got.res.Body, Base64: got.res.Base64, Truncated: got.res.Truncated, Status: got.res.Status}
+		res := record.Response{
+			Body: got.res.Body, Base64: got.res.Base64, Truncated: got.res.Truncated,
+			Status: got.res.Status,
+		}
 		if fmt.Sprint(res) != fmt.Sprint(c.want) {
 			t.Errorf("%s: got %+v, want %+v", c.name, res, c.want)
 		}

@@ -80,7 +80,9 @@ func (l *tabLog) matchWaiters(f *frame.Frame, method string, p *networkEvent) {
 // most maxChars characters of its body. Redirects have no body and do not count. timeout covers both; when it ends, the
 // error wraps context.DeadlineExceeded and says what was missing. Errors wrap page.ErrTabGone, page.ErrTabCrashed or
 // page.ErrBrowserGone if the tab is gone, or the cause of ctx.
-func (r *Recorder) ResponseBody(ctx context.Context, t *page.Tab, pattern string, timeout time.Duration, maxChars int) (Response, error) {
+func (r *Recorder) ResponseBody(ctx context.Context, t *page.Tab, pattern string, timeout time.Duration,
+	maxChars int,
+) (Response, error) {
 	match, err := ParseURLPattern(pattern)
 	if err != nil {
 		return Response{}, err
@@ -144,7 +146,8 @@ func (r *Recorder) awaitBody(ctx context.Context, w *bodyWaiter, maxChars int) (
 
 // bodiless reports whether the error means that the response has no body.
 func (w *bodyWaiter) bodiless(err error) bool {
-	return strings.Contains(err.Error(), "No data found") || w.method == "HEAD" || w.answer.Status == 204 || w.answer.Status == 304
+	return strings.Contains(err.Error(), "No data found") || w.method == "HEAD" || w.answer.Status == 204 ||
+		w.answer.Status == 304
 }
 
 // fill stores the body. Chromium may report text as binary.
@@ -170,11 +173,12 @@ func (w *bodyWaiter) explain(err error, pattern string, timeout time.Duration) e
 	select {
 	case <-w.matched:
 		// Clients of the control API match on this spelling.
-		return fmt.Errorf("Response body read timed out after %dms: %s answered with status %d, but its body has not ended: %w",
+		return fmt.Errorf("Response body read timed out after %dms: %s answered with status %d, but its body has not "+
+			"ended: %w",
 			timeout.Milliseconds(), w.url, w.answer.Status, err)
 	default:
-		return fmt.Errorf("no response matched %q: %w; use the requests command to see which addresses the page asks for, and start "+
-			"to wait before the page asks", pattern, err)
+		return fmt.Errorf("no response matched %q: %w; use the requests command to see which addresses the page asks for, "+
+			"and start to wait before the page asks", pattern, err)
 	}
 }
 

@@ -65,7 +65,8 @@ func (r *traceRun) captureDocument(ctx context.Context, tab *page.Tab, call, pha
 		return
 	}
 	skip := func(why string) {
-		r.writeLine(traceLines, logLine{Type: "log", CallID: call, Time: r.now(), Message: "no document " + phase + " the action: " + why})
+		r.writeLine(traceLines, logLine{Type: "log", CallID: call, Time: r.now(), Message: "no document " + phase +
+			" the action: " + why})
 	}
 	if len(tab.Dialogs().Pending) > 0 {
 		skip("a dialog is open")
@@ -141,7 +142,9 @@ func explainGone(err error) error {
 }
 
 // frameElement returns the element that embeds an out-of-process frame; "" if unknown.
-func frameElement(ctx context.Context, f, child *frame.Frame, world proto.RuntimeExecutionContextID) proto.RuntimeRemoteObjectID {
+func frameElement(ctx context.Context, f, child *frame.Frame,
+	world proto.RuntimeExecutionContextID,
+) proto.RuntimeRemoteObjectID {
 	node, err := cdp.Ask[proto.DOMGetFrameOwnerResult](ctx, f.Session, proto.DOMGetFrameOwner{FrameID: child.ID()})
 	if err != nil {
 		return ""
@@ -161,7 +164,8 @@ func (r *traceRun) writeDocuments(tab *page.Tab, call, phase string, got capture
 		d.HTML = string(tab.Recordable([]byte(d.HTML)))
 		s := snapshotData{
 			CallID: call, Phase: phase, PageID: viewerPageID(tab), FrameID: d.ID, FrameURL: RedactURL(d.URL), Doctype: d.Doctype,
-			Viewport: sizeData{Width: d.Width, Height: d.Height}, Timestamp: r.now(), WallTime: toMillis(time.Now()), CollectionTime: got.Took,
+			Viewport: sizeData{Width: d.Width, Height: d.Height}, Timestamp: r.now(), WallTime: toMillis(time.Now()),
+			CollectionTime:    got.Took,
 			ResourceOverrides: []string{}, IsMainFrame: d.ID == viewerFrameID(tab.MainFrame().ID()),
 		}
 		r.mu.Lock()

@@ -48,7 +48,10 @@ const maxTraceBody = 4 << 20
 
 // writeExchange records a finished request, with its body if useful.
 func (r *traceRun) writeExchange(n Recorded) {
-	line := resourceLine{Type: "resource-snapshot", Snapshot: resourceData{HAREntry: *n.Exchange, MonotonicTime: r.timeOf(n.Started)}}
+	line := resourceLine{
+		Type:     "resource-snapshot",
+		Snapshot: resourceData{HAREntry: *n.Exchange, MonotonicTime: r.timeOf(n.Started)},
+	}
 	line.Snapshot.PageRef = viewerPageID(n.Tab)
 	line.Snapshot.FrameRef = viewerFrameID(n.DocumentID)
 	if !n.HasBody || !keptTypes[n.Exchange.ResourceType] || n.Exchange.Response.Content.Size > maxTraceBody {
@@ -194,7 +197,8 @@ func (r *traceRun) beginAction(ctx context.Context, tab *page.Tab, action string
 		data = []byte("{}")
 	}
 	r.writeLine(traceLines, beforeLine{
-		Type: "before", CallID: call, StartTime: r.now(), Title: actionTitle(action, clean), Class: "Page", Method: action, Params: data, PageID: viewerPageID(tab),
+		Type: "before", CallID: call, StartTime: r.now(), Title: actionTitle(action, clean), Class: "Page", Method: action,
+		Params: data, PageID: viewerPageID(tab),
 	})
 	r.captureDocument(ctx, tab, call, "before")
 	var once sync.Once

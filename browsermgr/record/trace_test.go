@@ -154,7 +154,8 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 	for _, l := range of(lines, "before") {
 		titles = append(titles, l["title"].(string))
 	}
-	if got, want := strings.Join(titles, "; "), "navigate "+url+"/?token=[REDACTED]; click button; click #missing; type e1"; got != want {
+	if got, want := strings.Join(titles, "; "), "navigate "+url+"/?token=[REDACTED]; click button; click "+
+		"#missing; type e1"; got != want {
 		t.Errorf("got actions %s, want %s", got, want)
 	}
 	after := of(lines, "after")
@@ -166,7 +167,8 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 		t.Fatalf("got %d documents, want one before and after each of 4 actions", len(snaps))
 	}
 	text, _ := json.Marshal(snaps)
-	check.Contains(t, string(text), `"Basket"`, `"Sold"`, `"in the shadow"`, `__playwright_shadow_root_`, `"__playwright_value_":"Ada"`, `"html":[[1,`)
+	check.Contains(t, string(text), `"Basket"`, `"Sold"`, `"in the shadow"`, `__playwright_shadow_root_`,
+		`"__playwright_value_":"Ada"`, `"html":[[1,`)
 	pictures := of(lines, "screencast-frame")
 	if len(pictures) == 0 {
 		t.Fatal("got no picture")
@@ -203,8 +205,12 @@ func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
 
 func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
-	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
-	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`})})
+	inner := strings.Replace(
+		browsertest.Routes(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1",
+		"localhost", 1)
+	tab := browsertest.Tab(t, w.browser,
+		page.TabOptions{URL: browsertest.Routes(t,
+			map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`})})
 	check.Must(t, w.tracer.Start(w.browser, patient))
 	browsertest.Eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
@@ -223,8 +229,10 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 		return strings.Replace(browsertest.Routes(t, map[string]any{"/": html}), "127.0.0.1", host, 1)
 	}
 	far := named("127.0.0.1", `<p>of another site`)
-	lodger := named("pay.shop.localhost", `<p>lodger<input type=password value=hunter2><iframe src="`+far+`"></iframe><iframe srcdoc="<p>within the lodger"></iframe>`)
-	url := named("www.shop.localhost", `<iframe src="`+lodger+`"></iframe><iframe srcdoc="<p>wrapping<iframe src='`+lodger+`'></iframe>"></iframe>`)
+	lodger := named("pay.shop.localhost", `<p>lodger<input type=password value=hunter2><iframe src="`+far+
+		`"></iframe><iframe srcdoc="<p>within the lodger"></iframe>`)
+	url := named("www.shop.localhost", `<iframe src="`+lodger+`"></iframe><iframe srcdoc="<p>wrapping<iframe src='`+lodger+
+		`'></iframe>"></iframe>`)
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: url})
 	check.Must(t, w.tracer.Start(w.browser, patient))
 	browsertest.Eventually(t, "the frames are known", func() bool { return len(tab.Frames()) == 5 })
@@ -263,7 +271,9 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 
 func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
-	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
+	tab := browsertest.Tab(t, w.browser,
+		page.TabOptions{URL: browsertest.Routes(t,
+			map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
 	check.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	lines, _ := w.finish(t)
@@ -340,7 +350,8 @@ func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
 	w.wantNothingLeft(t)
 
 	start()(nil)
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), filepath.Join(dir, "missing", "trace.zip")); !errors.Is(err, os.ErrNotExist) {
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience),
+		filepath.Join(dir, "missing", "trace.zip")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want that the directory is missing", err)
 	}
 	w.wantNothingLeft(t)
@@ -358,7 +369,10 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 	browsertest.Kill(t, own)
 	<-w.browser.Done()
 	end(errors.New("gone"))
-	browsertest.Eventually(t, "the directory is empty", func() bool { files, err := os.ReadDir(w.dir); return err == nil && len(files) == 0 })
+	browsertest.Eventually(t, "the directory is empty", func() bool {
+		files, err := os.ReadDir(w.dir)
+		return err == nil && len(files) == 0
+	})
 	err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "trace.zip"))
 	if !errors.Is(err, record.ErrNoTrace) || !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("got %v, want that there is none because the browser is gone", err)
@@ -370,10 +384,12 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 
 func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
-	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`})})
+	tab := browsertest.Tab(t, w.browser,
+		page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`})})
 	check.Must(t, w.tracer.Start(w.browser, patient))
 	end := w.tracer.BeginAction(t.Context(), tab, "click", nil)
-	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
+	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience),
+		page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
 	}
 	end(nil)
@@ -384,11 +400,14 @@ func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 
 func TestPicturesComeAtABoundedRate(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
-	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`})})
+	tab := browsertest.Tab(t, w.browser,
+		page.TabOptions{URL: browsertest.Routes(t,
+			map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`})})
 	check.Must(t, w.tracer.Start(w.browser, record.TraceOptions{Screenshots: true}))
 	// The page runs for as long as it takes to draw a hundred frames.
 	_, err := tab.Act(browsertest.Within(t, 60*time.Second), page.Action{
-		Kind: actiontable.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
+		Kind: actiontable.KindWait, TimeoutMs: 50_000,
+		Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
 	})
 	check.Must(t, err)
 	lines, _ := w.finish(t)
@@ -414,7 +433,8 @@ func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 	check.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.SetBudget("bodies", 3)
 	for range 2 {
-		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
+		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience),
+			page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -428,7 +448,8 @@ func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 		return ended == 2
 	})
 	lines, network := w.finish(t)
-	if notes := of(lines, "stderr"); len(notes) != 1 || !strings.Contains(fmt.Sprint(notes), "bodies are left out from here on") {
+	if notes := of(lines, "stderr"); len(notes) != 1 ||
+		!strings.Contains(fmt.Sprint(notes), "bodies are left out from here on") {
 		t.Errorf("got notes %v, want one", notes)
 	}
 	if len(network) < 2 {
@@ -490,10 +511,12 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 		t.Fatalf("got %q (%v), want where the document is served", text, err)
 	}
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "http://" + address})
-	if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindWait, URL: "**/snapshot/**", TimeoutMs: 20_000}); err != nil {
+	if _, err := tab.Act(browsertest.Within(t, 30*time.Second),
+		page.Action{Kind: actiontable.KindWait, URL: "**/snapshot/**", TimeoutMs: 20_000}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindEvaluate, TimeoutMs: 20_000, Fn: `async () => {
+	res, err := tab.Act(browsertest.Within(t, 30*time.Second),
+		page.Action{Kind: actiontable.KindEvaluate, TimeoutMs: 20_000, Fn: `async () => {
 	const shown = () => { const b = document.querySelector('b'); return b && [b.textContent, getComputedStyle(b).color,
 		document.querySelector('#name')?.value, document.querySelector('#host')?.shadowRoot?.textContent].join(' | ') };
 	while (!(shown()?.includes('255') && shown().includes('shadow'))) await new Promise(done => setTimeout(done, 50));

@@ -302,7 +302,9 @@ func (r *traceRun) reportOmitted(kind string, err error) {
 		r.log.Warn("trace is incomplete", "kind", kind, "error", err)
 	}
 	// A full trace has no room for this note either.
-	_ = r.spool.addLine(traceLines, noteLine{Type: "stderr", Timestamp: r.now(), Text: fmt.Sprintf("trace: %s are left out from here on: %v\n", kind, err)})
+	_ = r.spool.addLine(traceLines,
+		noteLine{Type: "stderr", Timestamp: r.now(), Text: fmt.Sprintf("trace: %s are left out from here on: %v\n", kind,
+			err)})
 }
 
 // writeNote writes a note about the trace itself for its viewers.
@@ -329,7 +331,8 @@ func (r *traceRun) addTab(tab *page.Tab) {
 		return
 	}
 	r.writeLater(eventLine{
-		Type: "event", Time: r.now(), Class: "BrowserContext", Method: "page", PageID: viewerPageID(tab), Params: map[string]any{"pageId": viewerPageID(tab)},
+		Type: "event", Time: r.now(), Class: "BrowserContext", Method: "page", PageID: viewerPageID(tab),
+		Params: map[string]any{"pageId": viewerPageID(tab)},
 	})
 	if r.opts.Screenshots {
 		r.startScreencast(tab)

@@ -58,7 +58,8 @@ func newBackupCommand(e *commandEnv) *cobra.Command {
 		}
 		fmt.Fprintf(e.Stderr, "%s has %d files of %s\n", file, len(m.Files), h.Dir)
 		if len(m.Running) > 0 {
-			fmt.Fprintf(e.Stderr, "a browser ran with %s: what it had not written yet is not in it\n", strings.Join(m.Running, ", "))
+			fmt.Fprintf(e.Stderr, "a browser ran with %s: what it had not written yet is not in it\n",
+				strings.Join(m.Running, ", "))
 		}
 		if _, has := m.Files["vault.json"]; has && !m.Keys {
 			fmt.Fprintln(e.Stderr, "the vault is in it, its key is not: keep that elsewhere, or use --encrypt")
@@ -88,7 +89,8 @@ func newRestoreCommand(e *commandEnv) *cobra.Command {
 			fmt.Fprintf(e.Stderr, "what was there before is in %s\n", r.Before)
 		}
 		if r.NoKeys {
-			fmt.Fprintf(e.Stderr, "the vault's key was not in the backup: unless the keyring has it, put it into %s\n", h.Path("vault.key"))
+			fmt.Fprintf(e.Stderr, "the vault's key was not in the backup: unless the keyring has it, put it into %s\n",
+				h.Path("vault.key"))
 		}
 		return nil
 	})

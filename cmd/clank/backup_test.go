@@ -41,12 +41,14 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 		t.Helper()
 		e := envFromList(t, environ)
 		e.Stdin = strings.NewReader(stdin)
-		if got := runCommand(t.Context(), e, args...); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, want) {
+		if got := runCommand(t.Context(), e, args...); got.code != exitDone ||
+			!strings.Contains(got.stdout+got.stderr, want) {
 			t.Fatalf("clank %v: exit code %d, %q, %q; want %q", args, got.code, got.stdout, got.stderr, want)
 		}
 	}
 	does(environ, "", "", "config", "set", "interaction.sessions.record", "never")
-	does(environ, "pass word\n", "is kept", "vault", "add", "office", "--origin", "https://office.example", "--user", "ada")
+	does(environ, "pass word\n", "is kept", "vault", "add", "office", "--origin", "https://office.example", "--user",
+		"ada")
 	does(environ, "", "", "watches", "add", site, "--says", "Sold out")
 	code, out, told := runInProcess(t, environ, "browse", "--json", "open "+site+", read")
 	var first browseOutcome
@@ -60,7 +62,8 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 	does(environ, "", "a browser ran with clank", "backup", plain)
 	does(environ, "", "stopped", "browser", "stop")
 	does(environ, "", " files of ", "backup", "--encrypt", sealed)
-	if code, _, told := runInProcess(t, environ, "restore", "--replace", sealed); code != exitFailed || !strings.Contains(told, "another clank uses this home") {
+	if code, _, told := runInProcess(t, environ, "restore", "--replace", sealed); code != exitFailed ||
+		!strings.Contains(told, "another clank uses this home") {
 		t.Errorf("restore where it runs: exit code %d, %s", code, told)
 	}
 	serving.interrupt(t)
@@ -68,7 +71,8 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 
 	second, other := newTestHome(t)
 	other = append(other, "CLANK_VAULT_KEYRING=off", passphraseName+"=correct horse battery")
-	if code, _, told := runInProcess(t, other, "restore", sealed); code != exitFailed || !strings.Contains(told, "--replace") {
+	if code, _, told := runInProcess(t, other, "restore", sealed); code != exitFailed ||
+		!strings.Contains(told, "--replace") {
 		t.Errorf("restore where something is: exit code %d, %s", code, told)
 	}
 	does(other, "", "what was there before is in", "restore", "--replace", sealed)
@@ -98,7 +102,8 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 	for _, id := range []string{"1", "2", "3"} {
 		name := map[string]string{"1": "Ada", "2": "ada", "3": "Bob"}[id]
 		from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: id, UserName: name}
-		check.Must(t, db.SaveSession(t.Context(), sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionParked}))
+		check.Must(t, db.SaveSession(t.Context(),
+			sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionParked}))
 	}
 	check.Must(t, db.Close())
 	to := filepath.Join(t.TempDir(), "of")
@@ -112,11 +117,13 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 		commandStep{"export --person bob " + to, exitFailed, "is there already", ""},
 		commandStep{"forget --person bob", exitFailed, "nothing was deleted", "bob\n"},
 		commandStep{"forget --person bob", exitDone, "session 1", "3\n"},
-		commandStep{"export --person bob " + to + "2", exitFailed, "export what is kept of bob: nothing is kept under this ID", ""},
+		commandStep{"export --person bob " + to + "2", exitFailed, "export what is kept of bob: nothing is kept " +
+			"under this ID", ""},
 		commandStep{"forget --person bob --yes", exitDone, "forgotten: nothing", ""},
 		commandStep{"backup --encrypt " + to + "3", exitFailed, "set " + passphraseName, ""},
 		commandStep{"config set interaction.access.people 123456789012345678", exitDone, "saved", ""},
 		commandStep{"forget --server 7 --yes", exitDone, "session 2", ""},
-		commandStep{"forget --person 123456789012345678 --yes", exitDone, "settings name them still: interaction.access.people", ""},
+		commandStep{"forget --person 123456789012345678 --yes", exitDone, "settings name them still: " +
+			"interaction.access.people", ""},
 	)
 }

@@ -57,7 +57,10 @@ func badInputCases(site, model string) []badInputCase {
 	return []badInputCase{
 		{
 			name: "unknown host", model: plain, task: "open http://no-such-host.invalid, read", code: exitFailed,
-			want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read.", "This page cannot be reached"},
+			want: []string{
+				"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read.",
+				"This page cannot be reached",
+			},
 		},
 		{
 			name: "not an address", model: plain, task: "open http://not a url, read", code: exitFailed,
@@ -65,7 +68,10 @@ func badInputCases(site, model string) []badInputCase {
 		},
 		{
 			name: "page answers 500", model: plain, task: "open " + site + "/broken, read",
-			want: []string{"the database is on fire", strings.TrimPrefix(site, "http://") + "/broken", "the server answered HTTP 500"},
+			want: []string{
+				"the database is on fire", strings.TrimPrefix(site, "http://") + "/broken",
+				"the server answered HTTP 500",
+			},
 		},
 		{
 			name: "wrong key", model: "openai:gpt-5.6", code: exitFailed,
@@ -76,7 +82,8 @@ func badInputCases(site, model string) []badInputCase {
 			want: []string{scriptedModel, "server is not set", "settings, for example http://127.0.0.1:11434/v1"},
 		},
 		{
-			name: "server's address without its path", set: map[string]any{keyServer: strings.TrimSuffix(model, "/v1")}, code: exitFailed,
+			name: "server's address without its path", set: map[string]any{keyServer: strings.TrimSuffix(model, "/v1")},
+			code: exitFailed,
 			want: []string{scriptedModel, "has no chat API", "most end in /v1"},
 		},
 		{
@@ -120,7 +127,8 @@ func badTasksAreToldClearly(t *testing.T, c *sharedServer) {
 			}
 			t.Log(stderr + stdout)
 			checkPlainWords(t, stderr+stdout, m.want)
-			if i := strings.Index(stderr, "clank browse: "); code != exitDone && (i < 0 || len(firstOutputLine(stderr[i:])) > 240) {
+			if i := strings.Index(stderr, "clank browse: "); code != exitDone &&
+				(i < 0 || len(firstOutputLine(stderr[i:])) > 240) {
 				t.Errorf("stderr ends with %q, want one short sentence", stderr[max(i, 0):])
 			}
 		})
@@ -137,7 +145,8 @@ func badTasksAreToldClearly(t *testing.T, c *sharedServer) {
 
 // internalTerms are words that belong in logs, and secrets that must not appear anywhere.
 var internalTerms = []string{
-	"context deadline", "context canceled", "goroutine", "panic", "%!", "dial tcp", "EOF", "unmarshal", "invalid character",
+	"context deadline", "context canceled", "goroutine", "panic", "%!", "dial tcp", "EOF", "unmarshal",
+	"invalid character",
 	"<nil>", "ECONN", "syscall", "github.com", testKey, "You have done this",
 }
 
@@ -160,9 +169,17 @@ func TestRefusalsWithoutAServerStartNoBrowserAndLeaveNothingBehind(t *testing.T)
 		args []string
 		want []string
 	}{
-		{"unknown session", []string{"--session", "nosuch", "go on"}, []string{`no session "nosuch"`, "leave it out to start a new one"}},
+		{
+			"unknown session",
+			[]string{"--session", "nosuch", "go on"},
+			[]string{`no session "nosuch"`, "leave it out to start a new one"},
+		},
 		{"task too long", []string{strings.Repeat("Find the ferry. ", 625)}, []string{"9999 characters and may have 8000"}},
-		{"no key", []string{"--model", "openai:gpt-5.6", "find the ferry"}, []string{"openai:gpt-5.6 needs a key", "set OPENAI_API_KEY", "plain:steps needs none"}},
+		{
+			"no key",
+			[]string{"--model", "openai:gpt-5.6", "find the ferry"},
+			[]string{"openai:gpt-5.6 needs a key", "set OPENAI_API_KEY", "plain:steps needs none"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := startProgram(t, home, environ, append([]string{"browse"}, tc.args...)...)
@@ -228,23 +245,68 @@ func badInputs(dead string) []badInput {
 	noModel := llmtest.Fail(404, "model_not_found", "no such model")
 	wrongKey := llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided: "+testKey)
 	return []badInput{
-		{name: "unknown session", do: browse(discordtest.Args{"task": "find the ferry", "session": "nosuch"}), want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
-		{name: "session of somebody else", do: continueForeignSession, want: []string{"belongs to ada", "start one of your own"}},
-		{name: "empty task", do: browse(discordtest.Args{"task": "  "}), want: []string{"The task is empty", "say what to do"}},
-		{name: "browsing switched off", set: map[string]any{"agentStack.runtimeConfig.browser.enabled": false}, do: task, want: []string{"switched off in the settings"}},
-		{name: "no browses left", set: map[string]any{keyPerHour: 0}, do: task, want: []string{"the settings allow no tasks per hour"}},
-		{name: "words without steps", set: map[string]any{keyModel: "plain:steps"}, do: browse(discordtest.Args{"task": "find the ferry"}), want: []string{`I did not understand "find the ferry"`, "choose a language model in the settings"}},
-		{name: "page refuses connections", say: []llmtest.Turn{openPage("http://" + dead), told}, do: task, want: []string{"refused the connection", "nothing listens there"}},
-		{name: "wrong key", say: []llmtest.Turn{wrongKey}, do: task, want: []string{"That did not work", scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
-		{name: "no server", set: map[string]any{keyServer: "http://" + dead + "/v1"}, do: task, want: []string{"nothing answers at " + dead, "is the server running?"}},
-		{name: "model is cut off", say: []llmtest.Turn{cutOff}, do: task, want: []string{"cut off in the middle", "ask again"}},
+		{
+			name: "unknown session", do: browse(discordtest.Args{"task": "find the ferry", "session": "nosuch"}),
+			want: []string{`no session "nosuch"`, "leave it out to start a new one"},
+		},
+		{
+			name: "session of somebody else", do: continueForeignSession,
+			want: []string{"belongs to ada", "start one of your own"},
+		},
+		{
+			name: "empty task", do: browse(discordtest.Args{"task": "  "}),
+			want: []string{"The task is empty", "say what to do"},
+		},
+		{
+			name: "browsing switched off", set: map[string]any{"agentStack.runtimeConfig.browser.enabled": false}, do: task,
+			want: []string{"switched off in the settings"},
+		},
+		{
+			name: "no browses left", set: map[string]any{keyPerHour: 0}, do: task,
+			want: []string{"the settings allow no tasks per hour"},
+		},
+		{
+			name: "words without steps", set: map[string]any{keyModel: "plain:steps"},
+			do: browse(discordtest.Args{"task": "find the ferry"}), want: []string{
+				`I did not understand "find the ferry"`,
+				"choose a language model in the settings",
+			},
+		},
+		{
+			name: "page refuses connections", say: []llmtest.Turn{openPage("http://" + dead), told}, do: task,
+			want: []string{"refused the connection", "nothing listens there"},
+		},
+		{
+			name: "wrong key", say: []llmtest.Turn{wrongKey}, do: task,
+			want: []string{"That did not work", scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"},
+		},
+		{
+			name: "no server", set: map[string]any{keyServer: "http://" + dead + "/v1"}, do: task,
+			want: []string{"nothing answers at " + dead, "is the server running?"},
+		},
+		{
+			name: "model is cut off", say: []llmtest.Turn{cutOff}, do: task,
+			want: []string{"cut off in the middle", "ask again"},
+		},
 		{name: "mention without words", do: mention(""), want: []string{"Tell me what to do in the browser, for example"}},
-		{name: "mention, and the browser's model fails", say: []llmtest.Turn{noModel}, do: mention("find the ferry"), want: []string{`there is no model "scripted"`, "check the name"}},
-		{name: "brain has a wrong key", set: brain, say: []llmtest.Turn{wrongKey}, do: mention("hello"), want: []string{"I could not think of an answer", "compatible:talker", "wants a key"}},
-		{name: "brain is cut off", set: brain, say: []llmtest.Turn{cutOff}, do: mention("hello"), want: []string{"cut off in the middle", "ask again"}},
-		{name: "brain makes broken calls", set: brain, say: slices.Repeat([]llmtest.Turn{
-			rawToolTurn("browser_browse", `{"query`), rawToolTurn("browser_fly", `{}`), rawToolTurn("browser_browse", `{}`),
-		}, 3), do: mention("find the ferry"), want: []string{"The model gave no answer", "try again, or choose another model"}},
+		{
+			name: "mention, and the browser's model fails", say: []llmtest.Turn{noModel}, do: mention("find the ferry"),
+			want: []string{`there is no model "scripted"`, "check the name"},
+		},
+		{
+			name: "brain has a wrong key", set: brain, say: []llmtest.Turn{wrongKey}, do: mention("hello"),
+			want: []string{"I could not think of an answer", "compatible:talker", "wants a key"},
+		},
+		{
+			name: "brain is cut off", set: brain, say: []llmtest.Turn{cutOff}, do: mention("hello"),
+			want: []string{"cut off in the middle", "ask again"},
+		},
+		{
+			name: "brain makes broken calls", set: brain, say: slices.Repeat([]llmtest.Turn{
+				rawToolTurn("browser_browse", `{"query`), rawToolTurn("browser_fly", `{}`), rawToolTurn("browser_browse", `{}`),
+			}, 3), do: mention("find the ferry"),
+			want: []string{"The model gave no answer", "try again, or choose another model"},
+		},
 		{name: "brain hears that the browser's model fails", set: brain, say: []llmtest.Turn{
 			rawToolTurn("browser_browse", `{"query":"find the ferry"}`), noModel, told,
 		}, do: mention("find the ferry"), want: []string{"It failed", `there is no model "scripted"`}},

@@ -78,9 +78,12 @@ func newBrowseCommand(e *commandEnv) *cobra.Command {
 	})
 	f.add(c)
 	fs := c.Flags()
-	fs.StringVar(&f.screenshot, "screenshot", "", "write the pictures of the answer, or else the last view of the page, to `FILE` (.png, .jpg), FILE-2, …")
-	fs.StringVar(&f.runtime, "runtime", "", "which agent works the browser: `NAME` ("+strings.Join(settings.Runtimes(), ", ")+")")
-	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, anthropic:<name>, gemini:<name>, compatible:<name>")
+	fs.StringVar(&f.screenshot, "screenshot", "", "write the pictures of the answer, or else the last view of the page, "+
+		"to `FILE` (.png, .jpg), FILE-2, …")
+	fs.StringVar(&f.runtime, "runtime", "", "which agent works the browser: `NAME` ("+
+		strings.Join(settings.Runtimes(), ", ")+")")
+	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, anthropic:<name>, gemini:<name>, "+
+		"compatible:<name>")
 	fs.StringVar(&f.script, "script", "", "follow the script called `NAME`, with other values such as 'search = desk'")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (default: the setting)")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
@@ -105,7 +108,10 @@ func (f *browseFlags) add(c *cobra.Command) {
 // buildTask returns the task for the command line. words are a prompt, or the values of the script.
 func (f browseFlags) buildTask(e *commandEnv, words string) (t sessions.Task, err error) {
 	words = strings.TrimSpace(words)
-	t = sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin(), Typed: true}
+	t = sessions.Task{
+		Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps,
+		Origin: server.TerminalOrigin(), Typed: true,
+	}
 	if err := errors.Join(f.checkScreenshot(), f.checkFiles(), checkAllow(f.allow)); err != nil {
 		return t, err
 	}
@@ -151,7 +157,9 @@ func (f browseFlags) checkScreenshot() error {
 }
 
 // runAndPrint runs the task and prints the result.
-func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunner, task sessions.Task) (sessions.TaskRecord, error) {
+func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunner,
+	task sessions.Task,
+) (sessions.TaskRecord, error) {
 	p := newProgressPrinter(e.Stderr)
 	lastView := 0
 	files, err := f.sendFiles(ctx, r)
@@ -169,7 +177,8 @@ func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunne
 	if err != nil {
 		return rec, taskStartError(ctx, err)
 	}
-	if err := f.saveScreenshot(e.AbortContext, r, rec, lastView); err != nil { // a stopped task has a last screenshot as well
+	// a stopped task has a last screenshot as well
+	if err := f.saveScreenshot(e.AbortContext, r, rec, lastView); err != nil {
 		return rec, err
 	}
 	saved, err := f.saveDownloads(e.AbortContext, r, rec)

@@ -60,7 +60,9 @@ func sendFile(ctx context.Context, r taskRunner, path string) (_ sessions.File, 
 
 // saveDownloads copies the downloads of a task to the requested directory, and returns the paths. It does not
 // overwrite existing files.
-func (f browseFlags) saveDownloads(ctx context.Context, r taskRunner, rec sessions.TaskRecord) (saved []string, err error) {
+func (f browseFlags) saveDownloads(ctx context.Context, r taskRunner,
+	rec sessions.TaskRecord,
+) (saved []string, err error) {
 	if f.downloads == "" {
 		return nil, nil
 	}
@@ -74,7 +76,9 @@ func (f browseFlags) saveDownloads(ctx context.Context, r taskRunner, rec sessio
 	return saved, nil
 }
 
-func saveDownload(ctx context.Context, r taskRunner, taskID string, d sessions.File, dir string) (path string, err error) {
+func saveDownload(ctx context.Context, r taskRunner, taskID string, d sessions.File,
+	dir string,
+) (path string, err error) {
 	in, err := r.Download(ctx, taskID, d)
 	if err != nil {
 		return "", err

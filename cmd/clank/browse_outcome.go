@@ -161,9 +161,14 @@ func exitErrorOf(rec sessions.TaskRecord) error {
 	case sessions.TaskStopped:
 		return &exitError{Code: exitStopped, Err: errors.New(rec.Reason)}
 	case sessions.TaskInterrupted:
-		return &exitError{Code: exitFailed, Err: fmt.Errorf("%s; when it is there again, go on with: clank browse --session %s \"go on\" (clank sessions lists the sessions to continue)",
-			rec.Reason, rec.SessionID)}
+		return &exitError{
+			Code: exitFailed,
+			Err: fmt.Errorf("%s; when it is there again, go on with: clank browse --session %s \"go on\" (clank sessions "+
+				"lists the sessions to continue)",
+				rec.Reason, rec.SessionID),
+		}
 	default:
-		return &exitError{Code: exitFailed, Err: errors.New(cmp.Or(rec.Reason, "the task failed"))} // the answer has the reason
+		// the answer has the reason
+		return &exitError{Code: exitFailed, Err: errors.New(cmp.Or(rec.Reason, "the task failed"))}
 	}
 }

@@ -35,11 +35,15 @@ func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
 	if running != nil {
 		return remoteRunner{running, e}, nil
 	}
-	opts := server.Options{Getenv: e.Getenv, Logger: e.newLogger("warn", logText), Version: version, AbortContext: e.AbortContext, ShopAddr: server.DefaultShopAddr}
+	opts := server.Options{
+		Getenv: e.Getenv, Logger: e.newLogger("warn", logText), Version: version,
+		AbortContext: e.AbortContext, ShopAddr: server.DefaultShopAddr,
+	}
 	switch err := h.Claim(); {
 	case errors.Is(err, server.ErrHomeClaimed):
 		opts.Ephemeral = true
-		fmt.Fprintf(e.Stderr, "another clank is at work with %s; this one uses a browser without its logins, and keeps nothing but what it spends\n", h.Dir)
+		fmt.Fprintf(e.Stderr, "another clank is at work with %s; this one uses a browser without its logins, and keeps "+
+			"nothing but what it spends\n", h.Dir)
 	case err != nil:
 		return nil, err
 	}
@@ -58,7 +62,9 @@ type localRunner struct {
 }
 
 // Run implements [taskRunner].
-func (r localRunner) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
+func (r localRunner) Run(ctx context.Context, t sessions.Task,
+	watch func(sessions.Event),
+) (sessions.TaskRecord, error) {
 	// Here an interrupt means that the person stops the task, rather than that a server ends.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -131,7 +137,9 @@ type remoteRunner struct {
 const remoteStopTimeout = 5 * time.Second
 
 // Run implements [taskRunner].
-func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
+func (r remoteRunner) Run(ctx context.Context, t sessions.Task,
+	watch func(sessions.Event),
+) (sessions.TaskRecord, error) {
 	following := *r.client // concurrent tasks need separate clients, because each sets OnQuestion
 	r.client = &following
 	p := startPrompt(ctx, r.env, answerServer(r.client))
@@ -144,7 +152,8 @@ func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessi
 		files = append(files, f.ID)
 	}
 	started, err := r.client.Start(ctx, api.TaskRequest{
-		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
+		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model,
+		MaxSteps: t.MaxSteps, Headed: t.Headed,
 		Origin: sessions.FromTerminal, Typed: t.Typed, Allow: t.Allow, Files: files, Asks: p != nil,
 	})
 	if err != nil {
@@ -188,7 +197,10 @@ func (r remoteRunner) Close(context.Context) error { return nil }
 // answerServer returns a function that sends answers to a server.
 func answerServer(c *api.Client) answerFunc {
 	return func(ctx context.Context, id string, a approval.Answer) error {
-		return c.Answer(ctx, id, api.AnswerRequest{Allow: a.Allowed, ForSession: a.ForSession, Text: a.Text, Reason: a.Reason})
+		return c.Answer(ctx, id, api.AnswerRequest{
+			Allow: a.Allowed, ForSession: a.ForSession, Text: a.Text,
+			Reason: a.Reason,
+		})
 	}
 }
 
@@ -233,7 +245,9 @@ func findServer(e *commandEnv) (*server.Home, *api.Client, error) {
 
 // withServerOrDatabase calls remote with a client of the server that owns the home, or local with the database if
 // none is running. It closes the database afterwards.
-func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.Client) error, local func(*sqlite.DB) error) (err error) {
+func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.Client) error,
+	local func(*sqlite.DB) error,
+) (err error) {
 	h, running, err := findServer(e)
 	if err != nil {
 		return err
@@ -263,14 +277,15 @@ func requireServer(e *commandEnv, why string) (*api.Client, error) {
 // the home.
 func newRunScriptCommand(e *commandEnv) *cobra.Command {
 	var f browseFlags
-	c := newCommand("run <name> [values]", "run one with other values, as clank browse --script does", "", func(ctx context.Context, args []string) error {
-		f.script = args[0]
-		task, err := f.buildTask(e, strings.Join(args[1:], ""))
-		if err != nil {
-			return err
-		}
-		return f.runTask(ctx, e, task)
-	})
+	c := newCommand("run <name> [values]", "run one with other values, as clank browse --script does", "",
+		func(ctx context.Context, args []string) error {
+			f.script = args[0]
+			task, err := f.buildTask(e, strings.Join(args[1:], ""))
+			if err != nil {
+				return err
+			}
+			return f.runTask(ctx, e, task)
+		})
 	f.add(c)
 	c.ValidArgsFunction = completeScripts(e)
 	return c
@@ -291,7 +306,10 @@ func completeScripts(e *commandEnv) cobra.CompletionFunc {
 // chosen them, so it does not count as typed.
 func buildScriptTask(e *commandEnv, name, values string) (sessions.Task, error) {
 	t := sessions.Task{Model: plain.ModelName, Origin: server.TerminalOrigin()}
-	err := withScripts(e, func(store recording.ScriptStore) (err error) { t.Prompt, err = store.Steps(name, values); return err })
+	err := withScripts(e, func(store recording.ScriptStore) (err error) {
+		t.Prompt, err = store.Steps(name, values)
+		return err
+	})
 	if err == nil {
 		t.MaxSteps, err = recording.StepLimit(t.Prompt, server.MaxTaskSteps)
 	}

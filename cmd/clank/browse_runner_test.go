@@ -47,7 +47,9 @@ type fakeTaskRunner struct {
 	image  llm.Image
 }
 
-func (s fakeTaskRunner) Run(_ context.Context, _ sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
+func (s fakeTaskRunner) Run(_ context.Context, _ sessions.Task,
+	watch func(sessions.Event),
+) (sessions.TaskRecord, error) {
 	for _, ev := range s.events {
 		watch(ev)
 	}
@@ -92,12 +94,21 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 	e := newTestEnv(t, nil)
 	var stdout, stderr bytes.Buffer
 	e.Stdout, e.Stderr = &stdout, &stderr
-	think := sessions.Event{Step: &sessions.Step{N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}}
+	think := sessions.Event{Step: &sessions.Step{
+		N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseBegun,
+		Label: "think",
+	}}
 	step := func(n int, phase sessions.Phase, label string, failed bool) sessions.Event {
-		return sessions.Event{Step: &sessions.Step{N: n, Kind: sessions.StepAct, Phase: phase, Label: label, Failed: failed, Text: "covered\nby much"}}
+		return sessions.Event{Step: &sessions.Step{
+			N: n, Kind: sessions.StepAct, Phase: phase, Label: label, Failed: failed,
+			Text: "covered\nby much",
+		}}
 	}
 	r := fakeTaskRunner{
-		rec: sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "abc123"}, State: sessions.TaskDone, Answer: "42 lamps", Steps: 3},
+		rec: sessions.TaskRecord{
+			Task: sessions.Task{ID: "t", SessionID: "abc123"}, State: sessions.TaskDone,
+			Answer: "42 lamps", Steps: 3,
+		},
 		events: []sessions.Event{
 			{Record: sessions.TaskRecord{State: sessions.TaskQueued, Position: 2}},
 			think, step(2, sessions.PhaseBegun, "open shop", false), step(2, sessions.PhaseDone, "open shop", false),
@@ -109,7 +120,8 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 	if got, want := stdout.String(), "42 lamps\n"; got != want {
 		t.Errorf("stdout = %q, want %q", got, want)
 	}
-	want := "waiting, number 2 in line\n1  open shop\n2  click: covered\nthe page was reopened\n3 steps, session abc123 (go on with --session abc123)\n"
+	want := "waiting, number 2 in line\n1  open shop\n2  click: covered\nthe page was reopened\n3 steps, session abc123 " +
+		"(go on with --session abc123)\n"
 	if got := stderr.String(); got != want {
 		t.Errorf("stderr = %q, want %q", got, want)
 	}
@@ -122,7 +134,8 @@ func TestJSONContainsTheWholeOutcome(t *testing.T) {
 	e.Stdout = &stdout
 	begin := time.Unix(100, 0)
 	r := fakeTaskRunner{rec: sessions.TaskRecord{
-		Task: sessions.Task{ID: "t1", SessionID: "abc"}, State: sessions.TaskLimited, Answer: "half <b>", Reason: "step limit of 2",
+		Task: sessions.Task{ID: "t1", SessionID: "abc"}, State: sessions.TaskLimited, Answer: "half <b>",
+		Reason: "step limit of 2",
 		Images: []llm.Image{{Caption: "the cart"}, {}},
 		Steps:  2, Closed: true, Asked: begin, Ended: begin.Add(1500 * time.Millisecond),
 	}}
@@ -146,9 +159,12 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 		r    fakeTaskRunner
 		want string
 	}{
-		"shown": {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone, Images: []llm.Image{{Data: []byte("a")}, {Data: []byte("b")}}}, image: view}, "a|b"},
-		"view":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}, events: seen, image: view}, "view"},
-		"none":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}}, ""},
+		"shown": {fakeTaskRunner{
+			rec:   sessions.TaskRecord{State: sessions.TaskDone, Images: []llm.Image{{Data: []byte("a")}, {Data: []byte("b")}}},
+			image: view,
+		}, "a|b"},
+		"view": {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}, events: seen, image: view}, "view"},
+		"none": {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newTestEnv(t, nil)
@@ -183,7 +199,10 @@ func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 	var b bytes.Buffer
 	check.Must(t, jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 2, 2)), nil))
 	shot := llm.Image{MediaType: "image/jpeg", Data: b.Bytes()}
-	for name, want := range map[string]string{"a.png": "png", "a.PNG": "png", "a.jpg": "jpeg", "a": "jpeg", "a.webp": "jpeg"} {
+	for name, want := range map[string]string{
+		"a.png": "png", "a.PNG": "png", "a.jpg": "jpeg", "a": "jpeg",
+		"a.webp": "jpeg",
+	} {
 		data, err := encodeForFile(shot, name)
 		check.Must(t, err)
 		if _, got, err := image.DecodeConfig(bytes.NewReader(data)); got != want || err != nil {
@@ -280,7 +299,8 @@ func TestAnUnwritableHomeIsNotReportedAsInUse(t *testing.T) {
 	e := newTestEnv(t, nil)
 	check.Must(t, os.MkdirAll(filepath.Join(e.Getenv("CLANK_HOME"), "clank.lock"), 0o700)) // nobody can lock that
 	got := runCommand(t.Context(), e, "serve")
-	if got.code != exitFailed || strings.Contains(got.stderr, "end that one") || !strings.Contains(got.stderr, "that can be written") {
+	if got.code != exitFailed || strings.Contains(got.stderr, "end that one") ||
+		!strings.Contains(got.stderr, "that can be written") {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -48,13 +48,16 @@ func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 	fs := top.PersistentFlags()
 	fs.StringVar(&g.profile, "browser-profile", "", "the profile to use instead of the default one, by `name`")
 	fs.BoolVar(&g.json, "json", false, "print the server's answer as JSON")
-	fs.StringVar(&g.url, "url", "", "`address` of the control server; before the name of a command that has a --url of its own")
+	fs.StringVar(&g.url, "url", "", "`address` of the control server; before the name of a command that has a --url "+
+		"of its own")
 	fs.StringVar(&g.token, "token", "", "the `secret` that opens the control server")
 	fs.Var(&g.timeout, "timeout", "how long to wait for the answer (as long as the command may take, at least 30000)")
 	fs.Bool("expect-final", false, "accepted and ignored: there is one answer")
 	sections, names := neededSections(args)
 	called := func(b browserCommand) bool { return len(args) == 0 || slices.Contains(names, b.firstWord()) }
-	oneCalled := slices.ContainsFunc(sections, func(s builtSection) bool { return slices.ContainsFunc(s.commands, called) })
+	oneCalled := slices.ContainsFunc(sections, func(s builtSection) bool {
+		return slices.ContainsFunc(s.commands, called)
+	})
 	for _, section := range sections {
 		top.AddGroup(&cobra.Group{ID: section.title, Title: section.title + ":"})
 		for _, b := range section.commands {
@@ -88,12 +91,15 @@ type builtSection struct {
 	commands []browserCommand
 }
 
-// neededSections returns the sections that a command line needs, and the words of it that may begin the name of a command.
-// If the word after "browser" does, it is that one alone with its section, and the sections after it are not built.
+// neededSections returns the sections that a command line needs, and the words of it that may begin the name of a
+// command. If the word after "browser" does, it is that one alone with its section, and the sections after it are not
+// built.
 func neededSections(args []string) (sections []builtSection, names []string) {
 	for _, section := range browserSections() {
 		built := builtSection{section.title, section.commands()}
-		if len(args) > 1 && slices.ContainsFunc(built.commands, func(b browserCommand) bool { return b.firstWord() == args[1] }) {
+		if len(args) > 1 && slices.ContainsFunc(built.commands, func(b browserCommand) bool {
+			return b.firstWord() == args[1]
+		}) {
 			return []builtSection{built}, args[1:2]
 		}
 		sections = append(sections, built)
@@ -126,7 +132,8 @@ func (b browserCommand) newCommand(e *commandEnv, g *browserFlags, name string) 
 		c.Example = "  clank browser " + strings.Join(b.examples, "\n  clank browser ")
 	}
 	for _, o := range b.options {
-		flag := c.Flags().VarPF(&optionValue{kind: o.kind, name: o.value, choices: o.choices, strict: o.strict}, o.name, "", o.help)
+		flag := c.Flags().VarPF(&optionValue{kind: o.kind, name: o.value, choices: o.choices, strict: o.strict}, o.name, "",
+			o.help)
 		switch {
 		case o.kind == kindToggle:
 			flag.NoOptDefVal = "true"
@@ -137,7 +144,8 @@ func (b browserCommand) newCommand(e *commandEnv, g *browserFlags, name string) 
 		}
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return (&browserRun{env: e, flags: g, command: &b, printer: newOutputPrinter(e.Stdout, e.Stderr)}).run(c.Context(), c.Flags(), args)
+		return (&browserRun{env: e, flags: g, command: &b, printer: newOutputPrinter(e.Stdout, e.Stderr)}).run(c.Context(),
+			c.Flags(), args)
 	}
 	return c
 }

@@ -46,7 +46,8 @@ func evaluateCommand(c browserCommand) browserCommand {
 	c.addFields = func(c *browserCommand) {
 		addFields(c)
 		c.args = "[fn]"
-		c.options = append(c.options, browserOption{name: "fn", kind: kindText, value: "js", help: "the function, in place of the argument", field: "fn"})
+		c.options = append(c.options,
+			browserOption{name: "fn", kind: kindText, value: "js", help: "the function, in place of the argument", field: "fn"})
 	}
 	c.checkAnswer = func(in *commandInput, answer []byte) error {
 		if err := checkNoDialog(in, answer); err != nil {
@@ -95,8 +96,12 @@ func (c *browserCommand) addFieldsOf(spec *actiontable.Spec) {
 		switch {
 		case slices.Contains(spec.Args, p.Name), p.Type == actiontable.Selector: // elements are given by ref
 		case p.Type == actiontable.Entries || p.Type == actiontable.Requests:
-			c.options = append(c.options, browserOption{name: p.Flag(), kind: kindText, value: "json", help: p.About + ", as a JSON array"},
-				browserOption{name: p.Flag() + "-file", kind: kindFile, value: "path", help: fmt.Sprintf("the same from a file of at most %d bytes; - is the standard input", maxInputFile)})
+			c.options = append(c.options, browserOption{name: p.Flag(), kind: kindText, value: "json", help: p.About +
+				", as a JSON array"},
+				browserOption{
+					name: p.Flag() + "-file", kind: kindFile, value: "path",
+					help: fmt.Sprintf("the same from a file of at most %d bytes; - is the standard input", maxInputFile),
+				})
 		default:
 			c.options = append(c.options, optionOf(p))
 		}
@@ -111,7 +116,10 @@ func (c *browserCommand) addFieldsOf(spec *actiontable.Spec) {
 
 // optionOf returns the flag for a parameter.
 func optionOf(p actiontable.Param) browserOption {
-	o := browserOption{name: p.Flag(), kind: kindText, value: "text", help: p.About, field: p.Name, choices: p.Enum, strict: p.Ignored}
+	o := browserOption{
+		name: p.Flag(), kind: kindText, value: "text", help: p.About, field: p.Name, choices: p.Enum,
+		strict: p.Ignored,
+	}
 	switch p.Type {
 	case actiontable.Bool:
 		o.kind = kindToggle
@@ -200,7 +208,8 @@ func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, err
 func (in *commandInput) namesOf(spec *actiontable.Spec, fields []string) string {
 	var names []string
 	for _, name := range fields {
-		if p, _ := spec.Param(actiontable.API, name); slices.ContainsFunc(in.command.options, func(o browserOption) bool { return o.name == p.Flag() }) {
+		if p, _ := spec.Param(actiontable.API, name); slices.ContainsFunc(in.command.options,
+			func(o browserOption) bool { return o.name == p.Flag() }) {
 			names = append(names, "--"+p.Flag())
 		} else if slices.Contains(spec.Args, name) {
 			names = append(names, "["+name+"]")
@@ -280,7 +289,8 @@ func checkBatch(_ *commandInput, answer []byte) error {
 	case failed > 0:
 		return fmt.Errorf("%d of %s failed", failed, countNoun(len(r.Results), "action"))
 	case r.Aborted != nil && r.Aborted.Skipped > 0:
-		return fmt.Errorf("%s left undone: %s after action %d", countNoun(r.Aborted.Skipped, "action"), r.Aborted.Reason, r.Aborted.AfterAction)
+		return fmt.Errorf("%s left undone: %s after action %d", countNoun(r.Aborted.Skipped, "action"), r.Aborted.Reason,
+			r.Aborted.AfterAction)
 	case r.BlockedByDialog:
 		return dialogError(r.BrowserState)
 	case len(r.Results) == 0:

@@ -24,7 +24,8 @@ func printTyped[T any](print func(p *outputPrinter, answer T)) func(*outputPrint
 }
 
 // printTypedWithInput is like printTyped for a function that also needs the command's input.
-func printTypedWithInput[T any](print func(p *outputPrinter, in *commandInput, answer T)) func(*outputPrinter, *commandInput, []byte) error {
+func printTypedWithInput[T any](print func(p *outputPrinter, in *commandInput, answer T)) func(*outputPrinter,
+	*commandInput, []byte) error {
 	return func(p *outputPrinter, in *commandInput, raw []byte) error {
 		answer, err := decodeAnswer[T](raw)
 		if err == nil {

@@ -25,27 +25,39 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 		want   int
 		stderr string
 	}{
-		"invalid":         {400, `{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}`, 1, "clank browser click: click requires ref or selector (ACT_INVALID_REQUEST)\n"},
-		"no tab":          {404, `{"error":"tab not found: t9"}`, 4, "tab not found: t9"},
-		"no route":        {404, `{"error":"route not found: POST /act"}`, 1, "route not found"},
-		"no such page":    {404, "404 page not found\n", 1, "404 page not found"},
-		"covered":         {500, `{"error":"click: e1 button \"Buy\" is covered by dialog (not interactable)","code":"ACT_OPERATION_FAILED"}`, 1, "covered"},
-		"named twice":     {500, `{"error":"click: covered"}`, 1, "clank browser click: covered\n"},
-		"no profile":      {404, `{"error":"profile \"x\" not found"}`, 4, "not found"},
-		"no ref":          {500, `{"error":"Unknown ref e1: take a new snapshot"}`, 4, "Unknown ref e1"},
-		"secret":          {401, `Unauthorized`, 5, "refused the secret"},
-		"policy":          {400, `{"error":"browser navigation blocked by policy","reason":"navigation_blocked"}`, 5, "blocked by policy"},
-		"quarantine":      {409, `{"error":"tab is closed off","reason":"navigation_blocked"}`, 5, "closed off"},
-		"endpoint":        {400, `{"error":"browser endpoint blocked by policy"}`, 5, "blocked"},
-		"evaluate is off": {403, `{"error":"browser.evaluateEnabled=false","code":"ACT_EVALUATE_DISABLED"}`, 5, "evaluateEnabled"},
-		"another tab":     {403, `{"error":"action targetId must match request targetId","code":"ACT_TARGET_ID_MISMATCH"}`, 1, "must match"},
-		"late":            {500, `{"error":"not interactable: not done within 8s: covered"}`, 124, "covered"},
-		"late body":       {500, `{"error":"Response body read timed out after 500ms"}`, 124, "timed out"},
-		"gateway":         {504, ``, 124, "504"},
-		"ambiguous":       {409, `{"error":"two tabs match"}`, 1, "two tabs"},
-		"not for driver":  {501, `{"error":"not for this driver"}`, 1, "driver"},
-		"its own fault":   {500, "boom \x1b[31m\nred", 1, "boom [31m red"},
-		"garbage":         {200, "<html>", 1, "cannot be read"},
+		"invalid": {
+			400, `{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}`, 1,
+			"clank browser click: click requires ref or selector (ACT_INVALID_REQUEST)\n",
+		},
+		"no tab":       {404, `{"error":"tab not found: t9"}`, 4, "tab not found: t9"},
+		"no route":     {404, `{"error":"route not found: POST /act"}`, 1, "route not found"},
+		"no such page": {404, "404 page not found\n", 1, "404 page not found"},
+		"covered":      {500, `{"error":"click: e1 button \"Buy\" is covered by dialog (not interactable)","code":"ACT_OPERATION_FAILED"}`, 1, "covered"},
+		"named twice":  {500, `{"error":"click: covered"}`, 1, "clank browser click: covered\n"},
+		"no profile":   {404, `{"error":"profile \"x\" not found"}`, 4, "not found"},
+		"no ref":       {500, `{"error":"Unknown ref e1: take a new snapshot"}`, 4, "Unknown ref e1"},
+		"secret":       {401, `Unauthorized`, 5, "refused the secret"},
+		"policy": {
+			400, `{"error":"browser navigation blocked by policy","reason":"navigation_blocked"}`, 5,
+			"blocked by policy",
+		},
+		"quarantine": {409, `{"error":"tab is closed off","reason":"navigation_blocked"}`, 5, "closed off"},
+		"endpoint":   {400, `{"error":"browser endpoint blocked by policy"}`, 5, "blocked"},
+		"evaluate is off": {
+			403, `{"error":"browser.evaluateEnabled=false","code":"ACT_EVALUATE_DISABLED"}`, 5,
+			"evaluateEnabled",
+		},
+		"another tab": {
+			403, `{"error":"action targetId must match request targetId","code":"ACT_TARGET_ID_MISMATCH"}`, 1,
+			"must match",
+		},
+		"late":           {500, `{"error":"not interactable: not done within 8s: covered"}`, 124, "covered"},
+		"late body":      {500, `{"error":"Response body read timed out after 500ms"}`, 124, "timed out"},
+		"gateway":        {504, ``, 124, "504"},
+		"ambiguous":      {409, `{"error":"two tabs match"}`, 1, "two tabs"},
+		"not for driver": {501, `{"error":"not for this driver"}`, 1, "driver"},
+		"its own fault":  {500, "boom \x1b[31m\nred", 1, "boom [31m red"},
+		"garbage":        {200, "<html>", 1, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address, _ := newScriptedServer(t, tc.status, tc.answer)
@@ -56,7 +68,8 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 			if strings.Contains(got.stderr, "listens") || strings.Contains(got.stderr, "\x1b") {
 				t.Errorf("got %q: the server answered", got.stderr)
 			}
-			if plain := runBrowser(t, address, "click e1"); plain.code != tc.want || strings.Contains(plain.stderr, "ACT_") || strings.Contains(plain.stderr, "interactable)") {
+			if plain := runBrowser(t, address, "click e1"); plain.code != tc.want || strings.Contains(plain.stderr, "ACT_") ||
+				strings.Contains(plain.stderr, "interactable)") {
 				t.Errorf("got %+v without --json, want no code", plain)
 			}
 		})
@@ -98,7 +111,8 @@ func TestAFailedCaptureSaysSo(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.stdout), &told); err != nil {
 			t.Fatalf("%s: %v in %q", line, err, got.stdout)
 		}
-		if got.code != 1 || told.OK == nil || *told.OK || told.Captured == nil || *told.Captured || told.Error != "Frame changed; retry" || told.Code != "X" || told.Reason != "Y" {
+		if got.code != 1 || told.OK == nil || *told.OK || told.Captured == nil || *told.Captured ||
+			told.Error != "Frame changed; retry" || told.Code != "X" || told.Reason != "Y" {
 			t.Errorf("%s: got %+v", line, got)
 		}
 	}
@@ -121,7 +135,8 @@ func newSilentServer(t *testing.T) (address string, arrived, left chan struct{})
 func TestASlowServer(t *testing.T) {
 	address, _, left := newSilentServer(t)
 	got := runBrowser(t, address, "snapshot --timeout 500 --json")
-	if got.code != 124 || !strings.Contains(got.stderr, "within 500ms") || !strings.Contains(got.stdout, `"captured": false`) {
+	if got.code != 124 || !strings.Contains(got.stderr, "within 500ms") ||
+		!strings.Contains(got.stdout, `"captured": false`) {
 		t.Errorf("got %+v, want code 124", got)
 	}
 	<-left
@@ -187,7 +202,8 @@ func TestActionsFromTheInput(t *testing.T) {
 		stdin string
 		want  int
 	}{
-		"small": {`[{"kind":"close"}]`, 0}, "as large as it may be": {exactly, 0}, "too large": {exactly + " ", 2}, "empty": {"", 2}, "endless": {strings.Repeat("[", 2_000_000), 2},
+		"small": {`[{"kind":"close"}]`, 0}, "as large as it may be": {exactly, 0}, "too large": {exactly + " ", 2},
+		"empty": {"", 2}, "endless": {strings.Repeat("[", 2_000_000), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address, asks := newScriptedServer(t, 200, answer)
@@ -202,7 +218,8 @@ func TestActionsFromTheInput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "actions.json")
 	check.Must(t, os.WriteFile(file, []byte(`[{"kind":"close"}]`), 0o600))
 	address, asks := newScriptedServer(t, 200, answer)
-	if got := runBrowser(t, address, "batch --actions-file "+file); got.code != 0 || asks()[0].body != `{"actions":[{"kind":"close"}],"kind":"batch"}` {
+	if got := runBrowser(t, address, "batch --actions-file "+file); got.code != 0 ||
+		asks()[0].body != `{"actions":[{"kind":"close"}],"kind":"batch"}` {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -230,7 +247,8 @@ func TestFilesForTheOutput(t *testing.T) {
 		})
 	}
 	address, _ := newScriptedServer(t, 200, `{"snapshot":"- a"}`)
-	if got := runBrowser(t, address, "snapshot --out /nowhere/at/all"); got.code != 1 || !strings.Contains(got.stderr, "write the file") {
+	if got := runBrowser(t, address, "snapshot --out /nowhere/at/all"); got.code != 1 ||
+		!strings.Contains(got.stderr, "write the file") {
 		t.Errorf("got %+v, want that it cannot be written", got)
 	}
 	address, _ = newScriptedServer(t, 200, `{"snapshot":""}`)
@@ -267,7 +285,8 @@ func TestTheServerIsFoundWhereItAnnouncedItself(t *testing.T) {
 	if got := asks(); len(got) != 2 || got[0].auth != "Bearer of the file" || got[1].auth != "Bearer given" {
 		t.Errorf("got %+v, want each with its secret", got)
 	}
-	if got := runCommand(t.Context(), e, "browser", "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 2 || !strings.Contains(got.stderr, "http address") {
+	if got := runCommand(t.Context(), e, "browser", "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 2 ||
+		!strings.Contains(got.stderr, "http address") {
 		t.Errorf("got %+v, want that it is no http address", got)
 	}
 }

@@ -18,7 +18,10 @@ func fileCommands() []browserCommand {
 			options: []browserOption{
 				{name: "ref", kind: kindText, value: "ref", help: "click this and fill the chooser that opens", field: "ref"},
 				{name: "input-ref", kind: kindText, value: "ref", help: "set the files of this field", field: "inputRef"},
-				{name: "element", kind: kindText, value: "css", help: "set the files of the first field that matches", field: "element"},
+				{
+					name: "element", kind: kindText, value: "css", help: "set the files of the first field that matches",
+					field: "element",
+				},
 				tabOption, timeoutOption,
 			},
 			examples: []string{"upload ~/photos/cat.png --ref e7"},
@@ -45,12 +48,14 @@ func fileCommands() []browserCommand {
 			},
 		},
 		{
-			name: "download", args: "<ref> <path>", short: "click an element and save the file that it offers", options: []browserOption{tabOption, timeoutOption},
+			name: "download", args: "<ref> <path>", short: "click an element and save the file that it offers",
+			options:      []browserOption{tabOption, timeoutOption},
 			buildRequest: buildPost("/download", "ref", "path"),
 			checkAnswer:  checkDownload, printAnswer: printTyped(printConsequences),
 		},
 		{
-			name: "waitfordownload", args: "[path]", short: "wait for the next file and save it", options: []browserOption{tabOption, timeoutOption},
+			name: "waitfordownload", args: "[path]", short: "wait for the next file and save it",
+			options: []browserOption{tabOption, timeoutOption},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				r := in.postRequest("/wait/download", nil)
 				if in.arg(0) != "" {
@@ -76,7 +81,8 @@ func fileCommands() []browserCommand {
 				}
 				return in.postRequest("/hooks/dialog", map[string]any{"accept": in.isOn("accept")}), nil
 			},
-			printAnswer: printByFlag("accept", "the dialog is accepted, or the next one will be", "the dialog is dismissed, or the next one will be"),
+			printAnswer: printByFlag("accept", "the dialog is accepted, or the next one will be", "the dialog is dismissed, "+
+				"or the next one will be"),
 		},
 		{
 			name: "dialogs", short: "the open and the last dialogs of a page, as JSON", options: []browserOption{tabOption},

@@ -81,11 +81,21 @@ func profileCommands() []browserCommand {
 		{
 			name: "create-profile", short: "add a profile",
 			options: []browserOption{
-				{name: "name", kind: kindText, value: "name", help: "small letters, digits and dashes (needed)", field: "name", needed: true},
+				{
+					name: "name", kind: kindText, value: "name", help: "small letters, digits and dashes (needed)", field: "name",
+					needed: true,
+				},
 				{name: "color", kind: kindText, value: "#RRGGBB", help: "its colour", field: "color"},
-				{name: "cdp-url", kind: kindText, value: "address", help: "use the browser at this DevTools address", field: "cdpUrl"},
-				{name: "user-data-dir", kind: kindFile, value: "dir", help: "data of a browser to attach to (with --driver existing-session)", field: "userDataDir"},
-				{name: "driver", kind: kindText, value: "driver", help: "how the browser is worked", field: "driver", choices: []string{"clank", "existing-session"}},
+				{
+					name: "cdp-url", kind: kindText, value: "address", help: "use the browser at this DevTools address",
+					field: "cdpUrl",
+				},
+				{name: "user-data-dir", kind: kindFile, value: "dir", help: "data of a browser to attach to (with --driver " +
+					"existing-session)", field: "userDataDir"},
+				{
+					name: "driver", kind: kindText, value: "driver", help: "how the browser is worked", field: "driver",
+					choices: []string{"clank", "existing-session"},
+				},
 			},
 			examples:     []string{"create-profile --name work --color '#0066CC'"},
 			buildRequest: buildPost("/profiles/create"),
@@ -134,7 +144,8 @@ func printReportUnreachable(p *outputPrinter, asJSON bool, address string, err e
 	var answered *client.Error
 	switch {
 	case errors.Is(err, client.ErrNotListening):
-		check.Summary, check.FixHint = "nobody listens at "+address, `start it with "clank serve", or name another server with --url`
+		check.Summary, check.FixHint = "nobody listens at "+address,
+			`start it with "clank serve", or name another server with --url`
 	case errors.Is(err, client.ErrTimeout):
 		check.FixHint = "it listens but does not answer: look at its log, or start it again"
 	case errors.As(err, &answered) && answered.Status == http.StatusUnauthorized:

@@ -17,7 +17,8 @@ import (
 func buildBrowserOnly(t *testing.T) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "clank-browser")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "browseronly", "-ldflags", "-s -w", "-o", program, ".").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "browseronly", "-ldflags", "-s -w", "-o", program,
+		".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build clank-browser: %v\n%s", err, out)
 	}

@@ -16,7 +16,8 @@ func readCommands() []browserCommand {
 	out := browserOption{name: "out", kind: kindFile, value: "path", help: "copy it into this file and print the path"}
 	return append([]browserCommand{
 		{
-			name: "navigate", args: "<url>", short: "go to an address in a tab", options: []browserOption{tabOption, timeoutOption},
+			name: "navigate", args: "<url>", short: "go to an address in a tab",
+			options:      []browserOption{tabOption, timeoutOption},
 			examples:     []string{"navigate https://example.com", "navigate https://example.com --target-id docs"},
 			buildRequest: buildLoad("/navigate"),
 			printAnswer: printTypedWithInput(func(p *outputPrinter, in *commandInput, r client.Result) {
@@ -92,24 +93,45 @@ func snapshotCommand() browserCommand {
 		name: "snapshot", short: "the content of a page as text with refs, for acting on", isCapture: true,
 		options: []browserOption{
 			tabOption, timeoutOption,
-			{name: "format", kind: kindText, value: "format", help: "ai (text) or aria (nodes of the accessibility tree)", field: "format", choices: []string{"ai", "aria"}},
+			{
+				name: "format", kind: kindText, value: "format", help: "ai (text) or aria (nodes of the accessibility tree)",
+				field: "format", choices: []string{"ai", "aria"},
+			},
 			{name: "limit", kind: kindInteger, value: "n", help: "at most so many nodes (aria)", field: "limit"},
-			{name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters; 0 is all (ai)", field: "maxChars"},
-			{name: "mode", kind: kindText, value: "mode", help: "efficient: short, for small budgets", field: "mode", choices: []string{"efficient"}, strict: true},
+			{
+				name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters; 0 is all (ai)",
+				field: "maxChars",
+			},
+			{
+				name: "mode", kind: kindText, value: "mode", help: "efficient: short, for small budgets", field: "mode",
+				choices: []string{"efficient"}, strict: true,
+			},
 			{name: "efficient", help: "the same as --mode efficient"},
 			{name: "interactive", help: "only what can be acted on, as a flat list", field: "interactive"},
 			{name: "compact", help: "without structure that has no name", field: "compact"},
 			{name: "depth", kind: kindInteger, value: "n", help: "at most so many levels", field: "depth"},
-			{name: "refs", kind: kindText, value: "kind", help: "role or aria", field: "refs", choices: []string{"role", "aria"}, strict: true},
-			{name: "selector", kind: kindText, value: "css", help: "only below the first element that matches", field: "selector"},
+			{
+				name: "refs", kind: kindText, value: "kind", help: "role or aria", field: "refs", choices: []string{"role", "aria"},
+				strict: true,
+			},
+			{
+				name: "selector", kind: kindText, value: "css", help: "only below the first element that matches",
+				field: "selector",
+			},
 			{name: "frame", kind: kindText, value: "css", help: "only the content of this iframe", field: "frame"},
-			{name: "after", kind: kindText, value: "ref", help: "go on after this ref, where a snapshot was cut or folded", field: "after"},
+			{
+				name: "after", kind: kindText, value: "ref", help: "go on after this ref, where a snapshot was cut or folded",
+				field: "after",
+			},
 			{name: "labels", help: "also make a picture with the refs on it", field: "labels"},
 			{name: "urls", help: "list where the links lead", field: "urls"},
 			{name: "query", kind: kindText, value: "words", help: "only lines with all these words", field: "query"},
 			{name: "out", kind: kindFile, value: "path", help: "write it into a file and print the path"},
 		},
-		examples: []string{"snapshot --interactive", "snapshot --selector main --urls --out page.txt", "snapshot --format aria --limit 200 --json"},
+		examples: []string{
+			"snapshot --interactive", "snapshot --selector main --urls --out page.txt",
+			"snapshot --format aria --limit 200 --json",
+		},
 		buildRequest: func(in *commandInput) (controlRequest, error) {
 			r := in.getRequest("/snapshot")
 			if in.isOn("efficient") {

@@ -11,7 +11,10 @@ func recordCommands() []browserCommand {
 	return []browserCommand{
 		{
 			name: "console", short: "what a page wrote to its console, as JSON",
-			options:      []browserOption{{name: "level", kind: kindText, value: "level", help: "this level and above", field: "level", choices: []string{"error", "warning", "warn", "info", "log", "debug"}, strict: true}, tabOption},
+			options: []browserOption{{
+				name: "level", kind: kindText, value: "level", help: "this level and above",
+				field: "level", choices: []string{"error", "warning", "warn", "info", "log", "debug"}, strict: true,
+			}, tabOption},
 			buildRequest: buildGet("/console"),
 			printAnswer:  printField("messages", "[]"),
 		},
@@ -22,20 +25,28 @@ func recordCommands() []browserCommand {
 		},
 		{
 			name: "requests", short: "what a page asked the network for",
-			options:      []browserOption{{name: "filter", kind: kindText, value: "text", help: "only addresses with this in them", field: "filter"}, forget, tabOption},
+			options: []browserOption{
+				{name: "filter", kind: kindText, value: "text", help: "only addresses with this in them", field: "filter"},
+				forget,
+				tabOption,
+			},
 			buildRequest: buildGet("/requests"),
 			printAnswer:  printTyped(printPageRequests),
 		},
 		{
 			name: "responsebody", args: "<url>", short: "wait for the next answer from an address and print its body",
-			options:      []browserOption{tabOption, timeoutOption, {name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"}},
+			options: []browserOption{
+				tabOption, timeoutOption,
+				{name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"},
+			},
 			examples:     []string{`responsebody "**/api/orders*"`},
 			buildRequest: buildPost("/response/body", "url"),
 			printAnswer:  printTyped(printResponseBody),
 		},
 		{
 			name: "har", short: "what a page asked the network for, as an HTTP archive", isCapture: true,
-			options:      []browserOption{{name: "out", kind: kindFile, value: "path", help: "write it into a file and print the path"}, tabOption},
+			options: []browserOption{{name: "out", kind: kindFile, value: "path", help: "write it into a file and print " +
+				"the path"}, tabOption},
 			buildRequest: buildGet("/har"),
 			checkAnswer: func(_ *commandInput, answer []byte) error {
 				if harOf(answer) == nil {
@@ -69,7 +80,8 @@ func recordCommands() []browserCommand {
 		},
 		{
 			name: "trace stop", short: "end the recording and save it", isCapture: true,
-			options:      []browserOption{{name: "out", kind: kindText, value: "path", help: "where, below the server's directory for files", field: "path"}, tabOption},
+			options: []browserOption{{name: "out", kind: kindText, value: "path", help: "where, below the server's " +
+				"directory for files", field: "path"}, tabOption},
 			buildRequest: buildPost("/trace/stop"),
 			checkAnswer:  checkHasFile, printAnswer: printFilePath("TRACE:"),
 		},

@@ -72,7 +72,10 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 func (r *browserRun) sendRequest(ctx context.Context, home string, req controlRequest) (
 	answer json.RawMessage, address string, err error,
 ) {
-	address, secret, err := client.Locate(client.LocateHints{URL: r.flags.url, Token: r.flags.token, Home: home, Getenv: r.env.Getenv})
+	address, secret, err := client.Locate(client.LocateHints{
+		URL: r.flags.url, Token: r.flags.token, Home: home,
+		Getenv: r.env.Getenv,
+	})
 	if err != nil {
 		return nil, "", r.addressError(err)
 	}
@@ -223,7 +226,8 @@ func browserExitCode(err error) int {
 // exitCodeOfAnswer returns the exit code for an error response of the server.
 func exitCodeOfAnswer(e *client.Error) int {
 	switch text := strings.ToLower(e.Message); {
-	case e.Reason == "navigation_blocked", e.Status == http.StatusUnauthorized, strings.Contains(text, "blocked by policy"):
+	case e.Reason == "navigation_blocked", e.Status == http.StatusUnauthorized,
+		strings.Contains(text, "blocked by policy"):
 		return exitRefused
 	case e.Status == http.StatusForbidden && e.Code != "ACT_TARGET_ID_MISMATCH":
 		return exitRefused

@@ -59,7 +59,8 @@ func storageCommands(kind string) []browserCommand {
 	path, name := "/storage/"+kind, "storage "+kind
 	return []browserCommand{
 		{
-			name: name + " get", args: "[key]", short: "what a page keeps in its " + kind + " storage, as JSON", options: []browserOption{tabOption},
+			name: name + " get", args: "[key]", short: "what a page keeps in its " + kind + " storage, as JSON",
+			options: []browserOption{tabOption},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				if len(in.args) > 0 {
 					return in.getRequest(path, "key", in.arg(0)), nil
@@ -88,7 +89,8 @@ func emulationCommands() []browserCommand {
 	return []browserCommand{
 		viewport,
 		{
-			name: "set offline", args: "<on|off>", short: "cut the pages off from the network", options: []browserOption{tabOption}, choices: []string{"on", "off"},
+			name: "set offline", args: "<on|off>", short: "cut the pages off from the network",
+			options: []browserOption{tabOption}, choices: []string{"on", "off"},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				offline, known := map[string]bool{"on": true, "true": true, "off": false, "false": false}[in.arg(0)]
 				if !known {
@@ -100,14 +102,22 @@ func emulationCommands() []browserCommand {
 		},
 		{
 			name: "set headers", args: "[json]", short: "send these headers with every request",
-			options:      []browserOption{{name: "headers-json", kind: kindText, value: "json", help: "the headers as an object"}, originOption, tabOption},
-			examples:     []string{`set headers '{"X-Test":"1"}'`, `set headers '{"Authorization":"Bearer x"}' --origin https://example.com`},
+			options: []browserOption{{
+				name: "headers-json", kind: kindText, value: "json",
+				help: "the headers as an object",
+			}, originOption, tabOption},
+			examples: []string{
+				`set headers '{"X-Test":"1"}'`,
+				`set headers '{"Authorization":"Bearer x"}' --origin https://example.com`,
+			},
 			buildRequest: buildHeaders, printAnswer: printHeaders,
 		},
 		{
-			name: "set credentials", args: "[user] [password]", short: "answer when the tab's site asks for a name and a password", options: []browserOption{originOption, cancel, tabOption},
+			name: "set credentials", args: "[user] [password]", short: "answer when the tab's site asks for a name and a " +
+				"password", options: []browserOption{originOption, cancel, tabOption},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
-				return in.setOrClearRequest("/set/credentials", "username and password", map[string]any{"username": in.arg(0), "password": in.arg(1)})
+				return in.setOrClearRequest("/set/credentials", "username and password",
+					map[string]any{"username": in.arg(0), "password": in.arg(1)})
 			},
 			printAnswer: printByFlag("clear", "the credentials are forgotten", "the credentials are set for {origin}"),
 		},
@@ -121,13 +131,15 @@ func emulationCommands() []browserCommand {
 			examples:     []string{"set geo 48.2 16.37 --origin https://example.com", "set geo -33.87 151.2", "set geo --clear"},
 			buildRequest: buildGeo, printAnswer: printByFlag("clear", "the place is the real one again", "the place is set"),
 		},
-		choiceCommand("media", "colorScheme", "<scheme>", "the colour scheme that pages see", "dark", "light", "no-preference", "none"),
+		choiceCommand("media", "colorScheme", "<scheme>", "the colour scheme that pages see", "dark", "light",
+			"no-preference", "none"),
 		choiceCommand("timezone", "timezoneId", "<zone>", "the time zone of a page, such as Europe/Vienna"),
 		choiceCommand("locale", "locale", "<locale>", "the language and region of a page, such as de-AT"),
 		choiceCommand("device", "name", "<name>", `behave as this device, such as "iPhone 14"`),
 		{
 			name: "permissions grant", args: "<origin> <permission> […]", short: "let a site use what it would have to ask for",
-			options:  []browserOption{{name: "optional", kind: kindList, value: "a,b", help: "permissions that may be unknown to this browser", field: "optionalPermissions"}, tabOption, timeoutOption},
+			options: []browserOption{{name: "optional", kind: kindList, value: "a,b", help: "permissions that may be unknown " +
+				"to this browser", field: "optionalPermissions"}, tabOption, timeoutOption},
 			examples: []string{"permissions grant https://example.com audioCapture videoCapture"},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				return in.postRequest("/permissions/grant", map[string]any{"origin": in.arg(0), "permissions": in.args[1:]}), nil
@@ -206,7 +218,8 @@ func buildGeo(in *commandInput) (controlRequest, error) {
 	if err != nil {
 		return controlRequest{}, err
 	}
-	return in.setOrClearRequest("/set/geolocation", "latitude and longitude", map[string]any{"latitude": latitude, "longitude": longitude})
+	return in.setOrClearRequest("/set/geolocation", "latitude and longitude",
+		map[string]any{"latitude": latitude, "longitude": longitude})
 }
 
 func printGrant(p *outputPrinter, a struct {

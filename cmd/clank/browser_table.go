@@ -41,12 +41,17 @@ type browserCommand struct {
 	examples []string
 	choices  []string // known values of the first argument
 
-	buildRequest     func(in *commandInput) (controlRequest, error)                 // fails only for wrong usage
-	checkAnswer      func(in *commandInput, answer []byte) error                    // detects failures in successful responses; may be nil
-	printAnswer      func(p *outputPrinter, in *commandInput, answer []byte) error  // prints for people; nil prints nothing
-	trimForJSON      func(in *commandInput, answer []byte) any                      // the value for --json, if it is not the whole response
-	saveContent      func(answer []byte) (content []byte, big []string, err error)  // content for --out, and the fields it is taken from
-	printUnreachable func(p *outputPrinter, asJSON bool, address string, err error) // replaces the error message; may be nil
+	buildRequest func(in *commandInput) (controlRequest, error) // fails only for wrong usage
+	// detects failures in successful responses; may be nil
+	checkAnswer func(in *commandInput, answer []byte) error
+	// prints for people; nil prints nothing
+	printAnswer func(p *outputPrinter, in *commandInput, answer []byte) error
+	// the value for --json, if it is not the whole response
+	trimForJSON func(in *commandInput, answer []byte) any
+	// content for --out, and the fields it is taken from
+	saveContent func(answer []byte) (content []byte, big []string, err error)
+	// replaces the error message; may be nil
+	printUnreachable func(p *outputPrinter, asJSON bool, address string, err error)
 
 	addFields func(c *browserCommand) // adds arguments and options when the command is called; may be nil
 
@@ -63,7 +68,9 @@ type browserSection struct {
 // browserSections returns all commands by section.
 func browserSections() []browserSection {
 	return []browserSection{
-		{"Browser and profiles", func() []browserCommand { return slices.Concat(browserLifecycleCommands(), profileCommands()) }},
+		{"Browser and profiles", func() []browserCommand {
+			return slices.Concat(browserLifecycleCommands(), profileCommands())
+		}},
 		{"Tabs", tabCommands},
 		{"Reading pages", readCommands},
 		{"Acting", actCommands},
@@ -74,9 +81,14 @@ func browserSections() []browserSection {
 }
 
 var (
-	originOption  = browserOption{name: "origin", kind: kindText, value: "origin", help: "the only site that gets it", field: "origin"}
-	tabOption     = browserOption{name: "target-id", kind: kindText, value: "tab", help: "the tab: its id, t1, a label or the start of an id (the last used one)", field: "targetId"}
-	timeoutOption = browserOption{name: "timeout-ms", kind: kindInteger, value: "ms", help: "how long the browser may take for it", field: "timeoutMs"}
+	originOption = browserOption{
+		name: "origin", kind: kindText, value: "origin", help: "the only site that gets it",
+		field: "origin",
+	}
+	tabOption = browserOption{name: "target-id", kind: kindText, value: "tab", help: "the tab: its id, t1, a label " +
+		"or the start of an id (the last used one)", field: "targetId"}
+	timeoutOption = browserOption{name: "timeout-ms", kind: kindInteger, value: "ms", help: "how long the browser may " +
+		"take for it", field: "timeoutMs"}
 )
 
 // optionValue is the value of a flag.

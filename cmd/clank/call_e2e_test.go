@@ -181,13 +181,18 @@ func newCallFixture(t *testing.T) *callFixture {
 	for _, u := range []discordtest.User{h.bot.User, h.eve.User, h.bob} {
 		d.AddMember(h.guild, u)
 	}
-	h.room, h.lounge, h.attic = d.CreateChannel(h.guild, "general"), d.CreateVoiceChannel(h.guild, "lounge"), d.CreateVoiceChannel(h.guild, "attic")
+	h.room, h.lounge, h.attic = d.CreateChannel(h.guild, "general"), d.CreateVoiceChannel(h.guild, "lounge"),
+		d.CreateVoiceChannel(h.guild, "attic")
 	h.call = h.lounge
 	trust := filepath.Join(t.TempDir(), "voice.pem")
 	check.Must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
 	home, environ := newTestHome(t)
-	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
-	for key, value := range map[string]string{"interaction.voice.transcription.baseUrl": h.scribe.URL + "/v1", "interaction.share.goLive": "true"} {
+	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+
+		d.URL, "SSL_CERT_FILE="+trust)
+	for key, value := range map[string]string{
+		"interaction.voice.transcription.baseUrl": h.scribe.URL + "/v1",
+		"interaction.share.goLive":                "true",
+	} {
 		if code, _, told := runInProcess(t, environ, "config", "set", key, value); code != exitDone {
 			t.Fatalf("config set %s: exit code %d: %s", key, code, told)
 		}
@@ -206,7 +211,8 @@ func (h *callFixture) runCommand(who discordtest.User, sub string, args discordt
 	it, err := h.SlashCommand(h.room, who, "clank "+sub, args)
 	check.Must(h.t, err)
 	it, err = h.WaitInteraction(testDeadline(h.t), it, func(it discordtest.Interaction) bool {
-		return it.Original != nil && it.Original.Content != "" && it.Original.Flags&discordtest.FlagLoading == 0 && !it.Original.HasButton("Stop")
+		return it.Original != nil && it.Original.Content != "" && it.Original.Flags&discordtest.FlagLoading == 0 &&
+			!it.Original.HasButton("Stop")
 	})
 	check.Must(h.t, err)
 	return it.Original.Content
@@ -428,7 +434,8 @@ func (h *callFixture) stream() (s discordtest.Stream) {
 // seenBy checks that a person in the call sees the shared page.
 func (h *callFixture) seenBy(who discordtest.User) {
 	h.t.Helper()
-	watching, err := h.WatchStream(testDeadline(h.t), h.stream().Key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
+	watching, err := h.WatchStream(testDeadline(h.t), h.stream().Key, who,
+		voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 	check.Must(h.t, err)
 	defer watching.Close()
 	watching.RequestQuality(100)
@@ -444,7 +451,8 @@ func (h *callFixture) seenBy(who discordtest.User) {
 // leavesOut makes a person opt out and in again.
 func (h *callFixture) leavesOut(who *callMember) {
 	h.t.Helper()
-	if got := h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "out"}); !strings.Contains(got, "You are left out") {
+	if got := h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "out"}); !strings.Contains(got,
+		"You are left out") {
 		h.t.Errorf("/clank privacy says %q", got)
 	}
 	h.speaks(who, "not heard", "what nobody hears")
@@ -484,7 +492,8 @@ func (h *callFixture) seenByLink() {
 	if awaitPageState(h.t, tab, "ended"); moved == "" || moved == link {
 		h.t.Fatalf("the call is told %q, want another link where it has moved to", h.messagesIn(h.call))
 	}
-	tab = browsertest.Tab(h.t, browser, page.TabOptions{}) // in the old one, another fragment would not load the page again
+	// in the old one, another fragment would not load the page again
+	tab = browsertest.Tab(h.t, browser, page.TabOptions{})
 	browsertest.Navigate(h.t, tab, moved)
 	h.colours.awaitOn(h.t, tab, videoProbe("video", "viewerConnection"))
 
@@ -590,7 +599,9 @@ func (h *callFixture) stops(who *callMember) {
 	for range 4 {
 		h.speaks(who, "stop", "")
 		ctx, cancel := context.WithTimeout(h.t.Context(), 4*time.Second)
-		_, err := h.WaitMessage(ctx, h.call, func(m discordtest.Message) bool { return strings.Contains(m.Content, "Stopped, as "+who.name+" said") })
+		_, err := h.WaitMessage(ctx, h.call, func(m discordtest.Message) bool {
+			return strings.Contains(m.Content, "Stopped, as "+who.name+" said")
+		})
 		cancel()
 		if err == nil {
 			return
@@ -699,7 +710,8 @@ func awaitPageState(t *testing.T, tab *page.Tab, state string) {
 func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
 	t.Helper()
 	browsertest.Eventually(t, expression, func() bool {
-		got, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
+		got, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindEvaluate, Fn: "() => Boolean(" + expression +
+			")"})
 		return err == nil && string(got.Value) == "true"
 	})
 }
@@ -742,15 +754,20 @@ func callOnThePage(t *testing.T, r *serverFixture) {
 	}`)
 	awaitPageState(t, tab, "in")
 	awaitAfterNavigation(t, tab, `document.getElementById("log").textContent.includes("Stopped, as Ada said.")`)
-	browsertest.JS(t, tab, `() => callConnection.getSenders().forEach((s) => s.replaceTrack(null))`) // no stop for what is shared
+	// no stop for what is shared
+	browsertest.JS(t, tab, `() => callConnection.getSenders().forEach((s) => s.replaceTrack(null))`)
 	if rec := <-stopped; rec.State != sessions.TaskStopped {
 		t.Errorf("the task ended %s, want it stopped", rec.State)
 	}
-	if _, err := a.Sessions.Run(testDeadline(t), sessions.Task{Prompt: "click Play", SessionID: done.SessionID, Model: plain.ModelName, Origin: operator}, nil); err != nil {
+	if _, err := a.Sessions.Run(testDeadline(t), sessions.Task{
+		Prompt: "click Play", SessionID: done.SessionID,
+		Model: plain.ModelName, Origin: operator,
+	}, nil); err != nil {
 		t.Fatal(err)
 	}
 
-	if told, err := a.CallService.Share(testDeadline(t), operator, done.SessionID); err != nil || !strings.Contains(told, "on this page") {
+	if told, err := a.CallService.Share(testDeadline(t), operator, done.SessionID); err != nil ||
+		!strings.Contains(told, "on this page") {
 		t.Fatalf("told %q, error %v", told, err)
 	}
 	awaitAfterNavigation(t, tab, hearsTone)

@@ -53,7 +53,9 @@ func (c *chaos) mountHome() {
 // unmountHome waits for the last who use it.
 func (c *chaos) unmountHome() {
 	c.t.Helper()
-	browsertest.Eventually(c.t, "a disk that nobody uses", func() bool { return exec.Command("umount", c.home).Run() == nil })
+	browsertest.Eventually(c.t, "a disk that nobody uses", func() bool {
+		return exec.Command("umount", c.home).Run() == nil
+	})
 }
 
 // databaseFault has another program keep the database longer than is waited for it.
@@ -140,13 +142,16 @@ func (c *chaos) diskRows() {
 	}
 	c.endServer()
 	c.system("mount", "-o", "remount,ro", c.home)
-	c.refusesToStart("disk is read-only", "read-only|cannot be written", func() { c.system("mount", "-o", "remount,rw", c.home) })
+	c.refusesToStart("disk is read-only", "read-only|cannot be written", func() {
+		c.system("mount", "-o", "remount,rw", c.home)
+	})
 }
 
 // refusesToStart does a row in which clank does not start until it is mended.
 func (c *chaos) refusesToStart(name, names string, mend func()) {
 	c.t.Helper()
-	p := startProgram(c.t, c.home, c.environ, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0")
+	p := startProgram(c.t, c.home, c.environ, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0",
+		"--control-addr", "127.0.0.1:0")
 	code := p.exitCode(c.t)
 	mend()
 	c.startServer()

@@ -72,10 +72,17 @@ func (c *chaos) devToolsRows() {
 	for _, f := range []chaosFault{
 		{name: "DevTools line is late", do: func() { line.add("latency", map[string]any{"latency": 300, "jitter": 200}) }},
 		{name: "DevTools line is narrow", do: func() { line.add("bandwidth", map[string]any{"rate": 20}) }},
-		{name: "DevTools line comes in pieces", do: func() { line.add("slicer", map[string]any{"average_size": 64, "size_variation": 32, "delay": 50}) }},
+		{name: "DevTools line comes in pieces", do: func() {
+			line.add("slicer", map[string]any{"average_size": 64, "size_variation": 32, "delay": 50})
+		}},
 		{name: "DevTools line is cut", do: line.cut, names: chaosGone},
-		{name: "DevTools line is reset", do: func() { line.add("reset_peer", map[string]any{"timeout": 0}) }, names: chaosGone},
-		{name: "DevTools line loses the rest of an answer", do: func() { line.add("limit_data", map[string]any{"bytes": 100}) }, names: chaosGone},
+		{
+			name: "DevTools line is reset", do: func() { line.add("reset_peer", map[string]any{"timeout": 0}) },
+			names: chaosGone,
+		},
+		{name: "DevTools line loses the rest of an answer", do: func() {
+			line.add("limit_data", map[string]any{"bytes": 100})
+		}, names: chaosGone},
 		{name: "DevTools line is silent", do: func() { line.add("timeout", map[string]any{"timeout": 0}) }, names: chaosGone},
 	} {
 		f.lift = line.mend
@@ -103,7 +110,8 @@ func (c *chaos) names() {
 	root := filepath.Dir(c.home)
 	config, wrapper := filepath.Join(root, "resolv.conf"), filepath.Join(root, "clank")
 	check.Must(c.t, os.WriteFile(config, []byte("nameserver 127.7.7.7\n"), 0o600))
-	script := fmt.Sprintf("#!/bin/sh\nexec unshare --mount sh -c 'mount --bind %s /etc/resolv.conf && exec %s \"$@\"' clank \"$@\"\n",
+	script := fmt.Sprintf("#!/bin/sh\nexec unshare --mount sh -c 'mount --bind %s /etc/resolv.conf && exec %s \"$@\"' "+
+		"clank \"$@\"\n",
 		config, cmp.Or(*builtProgram, os.Args[0]))
 	check.Must(c.t, os.WriteFile(wrapper, []byte(script), 0o700))
 	was := *builtProgram

@@ -30,7 +30,10 @@ const chaosGone = "ended|crashed|reopened|started again|is gone|answer|connectio
 
 // chaosKinds are the processes of a browser, by what their arguments say.
 var chaosKinds = []struct{ name, args string }{
-	{"browser", ""}, {"renderers", "--type=renderer"}, {"GPU process", "--type=gpu-process"}, {"network process", "network.mojom"},
+	{"browser", ""},
+	{"renderers", "--type=renderer"},
+	{"GPU process", "--type=gpu-process"},
+	{"network process", "network.mojom"},
 }
 
 // victims are processes of the home's browser by what their arguments say; "" is the browser itself, without copies of
@@ -175,7 +178,10 @@ type controlGroup struct{ dir, base, limit string }
 func newControlGroup(controller string) (g controlGroup, err error) {
 	const root = "/sys/fs/cgroup"
 	g.base = filepath.Join(root, controller)
-	g.limit = map[string]string{"memory": "memory.limit_in_bytes", "pids": "pids.max", "blkio": "blkio.throttle.write_iops_device"}[controller]
+	g.limit = map[string]string{
+		"memory": "memory.limit_in_bytes", "pids": "pids.max",
+		"blkio": "blkio.throttle.write_iops_device",
+	}[controller]
 	if _, err := os.Stat(filepath.Join(root, "cgroup.controllers")); err == nil { // the second version
 		g.base = root
 		g.limit = map[string]string{"memory": "memory.max", "pids": "pids.max", "blkio": "io.max"}[controller]
@@ -292,7 +298,8 @@ func (c *chaos) endLimit(g controlGroup) {
 // limit sets a limit of the running server's.
 func (c *chaos) limit(name, value string) {
 	c.t.Helper()
-	out, err := exec.Command("prlimit", "--pid", strconv.Itoa(c.server.cmd.Process.Pid), "--"+name+"="+value+":").CombinedOutput()
+	out, err := exec.Command("prlimit", "--pid", strconv.Itoa(c.server.cmd.Process.Pid), "--"+name+"="+value+
+		":").CombinedOutput()
 	if err != nil {
 		c.t.Errorf("prlimit %s: %v %s", name, err, out)
 	}

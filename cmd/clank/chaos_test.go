@@ -171,7 +171,8 @@ func (c *chaos) stages() []chaosStage {
 }
 
 // chaosFault is what breaks: do breaks it, lift, where it is set, mends it after a while, a second unless lasts says
-// otherwise, and after does when all is well again. names matches what tells a person of it; where it is empty the task must be done all the same.
+// otherwise, and after does when all is well again. names matches what tells a person of it; where it is empty the task
+// must be done all the same.
 type chaosFault struct {
 	name            string
 	do, lift, after func()
@@ -332,7 +333,10 @@ func (c *chaos) leftOver() int {
 	for tick := time.NewTicker(20 * time.Millisecond); len(processesOf(c.t, c.home)) > 0 && ctx.Err() == nil; <-tick.C {
 	}
 	var files []string
-	for _, pattern := range []string{filepath.Join(filepath.Dir(c.home), "tmp", "*"), filepath.Join(c.home, "downloads", "*", ".staging-*")} {
+	for _, pattern := range []string{
+		filepath.Join(filepath.Dir(c.home), "tmp", "*"),
+		filepath.Join(c.home, "downloads", "*", ".staging-*"),
+	} {
 		found, err := filepath.Glob(pattern)
 		check.Must(c.t, err)
 		files = append(files, found...)

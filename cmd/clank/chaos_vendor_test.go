@@ -105,7 +105,8 @@ func (c *chaos) vendorRows() {
 		}
 		c.command("config", "set", stepLimit, "5s")
 		c.try(v.provider+" is silent", "gave no answer within 5 seconds", nil, "--model", v.provider+":silent", question)
-		c.try(v.provider+" stalls in an answer", "gave no answer within 5 seconds", nil, "--model", v.provider+":stalls", question)
+		c.try(v.provider+" stalls in an answer", "gave no answer within 5 seconds", nil, "--model", v.provider+":stalls",
+			question)
 		c.command("config", "set", stepLimit, "30s")
 		v.line.add("bandwidth", map[string]any{"rate": 1}) // kB a second
 		c.try(v.provider+" is slow", "", v.line.mend, "--model", v.provider+":good", question)
@@ -121,7 +122,8 @@ func (c *chaos) surroundings() {
 	c.try("site sends half a page", "", nil, "open "+c.site.URL+"/half, read")
 	const upstream = "agentStack.runtimeConfig.browser.ssrfPolicy.upstreamProxies"
 	for name, address := range map[string]string{
-		"upstream proxy is down": "socks5://127.0.0.1:1", "upstream proxy is silent": strings.Replace(c.site.URL, "http:", "socks5:", 1),
+		"upstream proxy is down": "socks5://127.0.0.1:1", "upstream proxy is silent": strings.Replace(c.site.URL, "http:",
+			"socks5:", 1),
 	} {
 		c.command("config", "set", upstream, "* "+address)
 		c.command("browser", "stop")
@@ -132,15 +134,18 @@ func (c *chaos) surroundings() {
 	}
 	c.command("browser", "stop")
 	c.limit("nofile", "20")
-	c.try("no descriptors for a browser", "too many|open files|no answer within", func() { c.limit("nofile", "1024") }, "open "+c.site.URL+"/, read")
+	c.try("no descriptors for a browser", "too many|open files|no answer within", func() { c.limit("nofile", "1024") },
+		"open "+c.site.URL+"/, read")
 	if g, err := newControlGroup("pids"); err == nil {
 		c.command("browser", "stop")
 		check.Must(c.t, g.setToCurrent(c.server.cmd.Process.Pid))
-		c.try("no threads for a browser", chaosGone+"|processes|limit|temporarily unavailable", func() { c.endLimit(g) }, "open "+c.site.URL+"/, read")
+		c.try("no threads for a browser", chaosGone+"|processes|limit|temporarily unavailable", func() { c.endLimit(g) },
+			"open "+c.site.URL+"/, read")
 	}
 	c.command("browser", "stop")
 	c.limit("fsize", "4096")
-	c.try("files of 4 kB at most", "limit|database|disk|room", func() { c.limit("fsize", "unlimited") }, "open "+c.site.URL+"/, read")
+	c.try("files of 4 kB at most", "limit|database|disk|room", func() { c.limit("fsize", "unlimited") },
+		"open "+c.site.URL+"/, read")
 	c.memoryHog()
 	c.names()
 }
@@ -157,5 +162,6 @@ func (c *chaos) memoryHog() {
 		pids = append(pids, p.pid)
 	}
 	check.Must(c.t, g.set("1G", pids...))
-	c.try("page takes all memory", "crashed|script is busy", func() { g.end(c) }, "open "+c.site.URL+"/hog, click \"Fill\", read")
+	c.try("page takes all memory", "crashed|script is busy", func() { g.end(c) }, "open "+c.site.URL+
+		"/hog, click \"Fill\", read")
 }

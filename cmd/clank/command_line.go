@@ -30,7 +30,9 @@ func newCommand(use, short, long string, run func(ctx context.Context, args []st
 }
 
 // newJSONCommand returns a command that can print its result as JSON.
-func newJSONCommand(use, short, long string, run func(ctx context.Context, asJSON bool, args []string) error) *cobra.Command {
+func newJSONCommand(use, short, long string,
+	run func(ctx context.Context, asJSON bool, args []string) error,
+) *cobra.Command {
 	var asJSON *bool
 	c := newCommand(use, short, long, func(ctx context.Context, args []string) error { return run(ctx, *asJSON, args) })
 	asJSON = c.Flags().Bool("json", false, "print it as JSON")
@@ -88,7 +90,8 @@ func resolveCommandLine(root *cobra.Command, args []string) (line commandLine, e
 		case word == "help" && line.command.HasSubCommands():
 			help = true
 		case !line.command.Runnable():
-			return line, usagef("there is no command %q%s", strings.TrimPrefix(line.command.CommandPath()+" "+word, "clank "), similarCommand(line.command, word))
+			return line, usagef("there is no command %q%s", strings.TrimPrefix(line.command.CommandPath()+" "+word, "clank "),
+				similarCommand(line.command, word))
 		default:
 			line.operands = append(line.operands, word)
 		}
@@ -113,7 +116,8 @@ func resolveCommandLine(root *cobra.Command, args []string) (line commandLine, e
 func isFlag(word string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	return word[:min(1, len(word))] == "-" && name != "" && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789-") == ""
+	return word[:min(1, len(word))] == "-" && name != "" && strings.Contains(letters, name[:1]) &&
+		strings.Trim(name, letters+"0123456789-") == ""
 }
 
 func findChild(c *cobra.Command, name string) *cobra.Command {
@@ -187,7 +191,10 @@ func explainFlagError(err error) error {
 		return err
 	}
 	flag := invalid.GetFlag()
-	if what, ok := map[string]string{"bool": "true or false", "int": "a whole number", "float64": "a number"}[flag.Value.Type()]; ok {
+	if what, ok := map[string]string{
+		"bool": "true or false", "int": "a whole number",
+		"float64": "a number",
+	}[flag.Value.Type()]; ok {
 		return usagef("--%s takes %s, not %q", flag.Name, what, invalid.GetValue())
 	}
 	return usagef("--%s %w", flag.Name, invalid.Unwrap())
@@ -235,7 +242,8 @@ func didYouMean(word string, known []string) string {
 func newCompletionCommand(e *commandEnv) *cobra.Command {
 	var c *cobra.Command
 	c = newCommand("completion <shell>", "",
-		"Prints a script that completes command lines in bash, zsh or fish.\n\n  source <(clank completion bash)", func(_ context.Context, args []string) error {
+		"Prints a script that completes command lines in bash, zsh or fish.\n\n  source <(clank completion bash)",
+		func(_ context.Context, args []string) error {
 			switch args[0] {
 			case "bash":
 				return c.Root().GenBashCompletionV2(e.Stdout, true)

@@ -70,9 +70,11 @@ func runSteps(t *testing.T, e *commandEnv, steps ...commandStep) {
 		e.Stdin = strings.NewReader(step.stdin)
 		got := runCommand(t.Context(), e, splitWords(step.line)...)
 		if got.code != step.code || !strings.Contains(got.stdout+got.stderr, step.says) {
-			t.Errorf("clank %s: exit %d, want %d and %q in\n%s%s", step.line, got.code, step.code, step.says, got.stdout, got.stderr)
+			t.Errorf("clank %s: exit %d, want %d and %q in\n%s%s", step.line, got.code, step.code, step.says, got.stdout,
+				got.stderr)
 		}
-		if got.code == exitUsage && step.line != "" && (got.stdout != "" || !strings.HasPrefix(got.stderr, "clank") || !strings.Contains(got.stderr, ` --help"`)) {
+		if got.code == exitUsage && step.line != "" && (got.stdout != "" || !strings.HasPrefix(got.stderr, "clank") ||
+			!strings.Contains(got.stderr, ` --help"`)) {
 			t.Errorf("clank %s: got %+v, want that stderr says what is wrong and where help is", step.line, got)
 		}
 	}
@@ -134,19 +136,26 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	e := newTestEnv(t, nil)
 	visitCommands(newRootCommand(e, nil), func(name string) {
 		words := strings.Fields(name)
-		asked, named := runCommand(t.Context(), e, append(words, "--help")...), runCommand(t.Context(), e, append([]string{"help"}, words...)...)
-		if asked != named || asked.code != exitDone || asked.stderr != "" || !strings.Contains(asked.stdout, "Usage:\n  clank "+name) {
+		asked, named := runCommand(t.Context(), e, append(words, "--help")...),
+			runCommand(t.Context(), e, append([]string{"help"}, words...)...)
+		if asked != named || asked.code != exitDone || asked.stderr != "" ||
+			!strings.Contains(asked.stdout, "Usage:\n  clank "+name) {
 			t.Errorf("help of %q: got %+v and %+v", name, asked, named)
 		}
 	})
 	runSteps(t, e,
 		commandStep{"--help", exitDone, "vault       store logins", ""}, commandStep{"-h", exitDone, "clank [command]", ""},
 		commandStep{"help", exitDone, "clank [command]", ""}, commandStep{"-version", exitDone, "clank dev", ""},
-		commandStep{"browse --help", exitDone, "130 stopped", ""}, commandStep{"browse x -help", exitDone, "--screenshot FILE", ""},
-		commandStep{"browse --help", exitDone, "--model MODEL", ""}, commandStep{"serve --help", exitDone, `(default "127.0.0.1:8787")`, ""},
-		commandStep{"browser help click", exitDone, "clank browser click <ref> [flags]", ""}, commandStep{"browser help", exitDone, "124 timed out", ""},
-		commandStep{"browser click e1 e2 e3 --help", exitDone, "--double", ""}, commandStep{"help browser trace", exitDone, "stop", ""},
-		commandStep{"browser wait --help", exitDone, "until the address is this", ""}, commandStep{"tokens list --help", exitDone, "without the secrets", ""})
+		commandStep{"browse --help", exitDone, "130 stopped", ""},
+		commandStep{"browse x -help", exitDone, "--screenshot FILE", ""},
+		commandStep{"browse --help", exitDone, "--model MODEL", ""},
+		commandStep{"serve --help", exitDone, `(default "127.0.0.1:8787")`, ""},
+		commandStep{"browser help click", exitDone, "clank browser click <ref> [flags]", ""},
+		commandStep{"browser help", exitDone, "124 timed out", ""},
+		commandStep{"browser click e1 e2 e3 --help", exitDone, "--double", ""},
+		commandStep{"help browser trace", exitDone, "stop", ""},
+		commandStep{"browser wait --help", exitDone, "until the address is this", ""},
+		commandStep{"tokens list --help", exitDone, "without the secrets", ""})
 }
 
 func TestCommandsThatNeedAServerSayHowToStartIt(t *testing.T) {
@@ -185,7 +194,8 @@ func TestTokensAreMadeListedAndRemoved(t *testing.T) {
 	}
 	check(access.ScopePage, true)
 	check(access.ScopeControl, false)
-	if got := runCommand(t.Context(), e, "tokens", "list"); strings.Contains(got.stdout, secret) || !strings.Contains(got.stdout, "removed") {
+	if got := runCommand(t.Context(), e, "tokens", "list"); strings.Contains(got.stdout, secret) ||
+		!strings.Contains(got.stdout, "removed") {
 		t.Errorf("got %+v, want no secret and no end", got)
 	}
 }
@@ -227,8 +237,14 @@ var vaultSteps = []commandStep{
 	{"setup key OPENAI_API_KEY", exitDone, "forgets OPENAI_API_KEY", "\n"},
 	{"vault add shop --origin https://shop.example", exitFailed, "fewer than 4", "abc\n"},
 	{"vault add shop hunter2! --origin https://shop.example", exitUsage, "unexpected argument", ""},
-	{"vault add shop --origin https://bücher.example --user ada --for-user 42 --totp", exitDone, "xn--bcher-kva.example", "hunter2!\nJBSWY3DPEHPK3PXP\n"},
-	{"vault add code --origin https://shop.example --no-password --for-role 7", exitDone, "code is kept for https://shop.example", "JBSWY3DPEHPK3PXP"},
+	{
+		"vault add shop --origin https://bücher.example --user ada --for-user 42 --totp", exitDone, "xn--bcher-kva.example",
+		"hunter2!\nJBSWY3DPEHPK3PXP\n",
+	},
+	{
+		"vault add code --origin https://shop.example --no-password --for-role 7", exitDone,
+		"code is kept for https://shop.example", "JBSWY3DPEHPK3PXP",
+	},
 	{"vault list", exitDone, "xn--bcher-kva.example (bücher.example)", ""},
 	{"vault list", exitDone, "terminal, dashboard, role 7", ""},
 	{"vault list --json", exitDone, `"hasTOTP": true`, ""},
@@ -251,7 +267,8 @@ func TestTheVaultIsWorkedFromTheTerminalAndShowsNoSecret(t *testing.T) {
 	runSteps(t, e, vaultSteps...)
 	for _, step := range vaultSteps {
 		if step.stdin == "" && step.code != exitUsage {
-			if got := runCommand(t.Context(), e, splitWords(step.line)...); strings.Contains(got.stdout+got.stderr, "hunter2") || strings.Contains(got.stdout+got.stderr, "JBSW") {
+			if got := runCommand(t.Context(), e, splitWords(step.line)...); strings.Contains(got.stdout+got.stderr, "hunter2") ||
+				strings.Contains(got.stdout+got.stderr, "JBSW") {
 				t.Errorf("clank %s shows the secret: %+v", step.line, got)
 			}
 		}
@@ -283,7 +300,8 @@ func TestAnUnusableKeyringIsReported(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
 	environ = append(environ, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent")
-	if p := startProgram(t, home, environ, "vault", "status"); p.exitCode(t) != exitDone || !strings.Contains(p.stdout.text(), "keyring  not used") {
+	if p := startProgram(t, home, environ, "vault", "status"); p.exitCode(t) != exitDone ||
+		!strings.Contains(p.stdout.text(), "keyring  not used") {
 		t.Errorf("got %s %s", p.stdout.text(), p.stderr.text())
 	}
 }
@@ -301,7 +319,8 @@ func TestWithoutATerminalNobodyIsAsked(t *testing.T) {
 func TestTheLogHasNoTimesAndRespectsItsLevel(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{
-		"info": "level=INFO msg=here\nlevel=WARN msg=there\n", "warn": "level=WARN msg=there\n", "nonsense": "level=WARN msg=there\n",
+		"info": "level=INFO msg=here\nlevel=WARN msg=there\n", "warn": "level=WARN msg=there\n",
+		"nonsense": "level=WARN msg=there\n",
 	} {
 		var stderr bytes.Buffer
 		l := (&commandEnv{Stderr: &stderr}).newLogger(level, logText)
@@ -344,7 +363,8 @@ func visitCommands(c *cobra.Command, visit func(name string)) {
 func resolveForTest(tb testing.TB, args []string) (name, read string, operands []string, err error) {
 	tb.Helper()
 	line, err := resolveCommandLine(newRootCommand(newTestEnv(tb, nil), args), args)
-	return strings.TrimPrefix(line.command.CommandPath(), "clank "), strings.Join(append(append(line.words, "--"), line.operands...), " "), line.operands, err
+	return strings.TrimPrefix(line.command.CommandPath(), "clank "),
+		strings.Join(append(append(line.words, "--"), line.operands...), " "), line.operands, err
 }
 
 func TestFlagsMayStandAnywhere(t *testing.T) {
@@ -495,7 +515,8 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 		page, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
 		c.InitDefaultHelpFlag() // it belongs to the usage
 		text := strings.ReplaceAll(string(page), `\`, "")
-		if err != nil || c.Short == "" || !strings.Contains(text, " - "+c.Short) || !strings.Contains(text, "fB"+c.UseLine()+"fP") {
+		if err != nil || c.Short == "" || !strings.Contains(text, " - "+c.Short) ||
+			!strings.Contains(text, "fB"+c.UseLine()+"fP") {
 			t.Errorf("%s: %v in %.200q, want its name, purpose and usage: %s", c.CommandPath(), err, page, c.UseLine())
 		}
 		for _, below := range c.Commands() {
@@ -553,7 +574,8 @@ func TestCompletionOffersWhatCanFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range completionCases {
-		got := runCommand(t.Context(), e, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(tc.line, " ")...)...)
+		got := runCommand(t.Context(), e,
+			append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(tc.line, " ")...)...)
 		offered := strings.Split(strings.TrimSpace(got.stdout), "\n")
 		if slices.Contains(offered, ":0") { // the shell's own completion
 			offered = append(offered, "FILES")
@@ -602,7 +624,8 @@ func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 	t.Parallel()
 	runSteps(t, newTestEnv(t, nil),
 		commandStep{"config", exitDone, "nothing is set by hand", ""},
-		commandStep{"config set " + presetKey + " claude_api", exitDone, "not ready yet: local_browser_agent with the model anthropic:", ""},
+		commandStep{"config set " + presetKey + " claude_api", exitDone, "not ready yet: local_browser_agent with the " +
+			"model anthropic:", ""},
 		commandStep{"config get " + presetKey, exitDone, "claude_api\n", ""},
 		commandStep{"config export", exitDone, `"agentStack.preset": "claude_api",`, ""},
 		commandStep{"config import /no/such/file", exitFailed, "no such file", ""},
@@ -621,7 +644,10 @@ func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 		commandStep{"doctor --json", exitDone, `"serious": true`, ""},
 		commandStep{"config unset agentStack.runtimeConfig.browser.noSandbox", exitDone, "saved: ", ""},
 		commandStep{"config set interaction.brain.model openai:gpt-4.1", exitDone, "saved: ", ""},
-		commandStep{"doctor", exitDone, "openai:gpt-4.1 (OpenAI takes it back on 2027-01-14; gpt-6-luna takes its place)", ""},
+		commandStep{
+			"doctor", exitDone, "openai:gpt-4.1 (OpenAI takes it back on 2027-01-14; gpt-6-luna takes its place)",
+			"",
+		},
 		commandStep{"config unset interaction.brain.model", exitDone, "saved: ", ""},
 		commandStep{"config set " + taskLimit + " '2 beans'", exitFailed, `unlike "beans"`, ""},
 		commandStep{"config set " + presetKey, exitUsage, "<value> is missing", ""},
@@ -634,7 +660,8 @@ func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
 	r.openDashboard(t)
 	say := func(want string, args ...string) {
 		t.Helper()
-		if got := runCommand(t.Context(), r.env, args...); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, want) {
+		if got := runCommand(t.Context(), r.env, args...); got.code != exitDone ||
+			!strings.Contains(got.stdout+got.stderr, want) {
 			t.Errorf("clank %s: got %+v, want %q", strings.Join(args, " "), got, want)
 		}
 	}
@@ -657,10 +684,14 @@ func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
 			return llmtest.Say("nothing was heard")(req)
 		},
 	})
-	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: r.guild.ID, Channel: r.room.ID, User: r.ada.ID, UserName: "ada"}
+	from := sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: r.guild.ID, Channel: r.room.ID, User: r.ada.ID,
+		UserName: "ada",
+	}
 	ended := make(chan sessions.TaskRecord, 1)
 	go func() {
-		rec, err := r.server.Sessions.Run(context.WithoutCancel(t.Context()), sessions.Task{Prompt: "which ferries?", Origin: from}, nil)
+		rec, err := r.server.Sessions.Run(context.WithoutCancel(t.Context()),
+			sessions.Task{Prompt: "which ferries?", Origin: from}, nil)
 		if err != nil {
 			t.Error(err)
 		}
@@ -673,7 +704,8 @@ func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
 		t.Errorf("the answer is %q", rec.Answer)
 	}
 	say("no page is watched", "watches")
-	if got := runCommand(t.Context(), r.env, "sessions", "say", ev.Record.ID, "more"); got.code != exitFailed || !strings.Contains(got.stderr, "start a task in it") {
+	if got := runCommand(t.Context(), r.env, "sessions", "say", ev.Record.ID, "more"); got.code != exitFailed ||
+		!strings.Contains(got.stderr, "start a task in it") {
 		t.Errorf("a task that has ended: got %+v", got)
 	}
 }

@@ -32,34 +32,39 @@ set by hand, with --all every setting. A change applies at once.
 func newConfigCommand(e *commandEnv) *cobra.Command {
 	newList := func(use, long string) *cobra.Command {
 		var all *bool
-		c := newJSONCommand(use, "list the settings, as config alone does", long, func(ctx context.Context, asJSON bool, _ []string) error {
-			return withSettings(ctx, e, func(v settingsView) error { return listConfig(e, v.Live.State(), *all, asJSON) })
-		})
+		c := newJSONCommand(use, "list the settings, as config alone does", long,
+			func(ctx context.Context, asJSON bool, _ []string) error {
+				return withSettings(ctx, e, func(v settingsView) error { return listConfig(e, v.Live.State(), *all, asJSON) })
+			})
 		all = c.Flags().Bool("all", false, "every setting")
 		return c
 	}
 	c, list := newList("config", configHelp), newList("list", "")
-	get := newJSONCommand("get <key>", "print a setting so that it can be given to set", "", func(ctx context.Context, asJSON bool, args []string) error {
-		field, err := findField(args[0])
-		if err != nil {
-			return err
-		}
-		return withSettings(ctx, e, func(v settingsView) error { return printSetting(e, v.Live.Current(), field, asJSON) })
-	})
+	get := newJSONCommand("get <key>", "print a setting so that it can be given to set", "",
+		func(ctx context.Context, asJSON bool, args []string) error {
+			field, err := findField(args[0])
+			if err != nil {
+				return err
+			}
+			return withSettings(ctx, e, func(v settingsView) error { return printSetting(e, v.Live.Current(), field, asJSON) })
+		})
 	set := newCommand("set <key> <value>", "change a setting",
 		"  clank config set agentStack.preset claude_api", func(ctx context.Context, args []string) error {
 			return changeSetting(ctx, e, args[0], func(f settings.Field) json.RawMessage { return f.ParseText(args[1]) })
 		})
-	unset := newCommand("unset <key>", "make a setting what it is by default", "", func(ctx context.Context, args []string) error {
-		return changeSetting(ctx, e, args[0], func(settings.Field) json.RawMessage { return json.RawMessage("null") })
-	})
-	export := newCommand("export", "print what was set by hand, as JSON with comments", "", func(ctx context.Context, _ []string) error {
-		return withSettings(ctx, e, func(v settingsView) error {
-			_, err := e.Stdout.Write(settings.WriteJSONC(v.Live.State()))
-			return err
+	unset := newCommand("unset <key>", "make a setting what it is by default", "",
+		func(ctx context.Context, args []string) error {
+			return changeSetting(ctx, e, args[0], func(settings.Field) json.RawMessage { return json.RawMessage("null") })
 		})
-	})
-	importing := newCommand("import <file>", "set what a file of config export says, and make all others what they are by default",
+	export := newCommand("export", "print what was set by hand, as JSON with comments", "",
+		func(ctx context.Context, _ []string) error {
+			return withSettings(ctx, e, func(v settingsView) error {
+				_, err := e.Stdout.Write(settings.WriteJSONC(v.Live.State()))
+				return err
+			})
+		})
+	importing := newCommand("import <file>", "set what a file of config export says, and make all others what they are "+
+		"by default",
 		"  clank config export > settings.jsonc\n  clank config import settings.jsonc",
 		func(ctx context.Context, args []string) error { return importSettings(ctx, e, args[0]) })
 	for _, below := range []*cobra.Command{get, set, unset} {
@@ -87,10 +92,12 @@ func changeSetting(ctx context.Context, e *commandEnv, key string, value func(se
 		return err
 	}
 	return withSettings(ctx, e, func(v settingsView) error {
-		if _, _, err := v.Live.Update(ctx, map[string]json.RawMessage{field.Key: value(field)}, v.Live.State().Version); err != nil {
+		if _, _, err := v.Live.Update(ctx, map[string]json.RawMessage{field.Key: value(field)},
+			v.Live.State().Version); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.Stderr, "saved: %s is %s\n", field.Key, untrusted.CleanLine(cmp.Or(formatValue(field, v.Live.Current()), "empty"), 200))
+		fmt.Fprintf(e.Stderr, "saved: %s is %s\n", field.Key,
+			untrusted.CleanLine(cmp.Or(formatValue(field, v.Live.Current()), "empty"), 200))
 		for _, b := range v.Bindings() {
 			if b.Chosen && b.Problem != "" {
 				fmt.Fprintln(e.Stderr, "not ready yet:", untrusted.CleanLine(b.Problem, 500))
@@ -197,7 +204,10 @@ type settingsView struct {
 // withSettings calls do with the settings of the server that owns the home, or with those in the database if none is
 // running.
 func withSettings(ctx context.Context, e *commandEnv, do func(settingsView) error) error {
-	live := &settings.Manager{Log: slog.New(slog.DiscardHandler), Providers: server.ModelProviders(), Check: server.CheckReach}
+	live := &settings.Manager{
+		Log: slog.New(slog.DiscardHandler), Providers: server.ModelProviders(),
+		Check: server.CheckReach,
+	}
 	return withServerOrDatabase(ctx, e, func(c *api.Client) error {
 		far := &remoteSettings{client: c}
 		live.Store = far
@@ -233,7 +243,9 @@ func (s *remoteSettings) LoadSettings(ctx context.Context) (map[string]json.RawM
 }
 
 // SaveSettings implements [settings.Store].
-func (s *remoteSettings) SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (string, error) {
+func (s *remoteSettings) SaveSettings(ctx context.Context, values map[string]json.RawMessage,
+	expectVersion string,
+) (string, error) {
 	changes := maps.Clone(values)
 	for key := range s.lastView.Intent {
 		if _, stays := values[key]; !stays {

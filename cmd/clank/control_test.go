@@ -37,8 +37,10 @@ func TestOneServerForPeopleAndPrograms(t *testing.T) {
 	home, environ := newTestHome(t)
 	c := &sharedServer{home: home, environ: environ, site: newTestSite(t)}
 	strict := llmtest.NewServer(t)
-	strict.SetFallback(llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided: "+testKey+". You can find yours on the platform."))
-	withSecrets := append(environ, "CLANK_NODE_TOKEN="+lendToken, "OPENAI_BASE_URL="+strict.BaseURL(), "OPENAI_API_KEY="+testKey)
+	strict.SetFallback(llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided: "+testKey+
+		". You can find yours on the platform."))
+	withSecrets := append(environ, "CLANK_NODE_TOKEN="+lendToken, "OPENAI_BASE_URL="+strict.BaseURL(), "OPENAI_API_KEY="+
+		testKey)
 	c.server = startServer(t, home, withSecrets, "--node-addr", "127.0.0.1:0")
 	for _, part := range []struct {
 		name string
@@ -134,7 +136,8 @@ func commandsWorkTheBrowser(t *testing.T, c *sharedServer) {
 		t.Error("the server that ended is still announced")
 	}
 	alone := append(slices.Clone(environ), "OPENCLAW_GATEWAY_PORT=7") // somebody's own server may listen on the usual port
-	if _, stderr, code := runProgram(t, home, alone, "browser", "tabs"); code != 3 || !strings.Contains(stderr, "clank serve") {
+	if _, stderr, code := runProgram(t, home, alone, "browser", "tabs"); code != 3 ||
+		!strings.Contains(stderr, "clank serve") {
 		t.Errorf("without a server: exit code %d, %q", code, stderr)
 	}
 }
@@ -171,7 +174,8 @@ func TestTokensThatAreGivenOutOpenTheControlAPIAcrossRuns(t *testing.T) {
 	}
 	startServer(t, home, append(environ, "OPENCLAW_GATEWAY_TOKEN=a-secret-of-old-scripts"))
 	try("a-secret-of-old-scripts", http.StatusOK)
-	if code, stdout, _ := runInProcess(t, environ, "tokens", "list"); code != 0 || !strings.Contains(stdout, "script") || strings.Contains(stdout, token) {
+	if code, stdout, _ := runInProcess(t, environ, "tokens", "list"); code != 0 || !strings.Contains(stdout, "script") ||
+		strings.Contains(stdout, token) {
 		t.Errorf("listed %q, exit code %d", stdout, code)
 	}
 	if code, _, stderr := runInProcess(t, environ, "tokens", "remove", "script"); code != 0 {
@@ -230,7 +234,8 @@ func lentToOtherMachines(t *testing.T, c *sharedServer) {
 	there := func(token string) *browsertool.NodeClient {
 		return &browsertool.NodeClient{Proxy: &browsertool.APIClient{URL: strings.TrimSpace(at), Token: token}, Dir: dir}
 	}
-	if status, answer, _ := there("wrong").Call(t.Context(), http.MethodGet, "/", nil, nil); status != http.StatusUnauthorized {
+	if status, answer, _ := there("wrong").Call(t.Context(), http.MethodGet, "/", nil,
+		nil); status != http.StatusUnauthorized {
 		t.Errorf("with a wrong token: %d %s", status, answer)
 	}
 	ask := func(method, path string, body any) json.RawMessage {
@@ -245,13 +250,16 @@ func lentToOtherMachines(t *testing.T, c *sharedServer) {
 	}
 	ask(http.MethodPost, "/tabs/open", map[string]string{"url": c.site.URL + "/"})
 	var shot struct{ Path string }
-	if err := json.Unmarshal(ask(http.MethodPost, "/screenshot", nil), &shot); err != nil || filepath.Dir(shot.Path) != dir {
+	if err := json.Unmarshal(ask(http.MethodPost, "/screenshot", nil), &shot); err != nil ||
+		filepath.Dir(shot.Path) != dir {
 		t.Errorf("the picture came as %q, %v, want it in %s", shot.Path, err, dir)
 	}
-	if status, answer, _ := there(lendToken).Call(t.Context(), http.MethodDelete, "/profiles/clank", nil, nil); status < 400 {
+	if status, answer, _ := there(lendToken).Call(t.Context(), http.MethodDelete, "/profiles/clank", nil,
+		nil); status < 400 {
 		t.Errorf("a lent browser's profile was deleted: %s", answer)
 	}
-	if status, answer, _ := there(lendToken).Call(t.Context(), http.MethodGet, "/tabs", url.Values{"profile": {"user"}}, nil); status != http.StatusForbidden {
+	if status, answer, _ := there(lendToken).Call(t.Context(), http.MethodGet, "/tabs", url.Values{"profile": {"user"}},
+		nil); status != http.StatusForbidden {
 		t.Errorf("the person's own browser is lent: %d %s", status, answer)
 	}
 }
@@ -266,7 +274,8 @@ func TestBrowsersAreNotLentWithoutTLS(t *testing.T) {
 		{"CLANK_NODE_TOKEN=x", "0.0.0.0:0", "--node-cert"},
 		{"CLANK_NODE_TOKEN=a", "127.0.0.1:0", "32 characters"},
 	} {
-		_, stderr, code := runProgram(t, home, append(environ, cmp.Or(tc.env, "A=")), "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0",
+		_, stderr, code := runProgram(t, home, append(environ, cmp.Or(tc.env, "A=")), "serve", "--addr", "127.0.0.1:0",
+			"--shop-addr", "127.0.0.1:0",
 			"--control-addr", "127.0.0.1:0", "--node-addr", tc.addr)
 		if code != exitFailed || !strings.Contains(stderr, tc.says) {
 			t.Errorf("%s: exit code %d, %q", tc.addr, code, stderr)

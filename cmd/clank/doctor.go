@@ -65,7 +65,8 @@ func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready b
 		for _, b := range v.Bindings() {
 			s := standing{Name: b.Runtime, Ready: b.Problem == "", Detail: b.Model + modelDeprecation(b.Model)}
 			if !s.Ready {
-				s.Detail = strings.TrimPrefix(b.Problem, b.Runtime+" with the model "+b.Model+" is not ready: ") // the name is printed before it
+				// the name is printed before it
+				s.Detail = strings.TrimPrefix(b.Problem, b.Runtime+" with the model "+b.Model+" is not ready: ")
 			}
 			if b.Chosen {
 				s.Detail += " (chosen)"
@@ -130,7 +131,10 @@ func discordStandings(ctx context.Context, e *commandEnv) (list []standing, err 
 	}
 	list = append(list, standing{Name: "discord", Ready: len(d.Shards) > 0 && !d.Limited, Detail: d.Status})
 	for _, s := range d.Shards {
-		one := standing{Name: fmt.Sprintf("discord: shard %d of %d", s.Number, len(d.Shards)), Ready: s.Connected, Detail: s.Problem}
+		one := standing{
+			Name: fmt.Sprintf("discord: shard %d of %d", s.Number, len(d.Shards)), Ready: s.Connected,
+			Detail: s.Problem,
+		}
 		if s.Connected {
 			one.Detail = fmt.Sprintf("connected since %s, %d servers", s.Since.Format(time.DateTime), s.Servers)
 		}

@@ -63,7 +63,8 @@ func newDrainFixture(t *testing.T) *drainFixture {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, "<!doctype html><title>Ferry</title><link rel=icon href=data:,><p>The ferry leaves at 10:40.</p>")
+		_, _ = io.WriteString(w, "<!doctype html><title>Ferry</title><link rel=icon href=data:,><p>The ferry leaves at "+
+			"10:40.</p>")
 	}).URL
 	return f
 }
@@ -98,6 +99,7 @@ func (f *drainFixture) start(drain string) *runningProgram {
 	}
 	p := startServer(f.t, f.home, f.environ)
 	check.Must(f.t, f.WaitConnected(testDeadline(f.t), f.bot))
+	check.Must(f.t, f.Wait(testDeadline(f.t), "its commands", func() bool { return len(f.Commands(f.bot)) > 0 }))
 	return p
 }
 
@@ -111,7 +113,9 @@ func (f *drainFixture) browse(task string) discordtest.Interaction {
 // says waits until the answer to a command contains a text.
 func (f *drainFixture) says(it discordtest.Interaction, text string) {
 	f.t.Helper()
-	_, err := f.WaitInteraction(testDeadline(f.t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), text) })
+	_, err := f.WaitInteraction(testDeadline(f.t), it, func(i discordtest.Interaction) bool {
+		return strings.Contains(i.Text(), text)
+	})
 	if err != nil {
 		f.t.Fatalf("no answer says %q: %v", text, err)
 	}
@@ -149,7 +153,8 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 // saysHowToGoOn reports whether the text says that clank is restarting and that the session will be available. A
 // client that only notices that clank is gone gets a different text.
 func saysHowToGoOn(told string) bool {
-	return strings.Contains(told, "session") && (strings.Contains(told, "restart") || strings.Contains(told, "start it again"))
+	return strings.Contains(told, "session") &&
+		(strings.Contains(told, "restart") || strings.Contains(told, "start it again"))
 }
 
 // elsewhereAsked are tasks from other places than Discord, by how the shutdown appears there.
@@ -174,7 +179,8 @@ var elsewhereAsked = map[string]func(t *testing.T, f *drainFixture, task string)
 		s := mcpClient(t, f.environ, nil)
 		said := make(chan string, 1)
 		go func() {
-			res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": task}})
+			res, err := s.CallTool(testDeadline(t),
+				&mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": task}})
 			if err != nil {
 				said <- err.Error()
 				return
@@ -224,7 +230,8 @@ func (f *drainFixture) awaitAnswer(t *testing.T, session string) {
 func TestInterruptedTasksContinueOrExplainHowTo(t *testing.T) {
 	t.Parallel()
 	f := newDrainFixture(t)
-	if code, _, told := runInProcess(t, f.environ, "config", "set", "interaction.tasks.maxAtOncePerUser", "9"); code != exitDone {
+	if code, _, told := runInProcess(t, f.environ, "config", "set", "interaction.tasks.maxAtOncePerUser",
+		"9"); code != exitDone {
 		t.Fatalf("config set: %s", told)
 	}
 	p := f.start("0")
@@ -265,7 +272,9 @@ func TestShutdownLeavesCallsAlthoughTheGatewaySessionStaysOpen(t *testing.T) {
 	f.says(it, "I am in")
 	p.interrupt(t)
 	p.exitCode(t)
-	if err := f.Wait(testDeadline(t), "clank to leave", func() bool { return f.VoiceStates(home)[f.bot.ID].ChannelID == nil }); err != nil {
+	if err := f.Wait(testDeadline(t), "clank to leave", func() bool {
+		return f.VoiceStates(home)[f.bot.ID].ChannelID == nil
+	}); err != nil {
 		t.Error(err)
 	}
 }

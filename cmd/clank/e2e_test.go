@@ -59,7 +59,10 @@ func answering(format, pattern string) llmtest.Turn {
 
 // ferryTurns returns what the model does to find out about the ferry on the first page.
 func ferryTurns(url string) []llmtest.Turn {
-	return []llmtest.Turn{openPage(url), clickOn(`button "Go on"`), showScreenshotTurn, showFirstPicture, answering("The %s.", `ferry at 10:40`)}
+	return []llmtest.Turn{
+		openPage(url), clickOn(`button "Go on"`), showScreenshotTurn, showFirstPicture,
+		answering("The %s.", `ferry at 10:40`),
+	}
 }
 
 // showFirstPicture chooses what the answer shows.
@@ -202,7 +205,8 @@ func (r *serverFixture) wasWatched(t *testing.T, m discordtest.Message) {
 		}
 	}
 	if steps == 0 || pictures == 0 || buttons == 0 {
-		t.Errorf("of %d versions of the message %d told a step, %d pictures were shown on the way, %d had a button, want some of each",
+		t.Errorf("of %d versions of the message %d told a step, %d pictures were shown on the way, %d had a button, want "+
+			"some of each",
 			len(versions), steps, pictures, buttons)
 	}
 }
@@ -277,7 +281,8 @@ func goesOnInTheSameSession(t *testing.T, r *serverFixture) {
 	if len(tasks) != 2 || tasks[0].SessionID != tasks[1].SessionID {
 		t.Errorf("tasks = %+v, want two in one session", tasks)
 	}
-	if got, want := r.whoWasAsked(), "gpt-4o scripted scripted scripted gpt-4o gpt-4o scripted scripted scripted gpt-4o"; got != want {
+	if got, want := r.whoWasAsked(),
+		"gpt-4o scripted scripted scripted gpt-4o gpt-4o scripted scripted scripted gpt-4o"; got != want {
 		t.Errorf("asked were %s, want %s", got, want)
 	}
 	if reqs := r.requestsInRoom(); !seesPicture(reqs[len(reqs)-1]) {
@@ -335,7 +340,10 @@ func (r *serverFixture) whoWasAsked() string {
 
 func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 	t.Helper()
-	client := &api.Client{Base: r.openDashboard(t).URL(), Token: r.server.LocalSecret, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	client := &api.Client{
+		Base: r.openDashboard(t).URL(), Token: r.server.LocalSecret,
+		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+	}
 	r.script.Set(ferryTurns(r.site.URL))
 	started, err := client.Start(testDeadline(t), api.TaskRequest{Prompt: "when does the ferry go?"})
 	check.Must(t, err)
@@ -347,7 +355,10 @@ func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 	})
 	check.Must(t, err)
 	r.site.awaitHit(t, "/clicked")
-	want := []string{"open " + strings.TrimPrefix(r.site.URL, "http://"), `click "Go on"`, "take a screenshot", "choose 2 pictures for the answer", "answer"}
+	want := []string{
+		"open " + strings.TrimPrefix(r.site.URL, "http://"), `click "Go on"`, "take a screenshot",
+		"choose 2 pictures for the answer", "answer",
+	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}

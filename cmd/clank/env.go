@@ -17,7 +17,7 @@ type commandEnv struct {
 	Getenv         func(string) string
 	TTY            func() (io.ReadCloser, error) // for answers to questions; nil means that nobody can answer
 	Transport      http.RoundTripper             // for requests to the web; nil means the default
-	AbortContext   context.Context               //nolint:containedctx // ends when the user forces an immediate exit; a signal, not the context of a call
+	AbortContext   context.Context               //nolint:containedctx // ends when the user forces an exit; a signal
 }
 
 // Formats of logs.

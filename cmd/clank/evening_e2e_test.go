@@ -49,7 +49,10 @@ func pressFirst(checks ...llmtest.ScreenCheck) llmtest.Turn {
 func warned(t *testing.T, r *serverFixture) {
 	t.Helper()
 	warning := llmtest.ScreenCheck{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
-	r.script.Set([]llmtest.Turn{toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(warning), llmtest.Say("The first way it is.")})
+	r.script.Set([]llmtest.Turn{
+		toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(warning),
+		llmtest.Say("The first way it is."),
+	})
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -79,11 +82,15 @@ func steered(t *testing.T, r *serverFixture) {
 		it, err = r.discord.WaitAnswer(testDeadline(t), it)
 	}
 	check.Must(t, err)
-	m, err := r.discord.WaitEdit(testDeadline(t), it.Original.ID, func(m discordtest.Message) bool { return len(m.Buttons()) > 0 })
+	m, err := r.discord.WaitEdit(testDeadline(t), it.Original.ID, func(m discordtest.Message) bool {
+		return len(m.Buttons()) > 0
+	})
 	check.Must(t, err)
 	r.awaitState(sessions.TaskRunning)
 	check.Must(t, check.Err(r.discord.Send(r.room, r.ada, discordtest.Post{Text: "only the late ones", Reply: &m})))
-	_, err = r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return strings.HasPrefix(m.Content, "Passed on.") })
+	_, err = r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
+		return strings.HasPrefix(m.Content, "Passed on.")
+	})
 	close(said)
 	check.Must(t, err)
 	if m := r.final(t, m.ID); !strings.Contains(m.Content, "I heard of late ones.") {
@@ -147,7 +154,8 @@ func priceDrops(t *testing.T, r *serverFixture) {
 	price.Store(25)
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<title>Lamp</title><p>A lamp for long nights, made in the north of good wood.</p><p>Price: $%d</p>", price.Load())
+		fmt.Fprintf(w, "<title>Lamp</title><p>A lamp for long nights, made in the north of good wood.</p><p>Price: $%d</p>",
+			price.Load())
 	}))
 	t.Cleanup(shop.Close)
 	it, err := r.discord.SlashCommand(r.room, r.ada, "clank watch", discordtest.Args{"url": shop.URL, "below": 20})

@@ -63,7 +63,8 @@ func (f *subjectFlags) resolve(ctx context.Context, e *commandEnv) (*server.Home
 		fmt.Fprintf(e.Stderr, "no task, session or watch is of %s; looking for them as an ID\n", f.person)
 		ids = []string{f.person}
 	case len(ids) > 1 && !slices.Contains(ids, f.person):
-		return nil, sqlite.Subject{}, usagef("several people have the name %s; name one by ID: %s", f.person, strings.Join(ids, ", "))
+		return nil, sqlite.Subject{}, usagef("several people have the name %s; name one by ID: %s", f.person,
+			strings.Join(ids, ", "))
 	case len(ids) > 1:
 		ids = []string{f.person}
 	}

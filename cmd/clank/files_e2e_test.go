@@ -82,7 +82,10 @@ var inboundFile = regexp.MustCompile(`media://inbound/[0-9bcdfghjkmnp-z]{8}`)
 // uploadTurn is a turn that gives the newest file field of the page the file that came with the task.
 func uploadTurn(tool string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
-		args := map[string]any{"ref": shownRef(req, `"Attachment"`), "paths": []string{inboundFile.FindString(string(req.Body))}}
+		args := map[string]any{
+			"ref":   shownRef(req, `"Attachment"`),
+			"paths": []string{inboundFile.FindString(string(req.Body))},
+		}
 		return toolTurn(tool, args)(req)
 	}
 }
@@ -167,9 +170,12 @@ func filesTravelFromTheTerminal(t *testing.T, r *serverFixture) {
 	}
 	check.Contains(t, got.stderr, "downloaded "+path)
 	for _, tc := range [][3]string{
-		{"--file", filepath.Join(dir, "none"), "no such file"}, {"--file", dir, "a directory"}, {"--downloads", cv, "no such directory"},
+		{"--file", filepath.Join(dir, "none"), "no such file"},
+		{"--file", dir, "a directory"},
+		{"--downloads", cv, "no such directory"},
 	} {
-		if got := runCommand(t.Context(), r.env, "browse", task, tc[0], tc[1]); got.code != exitUsage || !strings.Contains(got.stderr, tc[2]) {
+		if got := runCommand(t.Context(), r.env, "browse", task, tc[0], tc[1]); got.code != exitUsage ||
+			!strings.Contains(got.stderr, tc[2]) {
 			t.Errorf("%q: got %+v, want wrong usage", tc, got)
 		}
 	}

@@ -36,7 +36,10 @@ func checkNoTempFiles(t *testing.T, environ []string) {
 // startServer starts clank serve and waits until it is ready.
 func startServer(t *testing.T, home string, environ []string, args ...string) *runningProgram {
 	t.Helper()
-	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0"}, args...)
+	args = append([]string{
+		"serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr",
+		"127.0.0.1:0",
+	}, args...)
 	p := startProgram(t, home, environ, args...)
 	awaitOutput(t, p.stdout, "clank is ready")
 	return p
@@ -109,10 +112,12 @@ func TestAKilledBrowserIsReportedAndTheNextTaskWorks(t *testing.T) {
 			if got := p.exitCode(t); got != exitFailed {
 				t.Errorf("exit code = %d, want %d", got, exitFailed)
 			}
-			if said := p.stdout.text() + p.stderr.text(); !strings.Contains(said, "ended") && !strings.Contains(said, "crashed") {
+			if said := p.stdout.text() + p.stderr.text(); !strings.Contains(said, "ended") &&
+				!strings.Contains(said, "crashed") {
 				t.Errorf("the person was told %q, want that the browser ended or the page crashed", said)
 			}
-			if code, out, _ := runInProcess(t, environ, "browse", "open "+site.URL+"/, read"); code != exitDone || !strings.Contains(out, "ferry") {
+			if code, out, _ := runInProcess(t, environ, "browse", "open "+site.URL+"/, read"); code != exitDone ||
+				!strings.Contains(out, "ferry") {
 				t.Errorf("the next task: exit code %d, answer %q", code, out)
 			}
 		})

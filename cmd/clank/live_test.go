@@ -339,7 +339,8 @@ func (th *theatre) rates(s seat, d time.Duration) (fps, kbit, cpu float64) {
 	linger(th.t, d)
 	took := time.Since(from).Seconds()
 	cpu = (browsertest.ProcessorTime(th.t, s.browser, viewers.Process(th.t).PID) - used).Seconds() / took * 100
-	return (number(s.view.Eval("globalThis.frames")) - frames) / took, (number(s.view.Eval(received)) - bytes) * 8 / 1000 / took, cpu
+	return (number(s.view.Eval("globalThis.frames")) - frames) / took,
+		(number(s.view.Eval(received)) - bytes) * 8 / 1000 / took, cpu
 }
 
 // animated returns a viewer's rates during an animation.
@@ -390,7 +391,11 @@ func TestLive(t *testing.T) {
 		th.leave(s)
 	}
 	th.six()
-	for _, l := range []line{{name: "loss=5", loss: 0.05}, {name: "loss=0 line_kbit=500", rate: 500_000}, {name: "loss=0 udp=blocked", noUDP: true}} {
+	for _, l := range []line{
+		{name: "loss=5", loss: 0.05},
+		{name: "loss=0 line_kbit=500", rate: 500_000},
+		{name: "loss=0 udp=blocked", noUDP: true},
+	} {
 		for i, k := range kinds {
 			if l.noUDP && i > 1 {
 				continue // they use none

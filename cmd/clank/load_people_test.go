@@ -44,7 +44,8 @@ func (l *loadFixture) person(ctx context.Context, k int) (name string, p loadPer
 		return name, &stepPerson{figures: &l.figures, name: name, site: l.site.URL, door: &apiDoor{call: l.control}}, nil
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
-	s, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: l.mcpURL, HTTPClient: &http.Client{Transport: bearer(l.token)}}, nil)
+	s, err := client.Connect(ctx,
+		&mcp.StreamableClientTransport{Endpoint: l.mcpURL, HTTPClient: &http.Client{Transport: bearer(l.token)}}, nil)
 	if err == nil {
 		l.t.Cleanup(func() { _ = s.Close() })
 	}
@@ -95,7 +96,10 @@ type chatPerson struct {
 }
 
 func (p *chatPerson) visit(ctx context.Context, n int) error {
-	started, err := p.client.Start(ctx, api.TaskRequest{Prompt: load.Prompt(p.name, n, loopsPerVisit), SessionID: p.session, Typed: true})
+	started, err := p.client.Start(ctx, api.TaskRequest{
+		Prompt:    load.Prompt(p.name, n, loopsPerVisit),
+		SessionID: p.session, Typed: true,
+	})
 	if err != nil {
 		return err
 	}

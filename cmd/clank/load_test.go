@@ -58,8 +58,10 @@ type loadFixture struct {
 // step. With more people some wait in the queue.
 var loadSettings = map[string]string{
 	keyModel: scriptedModel, keyPerHour: "600", "interaction.tasks.maxPerHourPerGuild": "6000",
-	"interaction.sessions.maxConcurrentSessions": "100", "interaction.tasks.maxAtOnce": "16", "interaction.tasks.maxAtOncePerGuild": "16", "interaction.tasks.maxAtOncePerUser": "16",
-	"agentStack.runtimeConfig.budget.user": "1000000000000 tokens", "agentStack.runtimeConfig.budget.day": "1000000000000 tokens",
+	"interaction.sessions.maxConcurrentSessions": "100", "interaction.tasks.maxAtOnce": "16",
+	"interaction.tasks.maxAtOncePerGuild": "16", "interaction.tasks.maxAtOncePerUser": "16",
+	"agentStack.runtimeConfig.budget.user":  "1000000000000 tokens",
+	"agentStack.runtimeConfig.budget.day":   "1000000000000 tokens",
 	"agentStack.runtimeConfig.budget.guild": "1000000000000 tokens",
 }
 
@@ -169,9 +171,11 @@ func (r loadRow) String() string {
 	p50, p95 := load.Percentile(r.counted.Steps, 50), load.Percentile(r.counted.Steps, 95)
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	return fmt.Sprintf("load: n=%d loops_s=%.1f p50_ms=%.0f p95_ms=%.0f mb_per_session=%.0f floor_ratio=%.2f errors=%d "+
-		"queue_p95_ms=%d told_position=%d fairness=%.2f rod_loops_s=%.1f playwright_loops_s=%.1f busy=%.0f%% clank_cores=%.2f chromium_cores=%.2f loop_cpu_ms=%.0f rod_loop_cpu_ms=%.0f",
+		"queue_p95_ms=%d told_position=%d fairness=%.2f rod_loops_s=%.1f playwright_loops_s=%.1f busy=%.0f%% "+
+		"clank_cores=%.2f chromium_cores=%.2f loop_cpu_ms=%.0f rod_loop_cpu_ms=%.0f",
 		r.n, r.rate, ms(p50), ms(p95), r.mb, r.rate/max(r.floor, 0.01), len(r.counted.Errors),
-		load.Percentile(r.counted.Queued, 95).Milliseconds(), r.told, r.fairness(), r.floor, r.script, 100*r.busy, r.clank, r.browser, ms(r.loopCPU), ms(r.floorCPU))
+		load.Percentile(r.counted.Queued, 95).Milliseconds(), r.told, r.fairness(), r.floor, r.script, 100*r.busy, r.clank,
+		r.browser, ms(r.loopCPU), ms(r.floorCPU))
 }
 
 // fairness returns the lowest fairness index of the front ends.
@@ -272,7 +276,8 @@ func TestLoad(t *testing.T) {
 		t.Log(r)
 		for _, kind := range slices.Sorted(maps.Keys(r.counted.StepsOf)) {
 			took := r.counted.StepsOf[kind]
-			t.Logf("load: step=%s count=%d p50_ms=%d p95_ms=%d", kind, len(took), load.Percentile(took, 50).Milliseconds(), load.Percentile(took, 95).Milliseconds())
+			t.Logf("load: step=%s count=%d p50_ms=%d p95_ms=%d", kind, len(took), load.Percentile(took, 50).Milliseconds(),
+				load.Percentile(took, 95).Milliseconds())
 		}
 		for _, err := range r.counted.Errors[:min(len(r.counted.Errors), 5)] {
 			t.Error(err)
@@ -294,5 +299,6 @@ func saturation(rows []loadRow) string {
 	if rows[at].busy > 0.9 {
 		cause = "the processors"
 	}
-	return fmt.Sprintf("saturation: n=%d loops_s=%.1f cause=%s (%.0f %% busy)", rows[at].n, rows[at].rate, cause, 100*rows[at].busy)
+	return fmt.Sprintf("saturation: n=%d loops_s=%.1f cause=%s (%.0f %% busy)", rows[at].n, rows[at].rate, cause,
+		100*rows[at].busy)
 }

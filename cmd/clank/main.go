@@ -33,7 +33,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "warning:", err)
 	}
 	ctx, hurry := notifySignals()
-	e := &commandEnv{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, TTY: openTerminal, AbortContext: hurry}
+	e := &commandEnv{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, TTY: openTerminal,
+		AbortContext: hurry,
+	}
 	os.Exit(runCommandLine(ctx, e, commandLineArgs(os.Args[1:])))
 }
 
@@ -70,10 +73,12 @@ type commandBuilder struct {
 // and a short description for those that it does not mention. If args is empty, all are complete.
 func newRootCommand(e *commandEnv, args []string) *cobra.Command {
 	root := &cobra.Command{
-		Use:              "clank",
-		Short:            "give a Discord channel, a terminal or a web page its own browser",
-		Long:             "clank gives a Discord channel, a terminal or a web page its own browser.\n\nState lives in ~/.clank, or in the directory that CLANK_HOME names.",
-		Example:          "  clank setup\n  clank serve\n  clank browse 'open the demo shop, type \"lamp\" into Search, press Enter, read'\n  clank browser open https://example.com",
+		Use:   "clank",
+		Short: "give a Discord channel, a terminal or a web page its own browser",
+		Long: "clank gives a Discord channel, a terminal or a web page its own browser.\n\nState lives in " +
+			"~/.clank, or in the directory that CLANK_HOME names.",
+		Example: "  clank setup\n  clank serve\n  clank browse 'open the demo shop, type \"lamp\" into Search, " +
+			"press Enter, read'\n  clank browser open https://example.com",
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		TraverseChildren: true, // "browser --url A wait --url B" contains two addresses

@@ -114,7 +114,8 @@ func newManual(t *testing.T) *manual {
 	caches, err := os.UserCacheDir()
 	check.Must(t, err)
 	addr, control, shop := unusedAddress(t), unusedAddress(t), unusedAddress(t)
-	m.environ = append(environ, "PATH="+tools+":"+os.Getenv("PATH"), "HOME="+filepath.Join(m.dir, "home"), "CLANK_VAULT_KEYRING=off",
+	m.environ = append(environ, "PATH="+tools+":"+os.Getenv("PATH"), "HOME="+filepath.Join(m.dir, "home"),
+		"CLANK_VAULT_KEYRING=off",
 		"GOCACHE="+cmp.Or(os.Getenv("GOCACHE"), filepath.Join(caches, "go-build")), // a new one would compile pprof
 		"MANUAL_PROGRAM="+*builtProgram, "MANUAL_STATE="+filepath.Join(m.dir, "run"), "MANUAL_ROOT="+root,
 		"MANUAL_ADDR="+addr, "MANUAL_CONTROL="+control, "MANUAL_SHOP="+shop, "CLANK_DISCORD_API="+discord.URL,
@@ -123,7 +124,8 @@ func newManual(t *testing.T) *manual {
 	m.names = strings.NewReplacer(
 		"127.0.0.1:8787", addr, "127.0.0.1:18791", control, "127.0.0.1:8788", shop, "127.0.0.1:8791", unusedAddress(t),
 		"127.0.0.1:18790", unusedAddress(t), "0.0.0.0:18790", unusedAddress(t),
-		"https://shop.example", site, "open shop.example …", "open "+site, "open shop.example", "open "+site, "--profile work '…'", "--profile clank 'open "+site+"'",
+		"https://shop.example", site, "open shop.example …", "open "+site, "open shop.example", "open "+site,
+		"--profile work '…'", "--profile clank 'open "+site+"'",
 		"wss://host", "wss://127.0.0.1:9",
 		"https://example.com", site, "http://localhost:8080", site,
 		"DISCORD_TOKEN=…", "DISCORD_TOKEN="+token, "/run/secrets/discord", filepath.Join(m.dir, "token"),
@@ -135,7 +137,8 @@ func newManual(t *testing.T) *manual {
 	return m
 }
 
-// preamble has Bash tell the page and the line at which a block fails, and gives what stands for ID: of the newest watch or session.
+// preamble has Bash tell the page and the line at which a block fails, and gives what stands for ID: of the newest
+// watch or session.
 const preamble = `trap 'echo "$PAGE:$LINENO: exit code $?" >&2' ERR; id() { clank $1 --json | grep -oE '"(id|session_id)": *"[^"]*"' | head -n 1 | cut -d '"' -f 4; }; `
 
 // run runs a block as a script that ends at the first error, and returns what it writes to stdout.
@@ -173,7 +176,8 @@ func (m *manual) connectMCP(t *testing.T, s snippet) {
 	for name, server := range config.MCPServers {
 		cmd := exec.CommandContext(testDeadline(t), filepath.Join(m.dir, "bin", server.Command), server.Args...)
 		cmd.Env = m.environ
-		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(testDeadline(t), &mcp.CommandTransport{Command: cmd}, nil)
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(testDeadline(t),
+			&mcp.CommandTransport{Command: cmd}, nil)
 		if err != nil {
 			t.Errorf("%s:%d: %s: %v", s.page, s.line, name, err)
 			continue
@@ -186,8 +190,8 @@ func (m *manual) connectMCP(t *testing.T, s snippet) {
 	}
 }
 
-// TestTheManual does what README.md and the pages in docs show, as it stands there: commands in a shell beside a server,
-// with models of all vendors and Discord emulated. What is not done says so, and why, in a comment before it.
+// TestTheManual does what README.md and the pages in docs show, as it stands there: commands in a shell beside a
+// server, with models of all vendors and Discord emulated. What is not done says so, and why, in a comment before it.
 func TestTheManual(t *testing.T) {
 	if *builtProgram == "" {
 		t.Skip("needs a program that was built: make manual")

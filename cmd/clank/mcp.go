@@ -35,7 +35,8 @@ func newMCPCommand(e *commandEnv) *cobra.Command {
 		return serveMCP(ctx, e, addr, textOnly)
 	})
 	c.Flags().BoolVar(&textOnly, "text-only", false, "send no pictures, for clients whose model cannot see them")
-	c.Flags().StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8791, instead")
+	c.Flags().StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as "+
+		"127.0.0.1:8791, instead")
 	return c
 }
 
@@ -64,13 +65,17 @@ func serveMCP(ctx context.Context, e *commandEnv, addr string, textOnly bool) er
 	return serveMCPOverHTTP(ctx, e, place, s, addr)
 }
 
-func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *browsertool.MCPServer, addr string) error {
+func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *browsertool.MCPServer,
+	addr string,
+) error {
 	h := place.home
 	given, err := access.OpenTokens(h.TokenFile(), nil)
 	if err != nil {
 		return err
 	}
-	server := &browsertool.MCPHTTP{Server: s, Addr: addr, Valid: func(token string) bool { return given.Valid(token, access.ScopeControl) }}
+	server := &browsertool.MCPHTTP{Server: s, Addr: addr, Valid: func(token string) bool {
+		return given.Valid(token, access.ScopeControl)
+	}}
 	if err := server.Open(ctx); err != nil {
 		return err
 	}
@@ -79,7 +84,8 @@ func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *b
 			return errors.Join(err, server.Close())
 		}
 	}
-	fmt.Fprintf(e.Stderr, "MCP at %s, for those who have a token (clank tokens add NAME makes one)\nCtrl-C ends it.\n", server.URL())
+	fmt.Fprintf(e.Stderr, "MCP at %s, for those who have a token (clank tokens add NAME makes one)\nCtrl-C ends it.\n",
+		server.URL())
 	<-ctx.Done()
 	return server.Close()
 }
@@ -210,7 +216,10 @@ func (b mcpBrowser) Browse(
 	if err != nil && rec.State == "" {
 		return browsertool.BrowseAnswer{}, err
 	}
-	a := browsertool.BrowseAnswer{Text: rec.Answer, Failed: rec.State != sessions.TaskDone, TaskID: rec.ID, Files: rec.Downloads}
+	a := browsertool.BrowseAnswer{
+		Text: rec.Answer, Failed: rec.State != sessions.TaskDone, TaskID: rec.ID,
+		Files: rec.Downloads,
+	}
 	if a.Text == "" && err != nil {
 		a.Text = err.Error()
 	}

@@ -63,13 +63,16 @@ func mcpHasBoth(t *testing.T, environ []string, site *testSite, then func(s *mcp
 			told <- fmt.Sprint(r.Params.Progress, " ", r.Params.Message)
 		},
 	})
-	if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got, site.URL) {
+	if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got,
+		site.URL) {
 		t.Errorf("open said %q", got)
 	}
-	if got := callTool(t, s, "browser", map[string]any{"action": "snapshot"}); !strings.Contains(got, "ferry at 10:40") || !strings.Contains(got, "UNTRUSTED") {
+	if got := callTool(t, s, "browser", map[string]any{"action": "snapshot"}); !strings.Contains(got, "ferry at 10:40") ||
+		!strings.Contains(got, "UNTRUSTED") {
 		t.Errorf("snapshot said %q", got)
 	}
-	if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}); !strings.Contains(got, "ferry at 10:40") {
+	if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}); !strings.Contains(
+		got, "ferry at 10:40") {
 		t.Errorf("browse said %q", got)
 	}
 	want := []string{"1 open " + strings.TrimPrefix(site.URL, "http://"), "2 read the page", "3 answer"}
@@ -110,7 +113,11 @@ func TestAnMCPClientHasTheBrowserAndTheAgentWithoutAServer(t *testing.T) {
 // follows them to the letter.
 func browseBuysNothing(t *testing.T, s *mcp.ClientSession, site *testSite) {
 	t.Helper()
-	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": "open " + site.URL + `/buy, click "Buy now"`}})
+	res, err := s.CallTool(testDeadline(t),
+		&mcp.CallToolParams{
+			Name:      "browser_browse",
+			Arguments: map[string]any{"query": "open " + site.URL + `/buy, click "Buy now"`},
+		})
 	check.Must(t, err)
 	if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "Not done: ") {
 		t.Errorf("the agent says %s", text)
@@ -146,10 +153,11 @@ func personAtMCPClientIsAsked(t *testing.T, environ []string, no string) {
 	site := newTestSite(t)
 	var answer *mcp.ElicitResult
 	var said []string
-	s := mcpClient(t, environ, &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-		said = append(said, r.Params.Message)
-		return answer, nil
-	}})
+	s := mcpClient(t, environ,
+		&mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			said = append(said, r.Params.Message)
+			return answer, nil
+		}})
 	for _, tt := range []struct {
 		name   string
 		answer *mcp.ElicitResult
@@ -163,7 +171,8 @@ func personAtMCPClientIsAsked(t *testing.T, environ []string, no string) {
 		t.Run(tt.name, func(t *testing.T) {
 			answer, said = tt.answer, nil
 			checkPurchase(t, s, site, tt.bought, tt.want)
-			if len(said) != 1 || !strings.HasPrefix(said[0], "Buy, order or pay something at 127.0.0.1") || !strings.Contains(said[0], "“Buy now”") {
+			if len(said) != 1 || !strings.HasPrefix(said[0], "Buy, order or pay something at 127.0.0.1") ||
+				!strings.Contains(said[0], "“Buy now”") {
 				t.Errorf("the person was asked %q", said)
 			}
 		})
@@ -275,10 +284,15 @@ func checkPurchase(t *testing.T, s *mcp.ClientSession, site *testSite, want bool
 	t.Helper()
 	callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/buy"})
 	ref := refOf(callTool(t, s, "browser", map[string]any{"action": "snapshot"}), `button "Buy now"`)
-	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "request": map[string]any{"kind": "click", "ref": ref}}})
+	res, err := s.CallTool(testDeadline(t),
+		&mcp.CallToolParams{
+			Name:      "browser",
+			Arguments: map[string]any{"action": "act", "request": map[string]any{"kind": "click", "ref": ref}},
+		})
 	check.Must(t, err)
 	text := res.Content[0].(*mcp.TextContent).Text
-	if !strings.Contains(text, says) || res.IsError == want || !want && !strings.Contains(text, "Do not try it in another way") {
+	if !strings.Contains(text, says) || res.IsError == want || !want &&
+		!strings.Contains(text, "Do not try it in another way") {
 		t.Errorf("the tool says %s", text)
 	}
 	bought := false

@@ -16,7 +16,8 @@ import (
 )
 
 // overheadTasks is how many tasks "make bench-overhead" measures.
-var overheadTasks = flag.Int("overhead.tasks", 0, "measure what a step costs beside its model and Chromium, in so many tasks")
+var overheadTasks = flag.Int("overhead.tasks", 0, "measure what a step costs beside its model and Chromium, in so "+
+	"many tasks")
 
 const stepsOfTask = 12
 
@@ -154,7 +155,8 @@ func TestOverheadOfAStep(t *testing.T) {
 			ours = append(ours, steps...)
 		}
 	}
-	fmt.Printf("overhead: median_ms=%.1f p95_ms=%.1f\n", percentileMillis(ours, 50), percentileMillis(ours, 95)) //nolint:forbidigo // as above
+	fmt.Printf("overhead: median_ms=%.1f p95_ms=%.1f\n", percentileMillis(ours, 50), //nolint:forbidigo // as above
+		percentileMillis(ours, 95))
 }
 
 // measured runs one task and returns, for each of its steps from the third on, the time in which neither the model
@@ -164,18 +166,20 @@ func (r *serverFixture) measured(w *protocolWire) []time.Duration {
 	first := len(r.model.Requests())
 	var thinks []time.Time
 	var acts []timeSpan
-	rec, err := r.server.Sessions.Run(r.tb.Context(), sessions.Task{Prompt: "count", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "bench"}}, func(ev sessions.Event) {
-		if s := ev.Step; s != nil {
-			switch {
-			case s.Kind == sessions.StepThink && s.Phase == sessions.PhaseBegun:
-				thinks = append(thinks, time.Now())
-			case s.Kind == sessions.StepAct && s.Phase == sessions.PhaseBegun:
-				acts = append(acts, timeSpan{from: time.Now(), to: time.Now().Add(time.Hour)})
-			case s.Kind == sessions.StepAct:
-				acts[len(acts)-1].to = time.Now()
+	rec, err := r.server.Sessions.Run(r.tb.Context(),
+		sessions.Task{Prompt: "count", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "bench"}},
+		func(ev sessions.Event) {
+			if s := ev.Step; s != nil {
+				switch {
+				case s.Kind == sessions.StepThink && s.Phase == sessions.PhaseBegun:
+					thinks = append(thinks, time.Now())
+				case s.Kind == sessions.StepAct && s.Phase == sessions.PhaseBegun:
+					acts = append(acts, timeSpan{from: time.Now(), to: time.Now().Add(time.Hour)})
+				case s.Kind == sessions.StepAct:
+					acts[len(acts)-1].to = time.Now()
+				}
 			}
-		}
-	})
+		})
 	if err != nil || rec.State != sessions.TaskDone || rec.Steps != stepsOfTask {
 		r.tb.Fatalf("got %s after %d steps: %q, %v", rec.State, rec.Steps, rec.Reason, err)
 	}

@@ -66,12 +66,14 @@ func TestPeopleOfDiscordUseTheDashboard(t *testing.T) {
 		{"members", "", "", eve, map[string]int{"/api/tasks": 200, "/api/watches": 200, "/api/settings": 403}},
 		{"members", bob.ID, "", eve, nil},
 		{"viewers", bob.ID, "", eve, map[string]int{"/api/tasks": 200, "/api/watches": 403}},
-		{"viewers", bob.ID, "", r.ada, map[string]int{"/api/tasks": 200, settings: 200, "/api/watches": 403}}, // who owns the server
+		// who owns the server
+		{"viewers", bob.ID, "", r.ada, map[string]int{"/api/tasks": 200, settings: 200, "/api/watches": 403}},
 		{"viewers", "", "", mallory, nil},
 		{"viewers", "", "", discordtest.User{}, nil},
 	} {
 		r.updateSettings(map[string]any{
-			"interaction.dashboard.signIn": tc.signIn, "interaction.dashboard.operators": tc.operators, "interaction.access.people": tc.people,
+			"interaction.dashboard.signIn": tc.signIn, "interaction.dashboard.operators": tc.operators,
+			"interaction.access.people": tc.people,
 		})
 		status, key := signIn(tc.who)
 		if (status == http.StatusOK) != (tc.want != nil) || (key == "") != (tc.want == nil) {

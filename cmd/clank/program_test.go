@@ -86,7 +86,8 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 	port := 19100 + 64*(os.Getpid()%192) + int(placeCount.Add(1))
 	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, port)
 	check.Must(tb, os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600))
-	environ = append(os.Environ(), asProgram+"=1", "CLANK_HOME="+home, "TMPDIR="+tmp, "DISCORD_TOKEN=", "OPENAI_API_KEY=", "DISPLAY=", "WAYLAND_DISPLAY=", server.AllowedHostsEnv+"=127.0.0.1", server.NoSandboxEnv+"=1")
+	environ = append(os.Environ(), asProgram+"=1", "CLANK_HOME="+home, "TMPDIR="+tmp, "DISCORD_TOKEN=", "OPENAI_API_KEY=",
+		"DISPLAY=", "WAYLAND_DISPLAY=", server.AllowedHostsEnv+"=127.0.0.1", server.NoSandboxEnv+"=1")
 	return home, environ
 }
 

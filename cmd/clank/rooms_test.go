@@ -68,7 +68,8 @@ func TestOneClankInManyRooms(t *testing.T) {
 func metricsTellOfTheServer(t *testing.T, r *serverFixture) {
 	t.Helper()
 	got := httptest.NewRecorder()
-	r.openDashboard(t).Telemetry.Metrics.Handler().ServeHTTP(got, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	r.openDashboard(t).Telemetry.Metrics.Handler().ServeHTTP(got,
+		httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	for _, want := range []string{
 		`clank_discord_connected{shard="0"} 1`, "clank_calls 0", "\nclank_browsers ", "clank_questions 0",
 		`clank_tasks{state="running"} 0`, `clank_tasks_total{runtime="local_browser_agent",source="discord",state="done"}`,
@@ -154,9 +155,14 @@ func leftServerIsForgotten(t *testing.T, r *serverFixture) {
 
 func linksAreListed(t *testing.T, r *serverFixture) {
 	t.Helper()
-	r.script.Set([]llmtest.Turn{openPage(r.site.URL + "/leads"), toolTurn("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
-	for model, prompt := range map[string]string{"compatible:scripted": "where does it lead", "plain:steps": "open " + r.site.URL + "/leads, list the links"} {
-		rec, err := localRunner{r.server, r.env}.Run(t.Context(), sessions.Task{Prompt: prompt, Model: model, Origin: server.TerminalOrigin()}, func(sessions.Event) {})
+	r.script.Set([]llmtest.Turn{
+		openPage(r.site.URL + "/leads"), toolTurn("browser_links", map[string]any{}),
+		answering("It leads to %s", `\S+ -> \S+/\S*`),
+	})
+	for model, prompt := range map[string]string{"compatible:scripted": "where does it lead", "plain:steps": "open " +
+		r.site.URL + "/leads, list the links"} {
+		rec, err := localRunner{r.server, r.env}.Run(t.Context(),
+			sessions.Task{Prompt: prompt, Model: model, Origin: server.TerminalOrigin()}, func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone {
 			t.Fatalf("%s: %s, %v", model, rec.State, err)
 		}
@@ -169,7 +175,8 @@ func linksAreListed(t *testing.T, r *serverFixture) {
 func downloadsComeFromAllowedPlaces(t *testing.T, r *serverFixture) {
 	t.Helper()
 	for address, allowed := range map[string]bool{
-		"https://example.com/x": true, "data:text/plain,x": true, "BLOB:https://example.com/1": true, "file:///etc/passwd": false,
+		"https://example.com/x": true, "data:text/plain,x": true, "BLOB:https://example.com/1": true,
+		"file:///etc/passwd":            false,
 		"http://169.254.169.254/latest": false, "ftp://example.com/x": false,
 	} {
 		if err := r.server.CheckDownloadSource(address); (err == nil) != allowed {
@@ -202,10 +209,13 @@ func roomIsAskedToKeep(t *testing.T, whole *serverFixture) {
 			r := whole.inNewRoom(t)
 			site := offering(t)
 			decided := make(chan struct{})
-			r.script.Set([]llmtest.Turn{openPage(site + "/"), clickOn(`link "Read on"`), func(req llmtest.Request) llmtest.Reply {
-				<-decided
-				return llmtest.Say("done")(req)
-			}})
+			r.script.Set([]llmtest.Turn{
+				openPage(site + "/"), clickOn(`link "Read on"`),
+				func(req llmtest.Request) llmtest.Reply {
+					<-decided
+					return llmtest.Say("done")(req)
+				},
+			})
 			answered := make(chan struct{})
 			go func() {
 				defer close(answered)
@@ -230,13 +240,14 @@ func (r *serverFixture) settled(t *testing.T) {
 	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		var files []string
-		_ = filepath.WalkDir(filepath.Join(r.server.StateDir, "downloads"), func(path string, d os.DirEntry, err error) error {
-			// What a page was given to upload lies there, too, as long as it may read it.
-			if err == nil && !d.IsDir() && strings.Contains(path, ".staging-") && !strings.Contains(path, "/up-") {
-				files = append(files, path)
-			}
-			return nil
-		})
+		_ = filepath.WalkDir(filepath.Join(r.server.StateDir, "downloads"),
+			func(path string, d os.DirEntry, err error) error {
+				// What a page was given to upload lies there, too, as long as it may read it.
+				if err == nil && !d.IsDir() && strings.Contains(path, ".staging-") && !strings.Contains(path, "/up-") {
+					files = append(files, path)
+				}
+				return nil
+			})
 		if len(files) == 0 && len(r.server.Approver.Approvals.Pending()) == 0 {
 			return
 		}
@@ -276,7 +287,10 @@ func roomIsAskedToBuy(t *testing.T, whole *serverFixture) {
 	for label, want := range map[string]string{"Allow": "Allowed by @ada.", "No": "Not done: @ada said no."} {
 		t.Run(label, func(t *testing.T) {
 			r := whole.inNewRoom(t)
-			r.script.Set([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
+			r.script.Set([]llmtest.Turn{
+				openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`),
+				answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`),
+			})
 			m := r.askAndPress(t, "buy a lamp", "Buy, order or pay something", label)
 			check.Contains(t, strings.ReplaceAll(m.Content, `\`, ""), want)
 			if bought := r.bought(); bought != (label == "Allow") {
@@ -300,8 +314,14 @@ func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 		{"plain:steps", true, nil, true, ""}, // the person wrote the step
 		{"plain:steps", false, nil, false, "or use clank browse --allow buy"},
 	} {
-		r.script.Set([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
-		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed}
+		r.script.Set([]llmtest.Turn{
+			openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`),
+			answering("done %s", `Not done: nobody.*`),
+		})
+		task := sessions.Task{
+			Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model,
+			Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed,
+		}
 		rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
 		state := sessions.TaskDone
 		if tt.model == "plain:steps" && !tt.typed {
@@ -318,7 +338,10 @@ func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 
 func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 	t.Helper()
-	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
+	put := vault.NewEntry{
+		Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!",
+		TOTP: "JBSWY3DPEHPK3PXP",
+	}
 	check.Must(t, r.server.Vault.Put(t.Context(), put))
 	login := toolTurn("fill_login", map[string]any{"entry": "shop", "submit": true})
 	code := toolTurn("fill_totp", map[string]any{"entry": "shop"})
@@ -330,14 +353,35 @@ func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 		sent  bool
 		want  string
 	}{
-		{"nobody to ask", []llmtest.Turn{openPage(r.site.URL + "/login"), login, answering("done: %s", `Not done: nobody.*`)}, true, nil, false, "or use clank browse --allow login"},
-		{"nobody to ask for a code", []llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `Not done: nobody.*`)}, true, nil, false, "or use clank browse --allow login"},
-		{"allowed with the task", []llmtest.Turn{openPage(r.site.URL + "/login"), login, answering("done: %s", `filled in at.*`)}, true, []string{"login"}, true, "and sent"},
-		{"a code, allowed", []llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `the code is filled.*`)}, true, []string{"login"}, false, "filled in"},
+		{
+			"nobody to ask",
+			[]llmtest.Turn{openPage(r.site.URL + "/login"), login, answering("done: %s", `Not done: nobody.*`)},
+			true, nil, false, "or use clank browse --allow login",
+		},
+		{
+			"nobody to ask for a code",
+			[]llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `Not done: nobody.*`)},
+			true, nil, false,
+			"or use clank browse --allow login",
+		},
+		{
+			"allowed with the task",
+			[]llmtest.Turn{openPage(r.site.URL + "/login"), login, answering("done: %s", `filled in at.*`)},
+			true,
+			[]string{"login"},
+			true, "and sent",
+		},
+		{"a code, allowed", []llmtest.Turn{
+			openPage(r.site.URL + "/code"), code,
+			answering("done: %s", `the code is filled.*`),
+		}, true, []string{"login"}, false, "filled in"},
 		{"in own words", nil, true, nil, true, ""},
 		{"in a program's words", nil, false, nil, false, "or use clank browse --allow login"},
 	} {
-		task := sessions.Task{Prompt: "open " + r.site.URL + "/login, log in with shop", Model: "plain:steps", Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed}
+		task := sessions.Task{
+			Prompt: "open " + r.site.URL + "/login, log in with shop", Model: "plain:steps",
+			Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed,
+		}
 		if tt.turns != nil {
 			r.script.Set(tt.turns)
 			task.Model = "compatible:scripted"
@@ -363,7 +407,10 @@ func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 
 func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	t.Helper()
-	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
+	put := vault.NewEntry{
+		Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!",
+		TOTP: "JBSWY3DPEHPK3PXP",
+	}
 	check.Must(t, r.server.Vault.Put(t.Context(), put))
 	task := sessions.Task{Prompt: "open " + r.site.URL + "/login", Model: "plain:steps", Origin: server.TerminalOrigin()}
 	rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
@@ -371,10 +418,12 @@ func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	k := server.VaultLogins{Vault: r.server.Vault, Filler: &r.server.LoginFiller, Windows: r.server.Browsers}
 	session := sessions.Session{ID: rec.SessionID}
 	origin, about, err := k.Where(t.Context(), session, task, "shop", false)
-	if err != nil || origin != r.site.URL || !strings.HasPrefix(about, "Log in at ") || !strings.Contains(about, `as "ada"`) {
+	if err != nil || origin != r.site.URL || !strings.HasPrefix(about, "Log in at ") ||
+		!strings.Contains(about, `as "ada"`) {
 		t.Errorf("where: %q, %q, %v", origin, about, err)
 	}
-	check.Fails(t, check.Err(k.Fill(t.Context(), session, task, "shop", "https://other.example", true)), server.ErrPageChanged)
+	check.Fails(t, check.Err(k.Fill(t.Context(), session, task, "shop", "https://other.example", true)),
+		server.ErrPageChanged)
 	if _, err := k.Fill(t.Context(), session, task, "shop", "", false); !errors.Is(err, server.ErrPageChanged) {
 		t.Errorf("no origin was agreed to: %v", err)
 	}
@@ -394,7 +443,8 @@ func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	if err := copying(); err != nil {
 		t.Errorf("nothing is filled in yet: %v", err)
 	}
-	if notes, err := k.Fill(t.Context(), session, task, "shop", r.site.URL, false); err != nil || !strings.Contains(strings.Join(notes, " "), "it is not sent yet") {
+	if notes, err := k.Fill(t.Context(), session, task, "shop", r.site.URL, false); err != nil ||
+		!strings.Contains(strings.Join(notes, " "), "it is not sent yet") {
 		t.Errorf("where it was agreed to: %q, %v", notes, err)
 	}
 	check.Fails(t, copying(), page.ErrSecret)

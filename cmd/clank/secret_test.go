@@ -90,10 +90,15 @@ func secretEncodings() map[string]string {
 	quotedTwice, _ := json.Marshal(string(quoted))
 	component := strings.ReplaceAll(url.QueryEscape(huntedPassword), "+", "%20")
 	return map[string]string{
-		"plain": huntedPassword, "JSON": strings.Trim(string(quoted), `"`), "JSON in JSON": string(quotedTwice[3 : len(quotedTwice)-3]), "form": url.QueryEscape(huntedPassword), "component": component,
-		"HTML": html.EscapeString(huntedPassword), "base64": strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(huntedPassword)), "=")[:20],
-		"basic": base64.StdEncoding.EncodeToString([]byte("ada:" + huntedPassword))[8:24], "hex": hex.EncodeToString([]byte(huntedPassword)),
-		"upper": strings.ToUpper(huntedPassword), "a part": huntedPassword[:11], "a part of it in form": url.QueryEscape(huntedPassword[:11]),
+		"plain": huntedPassword, "JSON": strings.Trim(string(quoted), `"`),
+		"JSON in JSON": string(quotedTwice[3 : len(quotedTwice)-3]), "form": url.QueryEscape(huntedPassword),
+		"component": component,
+		"HTML":      html.EscapeString(huntedPassword),
+		"base64":    strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(huntedPassword)), "=")[:20],
+		"basic":     base64.StdEncoding.EncodeToString([]byte("ada:" + huntedPassword))[8:24],
+		"hex":       hex.EncodeToString([]byte(huntedPassword)),
+		"upper":     strings.ToUpper(huntedPassword), "a part": huntedPassword[:11],
+		"a part of it in form": url.QueryEscape(huntedPassword[:11]),
 	}
 }
 
@@ -149,7 +154,8 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 		showScreenshotTurn, llmtest.Say("I am in."),
 	)
 	file := filepath.Join(t.TempDir(), "page.png")
-	p := startProgram(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--allow", "login", "--screenshot", file, "log in")
+	p := startProgram(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--allow", "login", "--screenshot", file,
+		"log in")
 	if got := p.exitCode(t); got != exitDone {
 		t.Fatalf("exit code = %d", got)
 	}
@@ -183,7 +189,9 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 }
 
 // collectAnswers requests everything that the control API returns about the page.
-func collectAnswers(t *testing.T, call func(method, path string, query url.Values, body any) json.RawMessage, site string) {
+func collectAnswers(t *testing.T, call func(method, path string, query url.Values, body any) json.RawMessage,
+	site string,
+) {
 	t.Helper()
 	var tabs struct {
 		Tabs []struct{ TargetID, URL string }
@@ -201,14 +209,18 @@ func collectAnswers(t *testing.T, call func(method, path string, query url.Value
 	tab := url.Values{"targetId": {target}}
 	for _, path := range []string{"/console", "/errors", "/requests", "/har", "/snapshot", "/text"} {
 		answer := call("GET", path, tab, nil)
-		if (path == "/console" || path == "/requests" || path == "/har" || path == "/snapshot") && !bytes.Contains(answer, []byte("[secret echo]")) && !bytes.Contains(answer, []byte("REDACTED")) {
+		if (path == "/console" || path == "/requests" || path == "/har" || path == "/snapshot") &&
+			!bytes.Contains(answer, []byte("[secret echo]")) && !bytes.Contains(answer, []byte("REDACTED")) {
 			t.Errorf("%s tells nothing of what the page did: %s", path, answer)
 		}
 	}
 	aria := url.Values{"targetId": {target}, "format": {"aria"}}
 	call("GET", "/snapshot", aria, nil)
 	call("POST", "/screenshot", nil, map[string]any{"targetId": target})
-	for _, fn := range []string{`() => p.value`, `() => ({[p.value]: [p.value]})`, `() => { throw new Error(p.value) }`, `() => document.documentElement.outerHTML`, `() => location.href`} {
+	for _, fn := range []string{
+		`() => p.value`, `() => ({[p.value]: [p.value]})`, `() => { throw new Error(p.value) }`,
+		`() => document.documentElement.outerHTML`, `() => location.href`,
+	} {
 		call("POST", "/act", nil, map[string]any{"targetId": target, "kind": "evaluate", "fn": fn})
 	}
 	call("GET", "/storage/local", tab, nil)
@@ -222,7 +234,8 @@ func checkCovered(t *testing.T, data []byte) {
 	n := 0
 	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
 		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
-			if c, ok := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA); ok && max(c.R, c.G, c.B) < 0x6a && min(c.R, c.G, c.B) > 0x56 {
+			if c, ok := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA); ok && max(c.R, c.G, c.B) < 0x6a &&
+				min(c.R, c.G, c.B) > 0x56 {
 				n++
 			}
 		}

@@ -48,7 +48,10 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 				return fmt.Errorf("%w; set CLANK_HOME to a directory that can be written", err)
 			}
 			defer h.Release()
-			a, err := server.Open(ctx, h, server.Options{Getenv: e.Getenv, Logger: e.newLogger(logLevel, logFormat), Version: version, AbortContext: e.AbortContext, ShopAddr: shopAddr})
+			a, err := server.Open(ctx, h, server.Options{
+				Getenv: e.Getenv, Logger: e.newLogger(logLevel, logFormat),
+				Version: version, AbortContext: e.AbortContext, ShopAddr: shopAddr,
+			})
 			if err != nil {
 				return err
 			}
@@ -56,14 +59,20 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 		})
 	fs := c.Flags()
 	fs.StringVar(&f.DashboardAddr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
-	fs.StringVar(&shopAddr, "shop-addr", server.DefaultShopAddr, "`ADDRESS` of the demo shop; any free port if it is taken")
-	fs.StringVar(&f.ViewerAddr, "watch-addr", "127.0.0.1:8789", "`ADDRESS` of the page on which people with a link watch a shared browser; any free port if it is taken")
-	fs.StringVar(&f.ControlAddr, "control-addr", "", "`ADDRESS` of the browser's control API, on loopback (default 127.0.0.1:18791, or any free port if that is taken)")
-	fs.StringVar(&f.NodeAddr, "node-addr", "", "lend this machine's browsers to other machines at `ADDRESS`, to those who know CLANK_NODE_TOKEN")
+	fs.StringVar(&shopAddr, "shop-addr", server.DefaultShopAddr, "`ADDRESS` of the demo shop; any free port if it "+
+		"is taken")
+	fs.StringVar(&f.ViewerAddr, "watch-addr", "127.0.0.1:8789", "`ADDRESS` of the page on which people with a link "+
+		"watch a shared browser; any free port if it is taken")
+	fs.StringVar(&f.ControlAddr, "control-addr", "", "`ADDRESS` of the browser's control API, on loopback (default "+
+		"127.0.0.1:18791, or any free port if that is taken)")
+	fs.StringVar(&f.NodeAddr, "node-addr", "", "lend this machine's browsers to other machines at `ADDRESS`, to those "+
+		"who know CLANK_NODE_TOKEN")
 	fs.StringVar(&f.NodeCertFile, "node-cert", "", "certificate `FILE` for that; needed unless ADDRESS is on loopback")
 	fs.StringVar(&f.NodeKeyFile, "node-key", "", "its private key `FILE`")
-	fs.StringVar(&logLevel, "log", "", "`LEVEL` of the log on Stderr: debug, info, warn, error (default warn, with --log-format json info)")
-	fs.StringVar(&logFormat, "log-format", logText, "`FORMAT` of the log: text, or json with a record of each task and step")
+	fs.StringVar(&logLevel, "log", "", "`LEVEL` of the log on Stderr: debug, info, warn, error (default warn, with "+
+		"--log-format json info)")
+	fs.StringVar(&logFormat, "log-format", logText, "`FORMAT` of the log: text, or json with a record of each task "+
+		"and step")
 	completeFiles(c, "node-cert")
 	completeFiles(c, "node-key")
 	completeChoices(c, "log", "debug", "info", "warn", "error")

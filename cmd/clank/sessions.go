@@ -33,13 +33,15 @@ func newSessionsCommand(e *commandEnv) *cobra.Command {
 			return e.printResult(asJSON, list, func(w io.Writer) {
 				fmt.Fprintln(w, "ID\tSTATE\tLAST USED\tSTEPS\tPAGE")
 				for _, s := range list {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", s.ID, s.State, s.LastUsed.Local().Format(time.DateTime), s.Steps, clipLine(s.Title+" "+s.URL, 80))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", s.ID, s.State, s.LastUsed.Local().Format(time.DateTime), s.Steps,
+						clipLine(s.Title+" "+s.URL, 80))
 				}
 			})
 		})
 	}
 	c := newList("sessions", "", sessionsHelp)
-	c.AddCommand(newList("list", "list them, as sessions alone does", ""), newSayCommand(e), newShowCommand(e), newExportCommand(e), newReplayCommand(e), newSaveScriptCommand(e), newScriptsCommand(e))
+	c.AddCommand(newList("list", "list them, as sessions alone does", ""), newSayCommand(e), newShowCommand(e),
+		newExportCommand(e), newReplayCommand(e), newSaveScriptCommand(e), newScriptsCommand(e))
 	return c
 }
 
@@ -50,18 +52,19 @@ is heard at the task's next step. The id is that of the task or of its session.
 
 // newSayCommand returns the command that sends a note to a running task.
 func newSayCommand(e *commandEnv) *cobra.Command {
-	return newCommand("say <id> <text>", "tell a task that runs something; it hears it at its next step", sayHelp, func(ctx context.Context, args []string) error {
-		server, err := requireServer(e, "tasks can be told something while that does them")
-		if err != nil {
-			return err
-		}
-		task, err := server.SendNote(ctx, args[0], api.NoteRequest{Text: args[1], Origin: sessions.FromTerminal})
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(e.Stderr, "told to task %s; it hears it at its next step\n", task)
-		return nil
-	})
+	return newCommand("say <id> <text>", "tell a task that runs something; it hears it at its next step", sayHelp,
+		func(ctx context.Context, args []string) error {
+			server, err := requireServer(e, "tasks can be told something while that does them")
+			if err != nil {
+				return err
+			}
+			task, err := server.SendNote(ctx, args[0], api.NoteRequest{Text: args[1], Origin: sessions.FromTerminal})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(e.Stderr, "told to task %s; it hears it at its next step\n", task)
+			return nil
+		})
 }
 
 // listOpenSessions returns the sessions of the running server, or else those in the database.

@@ -29,28 +29,30 @@ Exit codes: 0 as recorded, 1 failed, 2 wrong usage, 4 something differs, 130 sto
 func newReplayCommand(e *commandEnv) *cobra.Command {
 	var against, allow string
 	var asJSON bool
-	c := newCommand("replay <id|file>", "give the recorded answers again, on live pages, and say what differs", replayHelp, func(ctx context.Context, args []string) (err error) {
-		mappings, err := recording.ParseMappings(against)
-		if err != nil {
-			return usagef("--against: %v", err)
-		}
-		if err := checkAllow(allow); err != nil {
-			return err
-		}
-		b, err := openRun(e, args[0])
-		if err != nil {
-			return err
-		}
-		p, err := recording.NewPlayer(b, mappings)
-		if err != nil {
-			return err
-		}
-		if b.Cut {
-			fmt.Fprintln(e.Stderr, "the record ends in the middle; it is replayed as far as it goes")
-		}
-		return playAndPrint(ctx, e, p, splitAllow(allow), asJSON)
-	})
-	c.Flags().StringVar(&against, "against", "", "where the pages are now: `MAP` such as https://shop.example=http://localhost:8080, commas between several")
+	c := newCommand("replay <id|file>", "give the recorded answers again, on live pages, and say what differs", replayHelp,
+		func(ctx context.Context, args []string) (err error) {
+			mappings, err := recording.ParseMappings(against)
+			if err != nil {
+				return usagef("--against: %v", err)
+			}
+			if err := checkAllow(allow); err != nil {
+				return err
+			}
+			b, err := openRun(e, args[0])
+			if err != nil {
+				return err
+			}
+			p, err := recording.NewPlayer(b, mappings)
+			if err != nil {
+				return err
+			}
+			if b.Cut {
+				fmt.Fprintln(e.Stderr, "the record ends in the middle; it is replayed as far as it goes")
+			}
+			return playAndPrint(ctx, e, p, splitAllow(allow), asJSON)
+		})
+	c.Flags().StringVar(&against, "against", "", "where the pages are now: `MAP` such as "+
+		"https://shop.example=http://localhost:8080, commas between several")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	addAllowFlag(c, &allow)
 	completeFiles(c, "")
@@ -89,13 +91,16 @@ func playAndPrint(ctx context.Context, e *commandEnv, p *recording.Player, allow
 }
 
 // replayRun replays the run in a temporary browser.
-func replayRun(ctx context.Context, e *commandEnv, p *recording.Player, allow []string, found func(recording.StepComparison)) (_ recording.ReplaySummary, err error) {
+func replayRun(ctx context.Context, e *commandEnv, p *recording.Player, allow []string,
+	found func(recording.StepComparison),
+) (_ recording.ReplaySummary, err error) {
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		return recording.ReplaySummary{}, err
 	}
 	a, err := server.Open(ctx, h, server.Options{
-		Getenv: e.Getenv, Logger: e.newLogger("warn", logText), Version: version, AbortContext: e.AbortContext, Ephemeral: true, ShopAddr: server.DefaultShopAddr,
+		Getenv: e.Getenv, Logger: e.newLogger("warn", logText), Version: version, AbortContext: e.AbortContext,
+		Ephemeral: true, ShopAddr: server.DefaultShopAddr,
 	})
 	if err != nil {
 		return recording.ReplaySummary{}, err

@@ -31,14 +31,17 @@ import (
 // envFromList returns the world of a command that runs in this process.
 func envFromList(t *testing.T, environ []string) *commandEnv {
 	t.Helper()
-	return &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: t.Context(), Getenv: func(name string) string {
-		for _, v := range slices.Backward(environ) {
-			if value, found := strings.CutPrefix(v, name+"="); found {
-				return value
+	return &commandEnv{
+		Stdout: io.Discard, Stderr: io.Discard, AbortContext: t.Context(),
+		Getenv: func(name string) string {
+			for _, v := range slices.Backward(environ) {
+				if value, found := strings.CutPrefix(v, name+"="); found {
+					return value
+				}
 			}
-		}
-		return ""
-	}}
+			return ""
+		},
+	}
 }
 
 // runInProcess returns a command that runs in this process, with a home of its own.
@@ -70,7 +73,8 @@ func openServer(t *testing.T, e *commandEnv, ephemeral bool) (a *server.Server, 
 	h, err := server.OpenHome(e.Getenv)
 	check.Must(t, err)
 	a, err = server.Open(t.Context(), h, server.Options{
-		Getenv: e.Getenv, Logger: e.newLogger("error", logText), AbortContext: t.Context(), Ephemeral: ephemeral, ShopAddr: "127.0.0.1:0",
+		Getenv: e.Getenv, Logger: e.newLogger("error", logText), AbortContext: t.Context(), Ephemeral: ephemeral,
+		ShopAddr: "127.0.0.1:0",
 	})
 	check.Must(t, err)
 	return a, func() {
@@ -138,7 +142,10 @@ func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
 func shownAndReplayed(t *testing.T, home string, environ []string, site string) {
 	t.Helper()
 	code, out, told := runInProcess(t, environ, "sessions", "show", "t1")
-	for _, want := range []string{"run t1 of session st1, local_browser_agent with plain:steps", `click "Light it"`, "at Lamp " + site, "lit for Ada", "4 steps, 5 calls"} {
+	for _, want := range []string{
+		"run t1 of session st1, local_browser_agent with plain:steps", `click "Light it"`,
+		"at Lamp " + site, "lit for Ada", "4 steps, 5 calls",
+	} {
 		if code != exitDone || !strings.Contains(out, want) {
 			t.Errorf("show: exit %d, no %q in:\n%s%s", code, want, out, told)
 		}
@@ -147,16 +154,20 @@ func shownAndReplayed(t *testing.T, home string, environ []string, site string) 
 	if code, _, told := runInProcess(t, environ, "sessions", "export", "st1", zip); code != exitDone {
 		t.Fatalf("export: exit %d: %s", code, told)
 	}
-	if code, _, told := runInProcess(t, environ, "sessions", "export", "st1", zip); code != exitFailed || !strings.Contains(told, "exists") {
+	if code, _, told := runInProcess(t, environ, "sessions", "export", "st1", zip); code != exitFailed ||
+		!strings.Contains(told, "exists") {
 		t.Errorf("export over a file: exit %d: %s", code, told)
 	}
-	if code, out, told := runInProcess(t, environ, "sessions", "replay", zip); code != exitDone || !strings.Contains(out, "4 steps played: 4 as recorded") {
+	if code, out, told := runInProcess(t, environ, "sessions", "replay", zip); code != exitDone ||
+		!strings.Contains(out, "4 steps played: 4 as recorded") {
 		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := runInProcess(t, environ, "sessions", "script", "t1", "light"); code != exitDone || !strings.Contains(out, `type "{name}" into the "Name" field`) {
+	if code, out, told := runInProcess(t, environ, "sessions", "script", "t1", "light"); code != exitDone ||
+		!strings.Contains(out, `type "{name}" into the "Name" field`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := runInProcess(t, environ, "sessions", "scripts", "run", "--json", "light", "name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+	if code, out, told := runInProcess(t, environ, "sessions", "scripts", "run", "--json", "light",
+		"name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
 		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
 	} else {
 		var done browseOutcome
@@ -164,7 +175,8 @@ func shownAndReplayed(t *testing.T, home string, environ []string, site string) 
 			t.Error(err)
 		}
 		for _, id := range []string{done.TaskID, done.SessionID} { // from the record, or else from the database
-			if code, out, told := runInProcess(t, environ, "sessions", "show", id); code != exitDone || !strings.Contains(out, `click "Light it"`) {
+			if code, out, told := runInProcess(t, environ, "sessions", "show", id); code != exitDone ||
+				!strings.Contains(out, `click "Light it"`) {
 				t.Errorf("show %s: exit %d:\n%s%s", id, code, out, told)
 			}
 		}
@@ -174,7 +186,12 @@ func shownAndReplayed(t *testing.T, home string, environ []string, site string) 
 // fakeRun puts a small record into the home.
 func fakeRun(t *testing.T, home, id string, entries ...recording.Entry) {
 	t.Helper()
-	entries = append([]recording.Entry{{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion, Session: "s1", Task: sessions.Task{ID: id, Prompt: "look \x1b[31m"}}}}, entries...)
+	entries = append([]recording.Entry{
+		{Kind: recording.KindBegin, Begin: &recording.RunStart{
+			Format: recording.FormatVersion, Session: "s1",
+			Task: sessions.Task{ID: id, Prompt: "look \x1b[31m"},
+		}},
+	}, entries...)
 	dir := filepath.Join(home, "runs", id)
 	check.Must(t, os.MkdirAll(dir, 0o700))
 	var raw []byte
@@ -189,7 +206,10 @@ func fakeRun(t *testing.T, home, id string, entries ...recording.Entry) {
 func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	fakeRun(t, home, "t1", recording.Entry{Kind: recording.KindStep, Step: &sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Label: "open \x1b[2Jx"}})
+	fakeRun(t, home, "t1", recording.Entry{
+		Kind: recording.KindStep,
+		Step: &sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Label: "open \x1b[2Jx"},
+	})
 	for _, c := range []struct {
 		args string
 		code int
@@ -217,7 +237,8 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 		{"scripts nonsense", exitUsage, "nonsense\": delete, list, rename, run, show"},
 		{"frobnicate", exitUsage, "export, list"},
 	} {
-		code, out, told := runInProcess(t, []string{"CLANK_HOME=" + home}, append([]string{"sessions"}, strings.Fields(c.args)...)...)
+		code, out, told := runInProcess(t, []string{"CLANK_HOME=" + home},
+			append([]string{"sessions"}, strings.Fields(c.args)...)...)
 		if code != c.code || !strings.Contains(out+told, c.want) {
 			t.Errorf("sessions %s: exit %d, want %d and %q:\n%s%s", c.args, code, c.code, c.want, out, told)
 		}
@@ -232,7 +253,9 @@ func TestAnEphemeralServerUsesTheSettingsOfTheHome(t *testing.T) {
 	dir, environ := newTestHome(t)
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
 	check.Must(t, err)
-	_, err = db.SaveSettings(t.Context(), map[string]json.RawMessage{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask": json.RawMessage("23")}, "")
+	_, err = db.SaveSettings(t.Context(),
+		map[string]json.RawMessage{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask": json.RawMessage(
+			"23")}, "")
 	check.Must(t, errors.Join(err, db.Close()))
 	e := envFromList(t, environ)
 	a, end := openServer(t, e, true)
@@ -262,14 +285,18 @@ func lampSite(t *testing.T) (url string, changed *atomic.Bool) {
 func recordScreenRun(t *testing.T, a *server.Server, id string, turns ...computeruse.Turn) {
 	t.Helper()
 	rec := a.NewRecorder()
-	mind := rec.ComputerUseModel(&computerusetest.Model{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) { return turns[n], nil }})
+	mind := rec.ComputerUseModel(
+		&computerusetest.Model{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+			return turns[n], nil
+		}})
 	agent := &computeruse.Agent{
 		Browser:  a.WindowBrowser(true),
 		Model:    func(context.Context, string) (computeruse.Model, error) { return mind, nil },
 		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience} },
 	}
 	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: "light the lamp"}
-	for step, err := range rec.Backend(computeruse.RuntimeOpenAI, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {
+	for step, err := range rec.Backend(computeruse.RuntimeOpenAI, agent).Run(t.Context(), sessions.Session{ID: "s" + id},
+		task) {
 		check.Must(t, err)
 		if step.Failed {
 			t.Fatal(step.Text)
@@ -288,9 +315,13 @@ func recordLampRun(t *testing.T, a *server.Server, id, site string) {
 	}
 	recordScreenRun(t, a, id,
 		act("c1", computeruse.Action{Kind: computeruse.ActNavigate, URL: site}),
-		act("c2", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 35}}, computeruse.Action{Kind: computeruse.ActType, Text: "Ada"}),
+		act("c2", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 35}},
+			computeruse.Action{Kind: computeruse.ActType, Text: "Ada"}),
 		act("c3", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 95}}),
-		computeruse.Turn{Tools: []llm.ToolCall{{ID: "f1", Name: computeruse.ToolReadText, Input: []byte(`{}`)}}, Stop: llm.StopTools},
+		computeruse.Turn{
+			Tools: []llm.ToolCall{{ID: "f1", Name: computeruse.ToolReadText, Input: []byte(`{}`)}},
+			Stop:  llm.StopTools,
+		},
 		computeruse.Turn{Text: "it is lit", Stop: llm.StopEnd},
 	)
 }
@@ -299,15 +330,19 @@ func recordLampRun(t *testing.T, a *server.Server, id, site string) {
 func screenShownAndReplayed(t *testing.T, home string, environ []string, changed *atomic.Bool) {
 	t.Helper()
 	_, out, _ := runInProcess(t, environ, "sessions", "show", "screen")
-	check.Contains(t, out, `click "Your name" at 60, 35`, `type "Ada" into "Your name"`, `click "Light it" at 60, 95`, "lit for Ada")
-	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
+	check.Contains(t, out, `click "Your name" at 60, 35`, `type "Ada" into "Your name"`, `click "Light it" at 60, 95`,
+		"lit for Ada")
+	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDone ||
+		!strings.Contains(out, "5 steps played: 5 as recorded") {
 		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := runInProcess(t, environ, "sessions", "script", "screen", "screen-light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
+	if code, out, told := runInProcess(t, environ, "sessions", "script", "screen", "screen-light"); code != exitDone ||
+		!strings.Contains(out, `type "{your_name}" into "Your name"`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
 	changed.Store(true)
-	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
+	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDiffers ||
+		!strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
 		t.Errorf("replay of a page that has changed: exit %d:\n%s%s", code, out, told)
 	}
 }

@@ -25,27 +25,28 @@ The script is a text file in the home, in scripts/, and may be edited.`
 
 func newSaveScriptCommand(e *commandEnv) *cobra.Command {
 	var replace *bool
-	c := newCommand("script <id|file> <name>", "save a run as a script, which needs no model", saveScriptHelp, func(_ context.Context, args []string) (err error) {
-		b, err := openRun(e, args[0])
-		if err != nil {
-			return err
-		}
-		s, notes, err := recording.MakeScript(b, args[1])
-		if err != nil {
-			return err
-		}
-		if err := withScripts(e, func(store recording.ScriptStore) error { return store.Save(s, *replace) }); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprint(e.Stdout, sanitizeLines(s.String())); err != nil {
-			return fmt.Errorf("print the script: %w", err)
-		}
-		for _, n := range notes {
-			fmt.Fprintln(e.Stderr, "note:", untrusted.CleanLine(n, 300))
-		}
-		fmt.Fprintf(e.Stderr, "saved; run it with: clank browse --script %s\n", s.Name)
-		return nil
-	})
+	c := newCommand("script <id|file> <name>", "save a run as a script, which needs no model", saveScriptHelp,
+		func(_ context.Context, args []string) (err error) {
+			b, err := openRun(e, args[0])
+			if err != nil {
+				return err
+			}
+			s, notes, err := recording.MakeScript(b, args[1])
+			if err != nil {
+				return err
+			}
+			if err := withScripts(e, func(store recording.ScriptStore) error { return store.Save(s, *replace) }); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprint(e.Stdout, sanitizeLines(s.String())); err != nil {
+				return fmt.Errorf("print the script: %w", err)
+			}
+			for _, n := range notes {
+				fmt.Fprintln(e.Stderr, "note:", untrusted.CleanLine(n, 300))
+			}
+			fmt.Fprintf(e.Stderr, "saved; run it with: clank browse --script %s\n", s.Name)
+			return nil
+		})
 	replace = c.Flags().Bool("replace", false, "replace a script of that name")
 	return c
 }
@@ -73,7 +74,9 @@ const scriptsHelp = `Lists the scripts, shows one, deletes one, or runs one with
   clank sessions scripts run find-lamps 'search = desk, city = "Rome, Italy"'`
 
 func newScriptsCommand(e *commandEnv) *cobra.Command {
-	newShow := func(use, short, long string, run func(store recording.ScriptStore, asJSON bool, args []string) error) *cobra.Command {
+	newShow := func(use, short, long string,
+		run func(store recording.ScriptStore, asJSON bool, args []string) error,
+	) *cobra.Command {
 		return newJSONCommand(use, short, long, func(_ context.Context, asJSON bool, args []string) error {
 			return withScripts(e, func(store recording.ScriptStore) error { return run(store, asJSON, args) })
 		})

@@ -34,7 +34,8 @@ func findRuns(e *commandEnv, id string) (*server.Home, []string, error) {
 		if _, statErr := os.Stat(id); statErr == nil {
 			return h, []string{id}, nil
 		}
-		err = fmt.Errorf("there is no run of a task or session %s, and no such file (\"clank browse --json\" prints the id of a task, \"clank sessions\" lists sessions)", untrusted.CleanLine(id, 80))
+		err = fmt.Errorf("there is no run of a task or session %s, and no such file (\"clank browse --json\" prints the id "+
+			"of a task, \"clank sessions\" lists sessions)", untrusted.CleanLine(id, 80))
 	}
 	return h, found, err
 }
@@ -53,20 +54,21 @@ what the model said. Of a session it tells all runs. Of a task that was not reco
 it tells the steps that the database has.`
 
 func newShowCommand(e *commandEnv) *cobra.Command {
-	c := newJSONCommand("show <id|file>", "tell a run, step by step", showHelp, func(ctx context.Context, asJSON bool, args []string) error {
-		accounts, err := readAccounts(ctx, e, args[0])
-		if err != nil {
-			return err
-		}
-		return e.printResult(asJSON, accounts, func(w io.Writer) {
-			for i, a := range accounts {
-				if i > 0 {
-					fmt.Fprintln(w)
-				}
-				writeAccount(w, a)
+	c := newJSONCommand("show <id|file>", "tell a run, step by step", showHelp,
+		func(ctx context.Context, asJSON bool, args []string) error {
+			accounts, err := readAccounts(ctx, e, args[0])
+			if err != nil {
+				return err
 			}
+			return e.printResult(asJSON, accounts, func(w io.Writer) {
+				for i, a := range accounts {
+					if i > 0 {
+						fmt.Fprintln(w)
+					}
+					writeAccount(w, a)
+				}
+			})
 		})
-	})
 	completeFiles(c, "")
 	return c
 }
@@ -121,7 +123,10 @@ func storedAccounts(ctx context.Context, h *server.Home, id string, notFound err
 		if err != nil {
 			return nil, err
 		}
-		a := recording.Report{Task: rec.Task, Session: rec.SessionID, Runtime: rec.Runtime, Begun: rec.Asked, Usage: rec.Usage, Ended: rec.Reason, Bare: true}
+		a := recording.Report{
+			Task: rec.Task, Session: rec.SessionID, Runtime: rec.Runtime, Begun: rec.Asked,
+			Usage: rec.Usage, Ended: rec.Reason, Bare: true,
+		}
 		for _, s := range steps {
 			a.Steps = append(a.Steps, recording.ReportStep{Step: s})
 		}
@@ -132,7 +137,8 @@ func storedAccounts(ctx context.Context, h *server.Home, id string, notFound err
 
 // writeAccount prints a report. It sanitizes texts from pages and models.
 func writeAccount(w io.Writer, a recording.Report) {
-	fmt.Fprintf(w, "run %s of session %s, %s, %s\n", a.Task.ID, a.Session, strings.Join(append([]string{a.Runtime}, a.Models...), " with "), a.Begun.Local().Format(time.DateTime))
+	fmt.Fprintf(w, "run %s of session %s, %s, %s\n", a.Task.ID, a.Session,
+		strings.Join(append([]string{a.Runtime}, a.Models...), " with "), a.Begun.Local().Format(time.DateTime))
 	fmt.Fprintf(w, "asked: %s\n\n", untrusted.CleanLine(a.Task.Prompt, 1000))
 	for _, s := range a.Steps {
 		writeStep(w, s)
@@ -205,17 +211,18 @@ pictures, without passwords and keys. What pages showed and people asked is in i
 Without a file it is run-<id>.zip here; - is the standard output.`
 
 func newExportCommand(e *commandEnv) *cobra.Command {
-	c := newCommand("export <id> [file]", "write a run with its pictures as one zip", exportHelp, func(_ context.Context, args []string) error {
-		_, found, err := findRuns(e, args[0])
-		if err != nil {
-			return err
-		}
-		dir := found[len(found)-1]
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s is exported already", dir)
-		}
-		return exportRun(e, dir, append(args, "run-"+filepath.Base(dir)+".zip")[1])
-	})
+	c := newCommand("export <id> [file]", "write a run with its pictures as one zip", exportHelp,
+		func(_ context.Context, args []string) error {
+			_, found, err := findRuns(e, args[0])
+			if err != nil {
+				return err
+			}
+			dir := found[len(found)-1]
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				return fmt.Errorf("%s is exported already", dir)
+			}
+			return exportRun(e, dir, append(args, "run-"+filepath.Base(dir)+".zip")[1])
+		})
 	completeFiles(c, "")
 	return c
 }

@@ -49,7 +49,8 @@ func newSetupCommand(e *commandEnv) *cobra.Command {
 	})
 	c.AddCommand(newCommand("key <name>", "keep a key in the vault, read from stdin or the terminal", setupKeyHelp,
 		func(ctx context.Context, args []string) error { return keepServiceKey(ctx, e, args[0]) }))
-	c.AddCommand(newCommand("discord", "print the steps in Discord's developer portal, and a link to invite the bot", setupDiscordHelp,
+	c.AddCommand(newCommand("discord", "print the steps in Discord's developer portal, and a link to invite the bot",
+		setupDiscordHelp,
 		func(ctx context.Context, _ []string) error {
 			return withSettings(ctx, e, func(v settingsView) error {
 				app, err := server.DiscordApplication(ctx, e.getenvWithKeys(ctx))

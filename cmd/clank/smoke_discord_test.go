@@ -85,7 +85,10 @@ func (r *smokeRoom) draw(t *testing.T, name, page string) {
 		height, _ = w.Eval(loaded).(float64)
 		return height > 0
 	})
-	w.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 620, "height": height, "deviceScaleFactor": 1, "mobile": false})
+	w.Call("Emulation.setDeviceMetricsOverride", map[string]any{
+		"width": 620, "height": height, "deviceScaleFactor": 1,
+		"mobile": false,
+	})
 	picture := withPalette(t, w.Screenshot())
 	if len(picture) > maxPicture {
 		t.Errorf("the picture %s has %d bytes, more than %d", name, len(picture), maxPicture)
@@ -111,7 +114,9 @@ type smokeRoom struct {
 func (r *smokeRoom) waits(t *testing.T, it discordtest.Interaction, err error, text string) discordtest.Interaction {
 	t.Helper()
 	check.Must(t, err)
-	got, err := r.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), text) })
+	got, err := r.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool {
+		return strings.Contains(i.Text(), text)
+	})
 	check.Must(t, err)
 	return got
 }
@@ -208,7 +213,10 @@ func (r *smokeRoom) drawNotice(t *testing.T) {
 func (r *smokeRoom) stopsInCall(t *testing.T) {
 	t.Helper()
 	check.Installed(t, "espeak-ng", "pocketsphinx_continuous")
-	h := &callFixture{Server: r.Server, whole: t, t: t, bot: r.bot, ada: r.ada, room: r.room, lounge: r.lounge, call: r.lounge}
+	h := &callFixture{
+		Server: r.Server, whole: t, t: t, bot: r.bot, ada: r.ada, room: r.room, lounge: r.lounge,
+		call: r.lounge,
+	}
 	ada := h.joinVoice(r.lounge, r.ada)
 	if got := h.runCommand(r.ada, "join", nil); !strings.Contains(got, "I am in <#"+r.lounge.ID+">") {
 		t.Fatalf("/clank join says %q", got)
@@ -217,7 +225,8 @@ func (r *smokeRoom) stopsInCall(t *testing.T) {
 	ada.awaitSpeech(t, r.bot.ID)
 	ada.awaitKeys(t)
 	ada.openMicrophone(t)
-	it, err := r.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": `open the demo shop, wait for "a text that never comes"`})
+	it, err := r.SlashCommand(r.room, r.ada, "clank browse",
+		discordtest.Args{"task": `open the demo shop, wait for "a text that never comes"`})
 	r.waits(t, it, err, "never comes")
 	h.stops(ada)
 	r.waits(t, it, nil, "topped by")
@@ -245,7 +254,9 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 		{"the button Files gives it once more", func(t *testing.T) {
 			it, err := r.presses(t, "Files")
 			check.Must(t, err)
-			got, err := r.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 1 })
+			got, err := r.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool {
+				return len(i.Followups) == 1
+			})
 			check.Must(t, err)
 			if a := got.Followups[0].Attachments; len(a) != 1 || !bytes.Equal(a[0].Data, site.offer) {
 				t.Errorf("got %d files, want the receipt", len(a))
@@ -290,7 +301,9 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 		{"options are completed", func(t *testing.T) {
 			it, err := r.Complete(r.room, r.ada, "clank browse", "model", discordtest.Args{"task": "x", "model": "steps"})
 			check.Must(t, err)
-			got, err := r.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return len(i.Choices) > 0 })
+			got, err := r.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool {
+				return len(i.Choices) > 0
+			})
 			check.Must(t, err)
 			if got.Choices[0].Value != "plain:steps" {
 				t.Errorf("got %+v", got.Choices)
@@ -321,7 +334,8 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 			r.draw(t, "choice", r.Draw(*r.waits(t, it, err, "Which link?").Original))
 		}},
 		{"who asks is asked before a task that is done once more sends something", func(t *testing.T) {
-			r.browses(t, discordtest.Args{"task": "upload cv.pdf into Attachment, read", "file": cv, "url": site.URL}, "We have it.")
+			r.browses(t, discordtest.Args{"task": "upload cv.pdf into Attachment, read", "file": cv, "url": site.URL},
+				"We have it.")
 			check.Must(t, check.Err(r.presses(t, "Retry")))
 			q, err := r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return m.HasButton("Allow") })
 			check.Must(t, err)

@@ -23,7 +23,8 @@ func TestTheFirstTry(t *testing.T) {
 	}
 	const found = "Aurora Desk Lamp"
 	home, environ := newTestHome(t)
-	if stdout, stderr, code := runProgram(t, home, environ, "browse", firstTry); code != exitDone || !strings.Contains(stdout, found) {
+	if stdout, stderr, code := runProgram(t, home, environ, "browse", firstTry); code != exitDone ||
+		!strings.Contains(stdout, found) {
 		t.Fatalf("without a server: exit code %d\n%s%s", code, stdout, stderr)
 	}
 	checkNothingLeft(t, home)
@@ -31,7 +32,10 @@ func TestTheFirstTry(t *testing.T) {
 
 	server := startServer(t, home, environ)
 	link := awaitOutput(t, server.stdout, "clank is ready: ")
-	for _, want := range []string{"set OPENAI_API_KEY", "or DISCORD_TOKEN, brings clank", "calls    on the page Call", firstTry} {
+	for _, want := range []string{
+		"set OPENAI_API_KEY", "or DISCORD_TOKEN, brings clank", "calls    on the page Call",
+		firstTry,
+	} {
 		awaitOutput(t, server.stdout, want)
 	}
 	tab := browsertest.Tab(t, browsertest.Connect(t, browsertest.Launch(t), page.Options{}), page.TabOptions{})
@@ -41,11 +45,15 @@ func TestTheFirstTry(t *testing.T) {
 	} {
 		awaitAfterNavigation(t, tab, `document.getElementById("prompt")`)
 		say := func(text string) {
-			check.Must(t, check.Err(tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindType, Selector: "#prompt", Text: text, Submit: true})))
+			check.Must(t, check.Err(tab.Act(testDeadline(t), page.Action{
+				Kind: actiontable.KindType, Selector: "#prompt",
+				Text: text, Submit: true,
+			})))
 		}
 		say(task)
 		if outcome != found {
-			awaitAfterNavigation(t, tab, `[...document.querySelectorAll(".step .sign.spin")].at(-1)?.closest(".step").innerText.includes("never comes")`)
+			awaitAfterNavigation(t, tab,
+				`[...document.querySelectorAll(".step .sign.spin")].at(-1)?.closest(".step").innerText.includes("never comes")`)
 			say("stop")
 		}
 		awaitAfterNavigation(t, tab, `[...document.querySelectorAll(".turn")].at(-1)?.innerText.includes("`+outcome+`")`)
@@ -75,7 +83,9 @@ func TestTheFirstTry(t *testing.T) {
 	check.Must(t, d.WaitConnected(testDeadline(t), bot))
 	it, err := d.SlashCommand(r.room, ada, "clank browse", discordtest.Args{"task": firstTry + ", screenshot"})
 	if err == nil {
-		it, err = d.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), found) })
+		it, err = d.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool {
+			return strings.Contains(i.Text(), found)
+		})
 	}
 	check.Must(t, err)
 	onePicture(t, *it.Original)
@@ -100,7 +110,8 @@ func TestFromNothingThroughTheSetUpPage(t *testing.T) {
 	d.AddMember(guild, bot.User)
 	room := d.CreateChannel(guild, "general")
 	home, environ := newTestHome(t)
-	server := startServer(t, home, append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "CLANK_DISCORD_API="+d.URL, "CLANK_VAULT_KEYRING=off"))
+	server := startServer(t, home, append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "CLANK_DISCORD_API="+d.URL,
+		"CLANK_VAULT_KEYRING=off"))
 	link := strings.TrimPrefix(awaitOutput(t, server.stdout, "clank is ready: "), "clank is ready: ")
 	tab := browsertest.Tab(t, browsertest.Connect(t, browsertest.Launch(t), page.Options{}), page.TabOptions{})
 	browsertest.Navigate(t, tab, link)
@@ -109,17 +120,23 @@ func TestFromNothingThroughTheSetUpPage(t *testing.T) {
 	// press fills in a form and presses its button, once the page can be worked, until something is there.
 	press := func(button, fill, until string) {
 		t.Helper()
-		awaitAfterNavigation(t, tab, `Boolean(`+until+`) || ((button) => { if (button && !button.disabled) { `+fill+`; button.click(); } })(document.querySelector("`+button+`"))`)
+		awaitAfterNavigation(t, tab, `Boolean(`+until+`) || ((button) => { if (button && !button.disabled) { `+fill+
+			`; button.click(); } })(document.querySelector("`+button+`"))`)
 	}
-	press("#list-models", `document.querySelector("#model-form [name=key]").value = "sk-0123456789"`, `document.querySelector("#models option[value='gpt-6-sol']")`)
-	press("#model-form [type=submit]", "", `document.getElementById("model-result")?.textContent.startsWith("openai:gpt-6-sol answered")`)
+	press("#list-models", `document.querySelector("#model-form [name=key]").value = "sk-0123456789"`,
+		`document.querySelector("#models option[value='gpt-6-sol']")`)
+	press("#model-form [type=submit]", "",
+		`document.getElementById("model-result")?.textContent.startsWith("openai:gpt-6-sol answered")`)
 	press("#discord-form button", `document.querySelector("#discord-form input").value = "`+bot.Token+`"`,
 		`!document.getElementById("discord-form") && document.querySelector(".checks").innerText.includes("The token is for")`)
 	check.Must(t, d.WaitConnected(testDeadline(t), bot))
-	press("#first button", `document.getElementById("first-task").value = "when does the ferry leave?"`, `document.querySelector(".turn")?.innerText.includes("`+answer+`")`)
+	press("#first button", `document.getElementById("first-task").value = "when does the ferry leave?"`,
+		`document.querySelector(".turn")?.innerText.includes("`+answer+`")`)
 	it, err := d.SlashCommand(room, ada, "clank browse", discordtest.Args{"task": "when does the ferry leave?"})
 	if err == nil {
-		_, err = d.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), answer) })
+		_, err = d.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool {
+			return strings.Contains(i.Text(), answer)
+		})
 	}
 	check.Must(t, err)
 }

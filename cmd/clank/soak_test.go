@@ -69,7 +69,8 @@ func TestSoak(t *testing.T) {
 		t.Skip("what processes take is read from /proc")
 	}
 	l := newLoadFixture(t)
-	check.Must(t, (&apiDoor{call: l.control}).do(testDeadline(t), "POST", "/start", url.Values{"headless": {"true"}}, nil, nil))
+	check.Must(t, (&apiDoor{call: l.control}).do(testDeadline(t), "POST", "/start", url.Values{"headless": {"true"}}, nil,
+		nil))
 	warmUp := min(soakWarmUp, *soakMinutes)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(*soakMinutes+warmUp+5)*time.Minute)
 	defer cancel()
@@ -79,7 +80,8 @@ func TestSoak(t *testing.T) {
 	full := l.measure(calibration, 0)
 	leave()
 	visits := full.rate / loopsPerVisit * soakShare
-	t.Logf("at full speed %.1f loops each second; from now on %.1f, in %.1f visits of people", full.rate, full.rate*soakShare, visits)
+	t.Logf("at full speed %.1f loops each second; from now on %.1f, in %.1f visits of people", full.rate,
+		full.rate*soakShare, visits)
 	l.figures.Take()
 
 	s := &soak{loadFixture: l, pause: time.Duration(float64(*soakPeople) / visits * float64(time.Second))}
@@ -95,7 +97,8 @@ func TestSoak(t *testing.T) {
 		for _, err := range seen.Errors[:min(len(seen.Errors), 3)] {
 			t.Error(err)
 		}
-		t.Logf("minute %d: visits=%d loops=%d p95_ms=%d %s", m, now.visits, seen.Total(), load.Percentile(seen.Steps, 95).Milliseconds(), now)
+		t.Logf("minute %d: visits=%d loops=%d p95_ms=%d %s", m, now.visits, seen.Total(),
+			load.Percentile(seen.Steps, 95).Milliseconds(), now)
 		if m >= 0 {
 			samples = append(samples, now)
 		}
@@ -171,7 +174,10 @@ func (s *soak) visit(p *loadVisitor) error {
 
 // changesTheirMind asks for something and stops it.
 func (p *chatPerson) changesTheirMind(ctx context.Context, n int) error {
-	started, err := p.client.Start(ctx, api.TaskRequest{Prompt: load.Prompt(p.name, n, 10*loopsPerVisit), SessionID: p.session, Typed: true})
+	started, err := p.client.Start(ctx, api.TaskRequest{
+		Prompt:    load.Prompt(p.name, n, 10*loopsPerVisit),
+		SessionID: p.session, Typed: true,
+	})
 	if err != nil {
 		return err
 	}
@@ -294,16 +300,22 @@ func verdict(samples []soakSample, errors int) (line string, grew []string) {
 }
 
 func TestASoakIsFlatUnlessSomethingGrows(t *testing.T) {
-	steady := soakSample{heap: 50, rss: 200, browsers: 900, open: 100, goroutines: 200, threads: 50, processes: 20, profiles: 100}
+	steady := soakSample{
+		heap: 50, rss: 200, browsers: 900, open: 100, goroutines: 200, threads: 50, processes: 20,
+		profiles: 100,
+	}
 	for name, x := range map[string]struct {
 		leak   func(s *soakSample, minute float64)
 		errors int
 		grew   string
 	}{
-		"nothing":            {},
-		"an error":           {errors: 1},
-		"a single peak":      {leak: func(s *soakSample, m float64) { s.browsers += 900 * float64(int(m)/39) }},
-		"goroutines":         {leak: func(s *soakSample, m float64) { s.goroutines += 4 * m }, grew: "goroutines grew from 220 to 340"},
+		"nothing":       {},
+		"an error":      {errors: 1},
+		"a single peak": {leak: func(s *soakSample, m float64) { s.browsers += 900 * float64(int(m)/39) }},
+		"goroutines": {
+			leak: func(s *soakSample, m float64) { s.goroutines += 4 * m },
+			grew: "goroutines grew from 220 to 340",
+		},
 		"descriptors":        {leak: func(s *soakSample, m float64) { s.open += 2 * m }, grew: "fds grew from 110 to 170"},
 		"a slice that grows": {leak: func(s *soakSample, m float64) { s.heap += m }, grew: "heap_mb grew from 55 to 85"},
 	} {

@@ -73,16 +73,22 @@ func stopStages() []stopStage {
 	}
 	hit := func(path string) func(*serverFixture) { return func(r *serverFixture) { r.site.awaitHit(r.tb, path) } }
 	return []stopStage{
-		{name: "in-line", script: open("/"), prepare: (*serverFixture).occupyBrowser, reached: func(r *serverFixture) { r.awaitState(sessions.TaskQueued) }},
+		{
+			name: "in-line", script: open("/"), prepare: (*serverFixture).occupyBrowser,
+			reached: func(r *serverFixture) { r.awaitState(sessions.TaskQueued) },
+		},
 		{name: "model-thinking", script: hang(llmtest.BeforeHeaders, 0), reached: (*serverFixture).awaitModel},
 		{name: "mid-stream", script: hang(llmtest.InStream, 3), reached: (*serverFixture).awaitModel},
-		{name: "long-click", script: pressTurns("/moving"), reached: func(r *serverFixture) { r.awaitToolCall("browser_click") }},
+		{name: "long-click", script: pressTurns("/moving"), reached: func(r *serverFixture) {
+			r.awaitToolCall("browser_click")
+		}},
 		{name: "wait", script: func(r *serverFixture) []llmtest.Turn {
 			return append(open("/")(r), toolTurn("browser_wait", map[string]any{"text": "a text that never comes"}))
 		}, reached: func(r *serverFixture) { r.awaitToolCall("browser_wait") }},
 		{name: "navigation", script: open("/hang"), reached: hit("/hang")},
 		{name: "open-alert", script: func(r *serverFixture) []llmtest.Turn {
-			return append(pressTurns("/alert")(r), llmtest.SayWithFault("let me think", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
+			return append(pressTurns("/alert")(r),
+				llmtest.SayWithFault("let me think", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
 		}, reached: hit("/alerting")},
 		{name: "endless-loop", script: pressTurns("/loop"), reached: hit("/looping")},
 	}
@@ -147,14 +153,21 @@ func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 		"GEMINI_BASE_URL": gemini.BaseURL(), "GEMINI_API_KEY": "AIzaTest0123456789",
 		"DISCORD_CLIENT_SECRET": clientSecret, server.AllowedHostsEnv: "127.0.0.1", server.NoSandboxEnv: "1",
 	}
-	r.env = &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: context.Background(), Getenv: func(name string) string { return vars[name] }}
+	r.env = &commandEnv{
+		Stdout: io.Discard, Stderr: io.Discard, AbortContext: context.Background(),
+		Getenv: func(name string) string { return vars[name] },
+	}
 	h, err := server.OpenHome(r.env.Getenv)
 	check.Must(tb, err)
 	log := slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if len(logs) > 0 {
 		log = slog.New(slog.NewTextHandler(io.MultiWriter(logs...), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	if r.server, err = server.Open(tb.Context(), h, server.Options{Getenv: r.env.Getenv, Logger: log, AbortContext: tb.Context(), ShopAddr: "127.0.0.1:0", OnProtocolCall: r.protocolCalls.record}); err != nil {
+	if r.server, err = server.Open(tb.Context(), h,
+		server.Options{
+			Getenv: r.env.Getenv, Logger: log, AbortContext: tb.Context(), ShopAddr: "127.0.0.1:0",
+			OnProtocolCall: r.protocolCalls.record,
+		}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { check.Must(tb, r.server.Close(context.Background())) })
@@ -200,7 +213,8 @@ type protocolCallTimes struct {
 // changesPage reports whether a CDP method changes a page. Listening, stopping and cleaning up do not.
 func changesPage(method string) bool {
 	return strings.HasPrefix(method, "Input.") || slices.Contains([]string{
-		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry", "Page.handleJavaScriptDialog",
+		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry",
+		"Page.handleJavaScriptDialog",
 		"Runtime.evaluate", "Runtime.callFunctionOn", "Target.createTarget",
 	}, method)
 }
@@ -285,7 +299,9 @@ func (r *serverFixture) occupyBrowser() (release func()) {
 	}})
 	go func() {
 		defer close(done)
-		r.server.Sessions.Run(ctx, sessions.Task{Prompt: "hold the place", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "elsewhere"}}, nil)
+		r.server.Sessions.Run(ctx,
+			sessions.Task{Prompt: "hold the place", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "elsewhere"}},
+			nil)
 	}()
 	select {
 	case <-asked:
@@ -301,8 +317,9 @@ func (r *serverFixture) occupyBrowser() (release func()) {
 
 // stopResult is the duration of one stop.
 type stopResult struct {
-	action, model, told time.Duration // from the word to the last browser action, the last byte to the model, the final state
-	after               int           // what the task did afterwards
+	// from the word to the last browser action, the last byte to the model, the final state
+	action, model, told time.Duration
+	after               int // what the task did afterwards
 }
 
 // whole returns the total duration of the stop.
@@ -319,7 +336,8 @@ func (r *serverFixture) measureStop(s stopStage) stopResult {
 	script := s.script(r)
 	r.firstRequest = len(r.model.Requests())
 	r.script.Set(script)
-	check.Must(r.tb, check.Err(r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "try " + s.name})))
+	check.Must(r.tb, check.Err(r.discord.SlashCommand(r.room, r.ada, "clank browse",
+		discordtest.Args{"task": "try " + s.name})))
 	s.reached(r)
 
 	word := time.Now()
@@ -371,13 +389,17 @@ func TestStopAtEveryStage(t *testing.T) {
 		}
 		all = append(all, took...)
 		if *stopRounds > 0 {
-			fmt.Printf("%-16s n=%d p50=%.1fms p90=%.1fms p99=%.1fms max=%.1fms", //nolint:forbidigo // the measurement is this test's output
-				s.name, len(took), percentileMillis(took, 50), percentileMillis(took, 90), percentileMillis(took, 99), percentileMillis(took, 100))
+			fmt.Printf("%-16s n=%d p50=%.1fms p90=%.1fms p99=%.1fms max=%.1fms", //nolint:forbidigo // its output
+				s.name, len(took), percentileMillis(took, 50), percentileMillis(took, 90), percentileMillis(took, 99),
+				percentileMillis(took, 100))
 			fmt.Printf(" (action %v, model %v, told %v)\n", worst.action, worst.model, worst.told) //nolint:forbidigo // as above
 		}
 	}
 	if *stopRounds > 0 {
-		fmt.Printf("stop: p99_ms=%.1f stages=%d after_stop_actions=%d\n", percentileMillis(all, 99), len(stopStages()), after) //nolint:forbidigo // as above
+		fmt.Printf("stop: p99_ms=%.1f stages=%d after_stop_actions=%d\n", //nolint:forbidigo // as above
+			percentileMillis(all, 99),
+			len(stopStages()),
+			after)
 	}
 }
 

@@ -29,5 +29,6 @@ func openConsole() (io.ReadCloser, error) {
 func allowEscapes(console *os.File) bool {
 	var mode uint32
 	h := windows.Handle(console.Fd())
-	return windows.GetConsoleMode(h, &mode) == nil && windows.SetConsoleMode(h, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+	return windows.GetConsoleMode(h, &mode) == nil &&
+		windows.SetConsoleMode(h, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }

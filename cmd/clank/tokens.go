@@ -25,7 +25,9 @@ is printed once; what is kept is a digest. Commands of clank itself need none.
 
   curl -H "Authorization: Bearer $(clank tokens add my-script)" http://127.0.0.1:18791/tabs`
 
-var tokenNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+var tokenNamePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+})
 
 // tokenScopes are the scopes that a token can have.
 var tokenScopes = []string{string(access.ScopeControl), string(access.ScopePage), string(access.ScopeMetrics)}
@@ -35,7 +37,8 @@ func newTokensCommand(e *commandEnv) *cobra.Command {
 	var scope string
 	var days int
 	add := newCommand("add <name>", "make a secret and print it",
-		"  clank tokens add my-script --days 90\n  clank tokens add prometheus --for metrics", func(_ context.Context, args []string) error {
+		"  clank tokens add my-script --days 90\n  clank tokens add prometheus --for metrics",
+		func(_ context.Context, args []string) error {
 			if !slices.Contains(tokenScopes, scope) {
 				return usagef("--for takes %s, not %q", strings.Join(tokenScopes, ", "), scope)
 			}

@@ -75,7 +75,8 @@ func newUpdateCommand(e *commandEnv) *cobra.Command {
 	})
 	fs := c.Flags()
 	fs.BoolVar(&check, "check", false, "ask, and install nothing")
-	fs.StringVar(&from, "from", "", "`ADDRESS` of the newest release (default CLANK_RELEASES, or GitHub's of the repository that this was built from)")
+	fs.StringVar(&from, "from", "", "`ADDRESS` of the newest release (default CLANK_RELEASES, or GitHub's of the "+
+		"repository that this was built from)")
 	fs.DurationVar(&timeout, "timeout", 10*time.Second, "`TIME` after which no answer is awaited any more")
 	return c
 }
@@ -114,7 +115,8 @@ func checkUpdate(ctx context.Context, transport http.RoundTripper, from string) 
 	}}
 	resp, err := client.Do(req)
 	if err != nil {
-		return updateCheck{}, fmt.Errorf("ask for the newest release: %w (check this machine's network, or name another address with --from)", err)
+		return updateCheck{}, fmt.Errorf("ask for the newest release: %w (check this machine's network, or name another "+
+			"address with --from)", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -166,6 +168,7 @@ func writeUpdate(w io.Writer, u updateCheck) {
 		fmt.Fprintf(w, "the newest release is clank %s; this is %s, which is no release\n", u.Newest, u.Current)
 	}
 	if u.Newer || !u.Release {
-		fmt.Fprintf(w, "get it:   %s\ncheck it: with the SHA256SUMS beside it\nread:     %s\n", cmp.Or(u.Download, "nothing is made for "+runtime.GOOS+" on "+runtime.GOARCH), u.Page)
+		fmt.Fprintf(w, "get it:   %s\ncheck it: with the SHA256SUMS beside it\nread:     %s\n",
+			cmp.Or(u.Download, "nothing is made for "+runtime.GOOS+" on "+runtime.GOARCH), u.Page)
 	}
 }

@@ -18,7 +18,8 @@ func TestTheVersionIsPrintedForPrograms(t *testing.T) {
 	got := runCommand(t.Context(), newTestEnv(t, nil), "version", "--json")
 	var b build
 	check.Must(t, json.Unmarshal([]byte(got.stdout), &b))
-	if b.Version != version || b.OS != runtime.GOOS || b.Arch != runtime.GOARCH || b.Go != runtime.Version() || b.Schema != sqlite.SchemaVersion() {
+	if b.Version != version || b.OS != runtime.GOOS || b.Arch != runtime.GOARCH || b.Go != runtime.Version() ||
+		b.Schema != sqlite.SchemaVersion() {
 		t.Errorf("got %+v", b)
 	}
 	for _, name := range []string{"version", "commit", "date", "modified", "go", "os", "arch", "schema"} {
@@ -39,7 +40,8 @@ func TestTheNewestReleaseIsReported(t *testing.T) {
 		"release": fmt.Sprintf(`{"tag_name": "v0.10.0", "html_url": "https://site.example/v0.10.0\u001b[2J", "assets": [
 			{"name": "clank_0.10.0_plan9_mips.tar.gz", "browser_download_url": "https://site.example/plan9"},
 			{"name": "clank_0.10.0_%s.tar.gz", "browser_download_url": "https://site.example/ours"}]}`, ours),
-		"bare": `{"tag_name": "0.10.0"}`, "nothing": `{}`, "garbage": `<html>`, "endless": `{"tag_name": "` + strings.Repeat("v", 2<<20),
+		"bare": `{"tag_name": "0.10.0"}`, "nothing": `{}`, "garbage": `<html>`, "endless": `{"tag_name": "` +
+			strings.Repeat("v", 2<<20),
 	} {
 		mux.HandleFunc("/"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) })
 	}
@@ -70,11 +72,18 @@ func TestTheNewestReleaseIsReported(t *testing.T) {
 		{"v0.9.1", commandStep{"update --check --from " + site.URL + "/endless", exitFailed, "names no release", ""}},
 		{"v0.9.1", commandStep{"update --check --from " + site.URL + "/missing", exitFailed, "404", ""}},
 		{"v0.9.1", commandStep{"update --check --from " + site.URL + "/plain", exitFailed, "https alone", ""}},
-		{"v0.9.1", commandStep{"update --check --timeout 50ms --from " + site.URL + "/silent", exitTimeout, "within 50ms", ""}},
-		{"v0.9.1", commandStep{"update --check --timeout 50ms --from " + site.URL + "/halting", exitTimeout, "within 50ms", ""}},
+		{"v0.9.1", commandStep{
+			"update --check --timeout 50ms --from " + site.URL + "/silent", exitTimeout, "within 50ms",
+			"",
+		}},
+		{"v0.9.1", commandStep{
+			"update --check --timeout 50ms --from " + site.URL + "/halting", exitTimeout, "within 50ms",
+			"",
+		}},
 		{"v0.9.1", commandStep{"update --check --from http://127.0.0.1:1/", exitUsage, "https alone", ""}},
 		{"v0.9.1", commandStep{"update --check --from nonsense", exitUsage, "https alone", ""}},
-		{"v0.9.1", commandStep{"update --check --from https://127.0.0.1:1/", exitFailed, "connection refused (check this machine's network", ""}},
+		{"v0.9.1", commandStep{"update --check --from https://127.0.0.1:1/", exitFailed, "connection refused (check this " +
+			"machine's network", ""}},
 		{"v0.9.1", commandStep{"update --check --timeout -1s", exitUsage, "--timeout must be longer than 0s", ""}},
 		{"v0.9.1", commandStep{"update", exitUsage, "does not replace itself", ""}},
 	} {

@@ -61,7 +61,8 @@ func (f *upgradeFixture) use(n int) error {
 			return nil
 		}
 		u.kind, u.token = "task", fmt.Sprintf("ferry number %d leaves", n)
-		it, err = f.SlashCommand(f.room, u.by, "clank browse", discordtest.Args{"task": fmt.Sprintf("open %s/quick?%d, read", f.site, n)})
+		it, err = f.SlashCommand(f.room, u.by, "clank browse",
+			discordtest.Args{"task": fmt.Sprintf("open %s/quick?%d, read", f.site, n)})
 	}
 	if u.id == "" {
 		u.id = it.ID
@@ -205,5 +206,6 @@ func (f *upgradeFixture) begin() {
 // serveFerry answers with a page that tells the query.
 func serveFerry(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = fmt.Fprintf(w, "<!doctype html><title>Ferry</title><link rel=icon href=data:,><p>The ferry number %s leaves.</p>", r.URL.RawQuery)
+	_, _ = fmt.Fprintf(w, "<!doctype html><title>Ferry</title><link rel=icon href=data:,><p>The ferry number %s "+
+		"leaves.</p>", r.URL.RawQuery)
 }

@@ -50,17 +50,19 @@ func withVault(ctx context.Context, e *commandEnv, do func(*vault.Vault) error) 
 func newVaultCommand(e *commandEnv) *cobra.Command {
 	c := newCommand("vault", "", vaultHelp, nil)
 	var tryAt []string
-	test := newCommand("test <name>", "can it be decrypted, and would a page of --origin get it", "", func(ctx context.Context, args []string) error {
-		return withVault(ctx, e, func(v *vault.Vault) error { return testVaultEntry(ctx, e, v, args[0], tryAt) })
-	})
+	test := newCommand("test <name>", "can it be decrypted, and would a page of --origin get it", "",
+		func(ctx context.Context, args []string) error {
+			return withVault(ctx, e, func(v *vault.Vault) error { return testVaultEntry(ctx, e, v, args[0], tryAt) })
+		})
 	test.Flags().StringArrayVar(&tryAt, "origin", nil, "`URL` of a page; may be given several times")
 	c.AddCommand(newVaultAddCommand(e), test,
 		newJSONCommand("list", "what is kept, without secrets", "", func(ctx context.Context, asJSON bool, _ []string) error {
 			return withVault(ctx, e, func(v *vault.Vault) error { return listVaultEntries(ctx, e, v, asJSON) })
 		}),
-		newJSONCommand("show <name>", "one entry, without secrets", "", func(ctx context.Context, asJSON bool, args []string) error {
-			return withVault(ctx, e, func(v *vault.Vault) error { return showVaultEntry(ctx, e, v, args[0], asJSON) })
-		}),
+		newJSONCommand("show <name>", "one entry, without secrets", "",
+			func(ctx context.Context, asJSON bool, args []string) error {
+				return withVault(ctx, e, func(v *vault.Vault) error { return showVaultEntry(ctx, e, v, args[0], asJSON) })
+			}),
 		newCommand("remove <name>", "forget one", "", func(ctx context.Context, args []string) error {
 			return withVault(ctx, e, func(v *vault.Vault) error {
 				err := v.Remove(ctx, args[0])
@@ -70,15 +72,17 @@ func newVaultCommand(e *commandEnv) *cobra.Command {
 				return err
 			})
 		}),
-		newJSONCommand("status", "where the vault and its key are", "", func(ctx context.Context, asJSON bool, _ []string) error {
-			return printVaultStatus(ctx, e, asJSON)
-		}),
-		newJSONCommand("rekey", "encrypt everything anew with a new key", "", func(ctx context.Context, asJSON bool, _ []string) error {
-			if err := withVault(ctx, e, func(v *vault.Vault) error { return v.Rekey(ctx) }); err != nil {
-				return err
-			}
-			return printVaultStatus(ctx, e, asJSON)
-		}))
+		newJSONCommand("status", "where the vault and its key are", "",
+			func(ctx context.Context, asJSON bool, _ []string) error {
+				return printVaultStatus(ctx, e, asJSON)
+			}),
+		newJSONCommand("rekey", "encrypt everything anew with a new key", "",
+			func(ctx context.Context, asJSON bool, _ []string) error {
+				if err := withVault(ctx, e, func(v *vault.Vault) error { return v.Rekey(ctx) }); err != nil {
+					return err
+				}
+				return printVaultStatus(ctx, e, asJSON)
+			}))
 	return c
 }
 
@@ -93,7 +97,8 @@ func newVaultAddCommand(e *commandEnv) *cobra.Command {
 	fs := c.Flags()
 	fs.StringArrayVar(&n.Origins, "origin", nil, "`URL` of a page that the login is for; may be given several times")
 	fs.StringVar(&n.Username, "user", "", "user `NAME` of the login")
-	fs.StringArrayVar(&n.Users, "for-user", nil, "`ID` of a person who may use it from Discord; may be given several times")
+	fs.StringArrayVar(&n.Users, "for-user", nil, "`ID` of a person who may use it from Discord; may be given "+
+		"several times")
 	fs.StringArrayVar(&n.Roles, "for-role", nil, "`ID` of a role whose people may; may be given several times")
 	fs.BoolVar(&totp, "totp", false, "also ask for the one-time code's otpauth:// address or secret")
 	fs.BoolVar(&noPassword, "no-password", false, "keep the one-time code alone")
@@ -173,7 +178,8 @@ func listVaultEntries(ctx context.Context, e *commandEnv, v *vault.Vault, asJSON
 	return e.printResult(asJSON, entries, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tUSER\tHOLDS\tORIGINS\tFOR")
 		for _, entry := range entries {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Name, entry.Username, entryContents(entry), strings.Join(vault.DisplayOrigins(entry.Origins), ", "), entryUsers(entry))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Name, entry.Username, entryContents(entry),
+				strings.Join(vault.DisplayOrigins(entry.Origins), ", "), entryUsers(entry))
 		}
 	})
 }
@@ -218,7 +224,8 @@ func showVaultEntry(ctx context.Context, e *commandEnv, v *vault.Vault, name str
 		return err
 	}
 	return e.printResult(asJSON, entry, func(w io.Writer) {
-		fmt.Fprintf(w, "name\t%s\nuser\t%s\nholds\t%s\norigins\t%s\nfor\t%s\n", entry.Name, entry.Username, entryContents(entry), strings.Join(vault.DisplayOrigins(entry.Origins), ", "), entryUsers(entry))
+		fmt.Fprintf(w, "name\t%s\nuser\t%s\nholds\t%s\norigins\t%s\nfor\t%s\n", entry.Name, entry.Username,
+			entryContents(entry), strings.Join(vault.DisplayOrigins(entry.Origins), ", "), entryUsers(entry))
 	})
 }
 

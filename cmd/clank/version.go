@@ -30,7 +30,10 @@ type build struct {
 }
 
 func thisBuild() build {
-	b := build{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Schema: sqlite.SchemaVersion()}
+	b := build{
+		Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Schema: sqlite.SchemaVersion(),
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {

@@ -38,9 +38,10 @@ func newWatchesCommand(e *commandEnv) *cobra.Command {
 		return e.printResult(asJSON, list, func(w io.Writer) { writeWatches(w, list) })
 	})
 	all = c.Flags().Bool("all", false, "those that have ended as well")
-	c.AddCommand(newAddWatchCommand(e), newCommand("end <id>", "end a watch", "", func(ctx context.Context, args []string) error {
-		return endWatch(ctx, e, args[0])
-	}))
+	c.AddCommand(newAddWatchCommand(e),
+		newCommand("end <id>", "end a watch", "", func(ctx context.Context, args []string) error {
+			return endWatch(ctx, e, args[0])
+		}))
 	return c
 }
 
@@ -63,7 +64,8 @@ func newAddWatchCommand(e *commandEnv) *cobra.Command {
 	req := api.WatchRequest{Origin: sessions.FromTerminal}
 	var below, above float64
 	c := newCommand("add <url>", "begin a watch",
-		"  clank watches add https://shop.example/lamp --below 20 --every 60\n  clank watches add https://shop.example/lamp --says 'in stock' --days 14", nil)
+		"  clank watches add https://shop.example/lamp --below 20 --every 60\n  clank watches add "+
+			"https://shop.example/lamp --says 'in stock' --days 14", nil)
 	fs := c.Flags()
 	fs.Float64Var(&below, "below", 0, "tell when the price is below `N`")
 	fs.Float64Var(&above, "above", 0, "tell when the number is above `N`")
@@ -75,7 +77,10 @@ func newAddWatchCommand(e *commandEnv) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		req.URL = args[0]
 		chosen := 0
-		for name, kind := range map[string]watches.Kind{"below": watches.KindBelow, "above": watches.KindAbove, "says": watches.KindContains, "when": watches.KindJudged} {
+		for name, kind := range map[string]watches.Kind{
+			"below": watches.KindBelow, "above": watches.KindAbove,
+			"says": watches.KindContains, "when": watches.KindJudged,
+		} {
 			if fs.Changed(name) {
 				req.Kind = kind
 				chosen++
@@ -135,7 +140,8 @@ func endWatch(ctx context.Context, e *commandEnv, id string) error {
 		return err
 	}, func(db *sqlite.DB) error {
 		r := watches.Runner{Store: db}
-		w, err := r.End(ctx, id, sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{Name: "the operator", Moderator: true})
+		w, err := r.End(ctx, id, sessions.Origin{Kind: sessions.FromTerminal},
+			cancel.Actor{Name: "the operator", Moderator: true})
 		ended = api.NewWatchView(w, !w.Origin.Private)
 		return err
 	})

@@ -48,10 +48,13 @@ func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 	if b := w.AssistantWeb(); b.Reader == nil || b.Searcher == nil || b.Watches == nil {
 		t.Errorf("the brain gets %+v", b)
 	}
-	if p, err := w.Reader.Read(t.Context(), web.ReadRequest{URL: a.ShopURL}); err != nil || !strings.Contains(p.Text, "amp") {
+	if p, err := w.Reader.Read(t.Context(), web.ReadRequest{URL: a.ShopURL}); err != nil ||
+		!strings.Contains(p.Text, "amp") {
 		t.Errorf("the demo shop: %.200q, %v", p.Text, err)
 	}
-	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private address was reached") }))
+	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a private address was reached")
+	}))
 	defer secret.Close()
 	check.Fails(t, check.Err(w.Reader.Read(t.Context(), web.ReadRequest{URL: secret.URL})), nil, "not a public address")
 }
@@ -67,7 +70,8 @@ func drawnPageIsWatched(t *testing.T, r *serverFixture) {
 	defer site.Close()
 	w := r.server.OpenWeb()
 	got, err := w.Watches.Add(t.Context(), watches.Watch{
-		Origin: sessions.Origin{Kind: sessions.FromDashboard}, URL: site.URL, Condition: watches.Condition{Kind: watches.KindBelow, Number: 20},
+		Origin: sessions.Origin{Kind: sessions.FromDashboard}, URL: site.URL,
+		Condition: watches.Condition{Kind: watches.KindBelow, Number: 20},
 	})
 	if err != nil || !got.NeedsBrowser || got.Seen.Value != "$25" {
 		t.Fatalf("got %+v, %v", got.Seen, err)
@@ -141,7 +145,8 @@ func (x *textSequence) MainFrameText(context.Context) (string, error) {
 
 func TestAPageIsReadWhenItStandsStill(t *testing.T) {
 	t.Parallel()
-	if got, err := server.WaitForStableText(t.Context(), &textSequence{[]string{"", "Loading", "Price", "Price"}}); err != nil || got != "Price" {
+	if got, err := server.WaitForStableText(t.Context(),
+		&textSequence{[]string{"", "Loading", "Price", "Price"}}); err != nil || got != "Price" {
 		t.Errorf("got %q, %v", got, err)
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -185,11 +190,14 @@ func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
 	page, err := url.Parse(strings.Fields(door)[0])
 	check.Must(t, err)
 	for name, address := range map[string]string{
-		"another server": site.URL + "/", "the page of the operator": "http://" + page.Host + "/", "the control API": api.call.URL + "/",
-		"a service of clouds": "http://169.254.169.254/latest/", "this machine by another spelling": "http://2130706433:" + page.Port() + "/",
+		"another server": site.URL + "/", "the page of the operator": "http://" + page.Host + "/",
+		"the control API":     api.call.URL + "/",
+		"a service of clouds": "http://169.254.169.254/latest/", "this machine by another spelling": "http://2130706433:" +
+			page.Port() + "/",
 	} {
 		status, answer := api.do("POST", "/tabs/open", map[string]any{"url": address})
-		if status != http.StatusBadRequest || answer["reason"] != "navigation_blocked" || !strings.Contains(answer["error"].(string), "settings") && name == "another server" {
+		if status != http.StatusBadRequest || answer["reason"] != "navigation_blocked" ||
+			!strings.Contains(answer["error"].(string), "settings") && name == "another server" {
 			t.Errorf("%s: %d %v", name, status, answer)
 		}
 	}
@@ -223,8 +231,12 @@ func ownDoorsAreNoPages(t *testing.T, c *sharedServer) {
 	target := answer["targetId"]
 	_, answer = api.do("GET", "/profiles", nil)
 	port := int(answer["profiles"].([]any)[0].(map[string]any)["cdpPort"].(float64))
-	for name, address := range map[string]string{"the control API": api.call.URL + "/", "the DevTools": "http://127.0.0.1:" + strconv.Itoa(port) + "/json/version"} {
-		fetch := map[string]any{"kind": "evaluate", "targetId": target, "fn": "fetch('" + address + "', {mode: 'no-cors'}).then((r) => r.type, () => 'none')"}
+	for name, address := range map[string]string{
+		"the control API": api.call.URL + "/",
+		"the DevTools":    "http://127.0.0.1:" + strconv.Itoa(port) + "/json/version",
+	} {
+		fetch := map[string]any{"kind": "evaluate", "targetId": target, "fn": "fetch('" + address +
+			"', {mode: 'no-cors'}).then((r) => r.type, () => 'none')"}
 		before := refusalCount(api)
 		status, answer := api.do("POST", "/act", fetch)
 		if status != http.StatusOK || refusalCount(api) != before+1 {
@@ -253,7 +265,8 @@ func failuresAreToldAsWithoutAProxy(t *testing.T, c *sharedServer) {
 		t.Fatalf("a server's own failure is a page: %v", answer)
 	}
 	before := len(tabsOf(api))
-	noHost, refused := "no such host no-such-host.invalid: check the spelling", dead+" refused the connection: nothing listens there"
+	noHost, refused := "no such host no-such-host.invalid: check the spelling", dead+" refused the connection: nothing "+
+		"listens there"
 	for address, want := range map[string]string{
 		"https://no-such-host.invalid/": noHost, "http://no-such-host.invalid/x": noHost,
 		"https://" + dead + "/": refused, "http://" + dead + "/": refused,
@@ -263,7 +276,8 @@ func failuresAreToldAsWithoutAProxy(t *testing.T, c *sharedServer) {
 			"/tabs/open": {"url": address}, "/navigate": {"url": address, "targetId": target},
 		} {
 			status, answer := api.do("POST", route, body)
-			if text, _ := answer["error"].(string); status == http.StatusOK || !strings.Contains(text, want) || strings.Contains(text, "TUNNEL") {
+			if text, _ := answer["error"].(string); status == http.StatusOK || !strings.Contains(text, want) ||
+				strings.Contains(text, "TUNNEL") {
 				t.Errorf("%s %s: %d %v, want %q", route, address, status, answer, want)
 			}
 		}
@@ -303,7 +317,8 @@ func TestNetworkSettingsAreCheckedTogether(t *testing.T) {
 	s.Browser.ExtraArgs = "--lang=de --no-proxy-server"
 	s.NetworkAccess.AllowedHosts = "a.example\nb..example:99999"
 	bad := server.CheckReach(s)
-	if len(bad) != 2 || !strings.HasSuffix(bad[0].Key, "allowedHostnames") || !strings.HasSuffix(bad[1].Key, "extraArgs") || bad[1].Value != "--no-proxy-server" {
+	if len(bad) != 2 || !strings.HasSuffix(bad[0].Key, "allowedHostnames") ||
+		!strings.HasSuffix(bad[1].Key, "extraArgs") || bad[1].Value != "--no-proxy-server" {
 		t.Errorf("got %+v", bad)
 	}
 	s.NetworkAccess = settings.NetworkAccess{PrivateNetwork: settings.PrivateAllowed}
@@ -336,7 +351,10 @@ func TestBrowsersOfOtherMachinesHaveRulesOfTheirOwn(t *testing.T) {
 		}
 	}
 	// The name led elsewhere when it was judged.
-	for at, allowed := range map[string]bool{"192.168.1.9": true, "169.254.169.254": false, "fd00:ec2::254": false, "192.168.1.5": false} {
+	for at, allowed := range map[string]bool{
+		"192.168.1.9": true, "169.254.169.254": false, "fd00:ec2::254": false,
+		"192.168.1.5": false,
+	} {
 		u := &url.URL{Scheme: "http", Host: "browser.example:18791"}
 		if err := a.AllowEndpointAddr(u, netip.MustParseAddr(at)); (err == nil) != allowed {
 			t.Errorf("a name that leads to %s: %v", at, err)
@@ -355,8 +373,15 @@ func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 	t.Cleanup(func() { _ = db.Close() })
 	k = server.NewBudgetEnforcer(db, settings.Defaults, slog.New(slog.DiscardHandler))
 	now := time.Now()
-	for _, a := range []llm.Account{{User: "discord:42", Guild: "7"}, {User: "discord:43", Guild: "7"}, {User: "discord:42"}} {
-		e := budget.Entry{At: now, Day: now.Format(time.DateOnly), Account: a, Amount: budget.Amount{Calls: 1, Money: budget.Dollars(1.5)}}
+	for _, a := range []llm.Account{
+		{User: "discord:42", Guild: "7"},
+		{User: "discord:43", Guild: "7"},
+		{User: "discord:42"},
+	} {
+		e := budget.Entry{
+			At: now, Day: now.Format(time.DateOnly), Account: a,
+			Amount: budget.Amount{Calls: 1, Money: budget.Dollars(1.5)},
+		}
 		id, err := db.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
 		if err == nil {
 			err = db.Settle(t.Context(), id, e.Amount, budget.StateSettled, false)
@@ -369,10 +394,12 @@ func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 func TestBudgetIsShownInTheTerminal(t *testing.T) {
 	e, _ := budgetHome(t)
 	shown := runCommand(t.Context(), e, "budget").stdout
-	check.Contains(t, shown, "4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42", "3.00 of 5.00 USD", "DAY")
+	check.Contains(t, shown, "4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42",
+		"3.00 of 5.00 USD", "DAY")
 	shown = runCommand(t.Context(), e, "budget", "--json").stdout
 	var o budget.Overview
-	if err := json.Unmarshal([]byte(shown), &o); err != nil || o.Today.Spent.Money != budget.Dollars(4.5) || len(o.Users) != 2 {
+	if err := json.Unmarshal([]byte(shown), &o); err != nil || o.Today.Spent.Money != budget.Dollars(4.5) ||
+		len(o.Users) != 2 {
 		t.Errorf("%v, got %+v", err, o)
 	}
 }
@@ -381,7 +408,8 @@ func TestDiscordReadsOnlyDataOfThePersonWhoAsks(t *testing.T) {
 	_, k := budgetHome(t)
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: "42"}
 	got, err := server.DiscordBudgets{Enforcer: k}.Budgets(t.Context(), from, false)
-	if err != nil || !strings.HasPrefix(got.Mine, "3.00 of 5.00 USD") || !strings.HasPrefix(got.Server, "3.00 of 10.00 USD") ||
+	if err != nil || !strings.HasPrefix(got.Mine, "3.00 of 5.00 USD") ||
+		!strings.HasPrefix(got.Server, "3.00 of 10.00 USD") ||
 		!strings.HasPrefix(got.Today, "4.50 of 20.00 USD") || got.People != nil {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -394,7 +422,9 @@ func TestDiscordReadsOnlyDataOfThePersonWhoAsks(t *testing.T) {
 // accountReader is an assistant that records the account of its calls.
 type accountReader struct{ got llm.Account }
 
-func (r *accountReader) Reply(ctx context.Context, _ assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
+func (r *accountReader) Reply(ctx context.Context, _ assistant.Turn,
+	_ func(assistant.Progress),
+) (assistant.Answer, error) {
 	r.got = llm.AccountOf(ctx)
 	return assistant.Answer{}, nil
 }

@@ -437,6 +437,7 @@ func logInByHand(t *testing.T, way string, open func(w *wheel, r *serverFixture,
 	}
 	slices.Sort(w.latencies)
 	p95 := w.latencies[len(w.latencies)*95/100]
-	t.Logf("wheel: way=%s kinds=mouse,keys,paste,ime,file,dialog inputs=%d input_p50_ms=%.1f input_p95_ms=%.1f files=%d leaks=%d",
+	t.Logf("wheel: way=%s kinds=mouse,keys,paste,ime,file,dialog inputs=%d input_p50_ms=%.1f input_p95_ms=%.1f files=%d "+
+		"leaks=%d",
 		way, len(w.latencies), w.latencies[len(w.latencies)/2], p95, files, len(leaks))
 }

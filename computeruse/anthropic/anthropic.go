@@ -43,7 +43,8 @@ var _ computeruse.Model = (*Model)(nil)
 // kind rejected. It asks the vendor nothing.
 func New(model *anthropic.Model, tools Tools) (*Model, error) {
 	if _, known := llm.CapsOf(model.Model); known && !model.Caps().Computer {
-		return nil, modelRefused(model, "this model does not work a screen", "choose one that does, or the runtime local_browser_agent")
+		return nil, modelRefused(model, "this model does not work a screen", "choose one that does, or the runtime "+
+			"local_browser_agent")
 	}
 	knows := toolsOf(model.Model)
 	if tools == ToolsAuto || tools == "" {
@@ -56,7 +57,8 @@ func New(model *anthropic.Model, tools Tools) (*Model, error) {
 			ToolsComputer, ToolsBrowser, Tools20251124, Tools20250124, tools)
 	}
 	if isToolset(tools) != isToolset(knows) && strings.Contains(strings.ToLower(model.Model), "claude-") {
-		return nil, modelRefused(model, fmt.Sprintf("this model does not know the tools %s", tools), "leave the choice of tools to auto")
+		return nil, modelRefused(model, fmt.Sprintf("this model does not know the tools %s", tools),
+			"leave the choice of tools to auto")
 	}
 	return &Model{model: model, tools: tools, limit: limitOf(model.Model)}, nil
 }
@@ -141,7 +143,10 @@ const (
 )
 
 // coveredTools are tools of the loop that need not be offered beside the browser toolset.
-var coveredTools = []string{toolReadText, toolReadPage, toolListTabs, toolOpenTab, toolSelectTab, toolCloseTab, toolNavigate}
+var coveredTools = []string{
+	toolReadText, toolReadPage, toolListTabs, toolOpenTab, toolSelectTab, toolCloseTab,
+	toolNavigate,
+}
 
 // offeredTools returns the tools offered to the model, for pictures of this size.
 func offeredTools(t Tools, tools []llm.Tool, size image.Point) []anthropic.Tool {

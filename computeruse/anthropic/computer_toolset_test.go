@@ -22,26 +22,68 @@ var computerMembers = []struct {
 	member, input string
 	want          []action
 }{
-	{"left_click", `{"coordinate":[10,20]}`, []action{{Kind: computeruse.ActClick, At: at(10, 20), Button: computeruse.ButtonLeft, Clicks: 1}}},
-	{"left_click", `{"coordinate":[10,20],"text":"ctrl+shift"}`, []action{{Kind: computeruse.ActClick, At: at(10, 20), Button: computeruse.ButtonLeft, Clicks: 1, Held: []string{"ctrl", "shift"}}}},
+	{
+		"left_click", `{"coordinate":[10,20]}`,
+		[]action{{Kind: computeruse.ActClick, At: at(10, 20), Button: computeruse.ButtonLeft, Clicks: 1}},
+	},
+	{
+		"left_click", `{"coordinate":[10,20],"text":"ctrl+shift"}`,
+		[]action{{
+			Kind: computeruse.ActClick, At: at(10, 20), Button: computeruse.ButtonLeft, Clicks: 1,
+			Held: []string{"ctrl", "shift"},
+		}},
+	},
 	{"left_click", `{}`, []action{{Kind: computeruse.ActClick, Button: computeruse.ButtonLeft, Clicks: 1}}},
-	{"left_click", `{"coordinate":"[10.4, 20.6]"}`, []action{{Kind: computeruse.ActClick, At: at(10, 21), Button: computeruse.ButtonLeft, Clicks: 1}}},
-	{"left_click", `{"coordinate":[-5,99999]}`, []action{{Kind: computeruse.ActClick, At: at(-5, 99999), Button: computeruse.ButtonLeft, Clicks: 1}}},
-	{"right_click", `{"coordinate":[1,2]}`, []action{{Kind: computeruse.ActClick, At: at(1, 2), Button: computeruse.ButtonRight, Clicks: 1}}},
-	{"middle_click", `{"coordinate":[1,2]}`, []action{{Kind: computeruse.ActClick, At: at(1, 2), Button: computeruse.ButtonMiddle, Clicks: 1}}},
-	{"double_click", `{"coordinate":[1,2]}`, []action{{Kind: computeruse.ActClick, At: at(1, 2), Button: computeruse.ButtonLeft, Clicks: 2}}},
-	{"triple_click", `{"coordinate":[1,2]}`, []action{{Kind: computeruse.ActClick, At: at(1, 2), Button: computeruse.ButtonLeft, Clicks: 3}}},
-	{"left_click_drag", `{"start_coordinate":[1,2],"coordinate":[3,4],"text":"alt"}`, []action{{Kind: computeruse.ActDrag, Path: []image.Point{{X: 1, Y: 2}, {X: 3, Y: 4}}, Held: []string{"alt"}}}},
+	{
+		"left_click", `{"coordinate":"[10.4, 20.6]"}`,
+		[]action{{Kind: computeruse.ActClick, At: at(10, 21), Button: computeruse.ButtonLeft, Clicks: 1}},
+	},
+	{
+		"left_click", `{"coordinate":[-5,99999]}`,
+		[]action{{Kind: computeruse.ActClick, At: at(-5, 99999), Button: computeruse.ButtonLeft, Clicks: 1}},
+	},
+	{
+		"right_click", `{"coordinate":[1,2]}`,
+		[]action{{Kind: computeruse.ActClick, At: at(1, 2), Button: computeruse.ButtonRight, Clicks: 1}},
+	},
+	{
+		"middle_click", `{"coordinate":[1,2]}`,
+		[]action{{Kind: computeruse.ActClick, At: at(1, 2), Button: computeruse.ButtonMiddle, Clicks: 1}},
+	},
+	{
+		"double_click", `{"coordinate":[1,2]}`,
+		[]action{{Kind: computeruse.ActClick, At: at(1, 2), Button: computeruse.ButtonLeft, Clicks: 2}},
+	},
+	{
+		"triple_click", `{"coordinate":[1,2]}`,
+		[]action{{Kind: computeruse.ActClick, At: at(1, 2), Button: computeruse.ButtonLeft, Clicks: 3}},
+	},
+	{
+		"left_click_drag", `{"start_coordinate":[1,2],"coordinate":[3,4],"text":"alt"}`,
+		[]action{{Kind: computeruse.ActDrag, Path: []image.Point{{X: 1, Y: 2}, {X: 3, Y: 4}}, Held: []string{"alt"}}},
+	},
 	{"left_mouse_down", `{}`, []action{{Kind: computeruse.ActDown}}},
 	{"left_mouse_up", `{}`, []action{{Kind: computeruse.ActUp}}},
 	{"mouse_move", `{"coordinate":[7,8]}`, []action{{Kind: computeruse.ActMove, At: at(7, 8)}}},
-	{"scroll", `{"coordinate":[7,8],"scroll_direction":"down","scroll_amount":3}`, []action{{Kind: computeruse.ActScroll, At: at(7, 8), Scroll: image.Pt(0, 300)}}},
-	{"scroll", `{"scroll_direction":"left","scroll_amount":2,"text":"shift"}`, []action{{Kind: computeruse.ActScroll, Scroll: image.Pt(-200, 0), Held: []string{"shift"}}}},
+	{
+		"scroll", `{"coordinate":[7,8],"scroll_direction":"down","scroll_amount":3}`,
+		[]action{{Kind: computeruse.ActScroll, At: at(7, 8), Scroll: image.Pt(0, 300)}},
+	},
+	{
+		"scroll", `{"scroll_direction":"left","scroll_amount":2,"text":"shift"}`,
+		[]action{{Kind: computeruse.ActScroll, Scroll: image.Pt(-200, 0), Held: []string{"shift"}}},
+	},
 	{"key", `{"text":"ctrl+s"}`, []action{{Kind: computeruse.ActKeys, Keys: []string{"ctrl", "s"}}}},
 	{"key", `{"text":"ctrl++","repeat":2}`, []action{{Kind: computeruse.ActKeys, Keys: []string{"ctrl", "+"}, Repeat: 2}}},
-	{"key", `{"text":"Down Return"}`, []action{{Kind: computeruse.ActKeys, Keys: []string{"Down"}}, {Kind: computeruse.ActKeys, Keys: []string{"Return"}}}},
+	{"key", `{"text":"Down Return"}`, []action{
+		{Kind: computeruse.ActKeys, Keys: []string{"Down"}},
+		{Kind: computeruse.ActKeys, Keys: []string{"Return"}},
+	}},
 	{"key", `{"text":" "}`, []action{{Kind: computeruse.ActKeys, Keys: []string{"space"}}}},
-	{"hold_key", `{"text":"w","duration":2}`, []action{{Kind: computeruse.ActKeys, Keys: []string{"w"}, For: 2 * time.Second}}},
+	{
+		"hold_key", `{"text":"w","duration":2}`,
+		[]action{{Kind: computeruse.ActKeys, Keys: []string{"w"}, For: 2 * time.Second}},
+	},
 	{"type", `{"text":"héllo\n"}`, []action{{Kind: computeruse.ActType, Text: "héllo\n"}}},
 	{"wait", `{"duration":1.5}`, []action{{Kind: computeruse.ActWait, For: 1500 * time.Millisecond}}},
 	{"wait", `{"duration":9999}`, []action{{Kind: computeruse.ActWait, For: 30 * time.Second}}},
@@ -50,12 +92,21 @@ var computerMembers = []struct {
 	{"zoom", `{"region":[1,2,30,40]}`, []action{{Kind: computeruse.ActZoom, Region: image.Rect(1, 2, 30, 40)}}},
 
 	{"teleport", `{}`, []action{{Kind: computeruse.ActUnknown, Text: "teleport"}}},
-	{"left_click", `{"coordinate":[1]}`, []action{{Kind: computeruse.ActUnknown, Text: "left_click: a coordinate is [x, y]"}}},
+	{
+		"left_click", `{"coordinate":[1]}`,
+		[]action{{Kind: computeruse.ActUnknown, Text: "left_click: a coordinate is [x, y]"}},
+	},
 	{"mouse_move", `{}`, []action{{Kind: computeruse.ActUnknown, Text: "mouse_move: where to? there is no coordinate"}}},
 	{"zoom", `{"region":[5,5,5,5]}`, []action{{Kind: computeruse.ActUnknown, Text: "zoom: the region is empty"}}},
-	{"scroll", `{"scroll_direction":"in"}`, []action{{Kind: computeruse.ActUnknown, Text: `scroll: scroll_direction must be up, down, left or right, not "in"`}}},
+	{
+		"scroll", `{"scroll_direction":"in"}`,
+		[]action{{Kind: computeruse.ActUnknown, Text: `scroll: scroll_direction must be up, down, left or right, not "in"`}},
+	},
 	{"key", `{}`, []action{{Kind: computeruse.ActUnknown, Text: "key: which key? there is no text"}}},
-	{"left_click", `{"coordinate":[1,`, []action{{Kind: computeruse.ActUnknown, Text: "left_click: its input is not a JSON object"}}},
+	{
+		"left_click", `{"coordinate":[1,`,
+		[]action{{Kind: computeruse.ActUnknown, Text: "left_click: its input is not a JSON object"}},
+	},
 }
 
 func TestEachMemberOfTheComputerToolsetIsRead(t *testing.T) {
@@ -73,7 +124,10 @@ func TestEachMemberOfTheComputerToolsetIsRead(t *testing.T) {
 }
 
 func TestTheBetaToolsDoTheSameByAction(t *testing.T) {
-	for tools, model := range map[anthropic.Tools]string{anthropic.Tools20251124: "claude-opus-4-6", anthropic.Tools20250124: "claude-haiku-4-5"} {
+	for tools, model := range map[anthropic.Tools]string{
+		anthropic.Tools20251124: "claude-opus-4-6",
+		anthropic.Tools20250124: "claude-haiku-4-5",
+	} {
 		var script llmtest.Reply
 		var want [][]action
 		for _, m := range computerMembers {
@@ -109,14 +163,29 @@ func TestEachMemberOfTheBrowserToolsetIsRead(t *testing.T) {
 		member, input string
 		want          []action
 	}{
-		{"left_click", `{` + point + `,"modifiers":"ctrl+shift"}`, []action{{Kind: computeruse.ActClick, At: at(3, 4), Button: computeruse.ButtonLeft, Clicks: 1, Held: []string{"ctrl", "shift"}}}},
-		{"double_click", `{` + ref + `}`, []action{{Kind: computeruse.ActClick, Ref: "e5", Button: computeruse.ButtonLeft, Clicks: 2}}},
+		{
+			"left_click", `{` + point + `,"modifiers":"ctrl+shift"}`,
+			[]action{{
+				Kind: computeruse.ActClick, At: at(3, 4), Button: computeruse.ButtonLeft, Clicks: 1,
+				Held: []string{"ctrl", "shift"},
+			}},
+		},
+		{
+			"double_click", `{` + ref + `}`,
+			[]action{{Kind: computeruse.ActClick, Ref: "e5", Button: computeruse.ButtonLeft, Clicks: 2}},
+		},
 		{"hover", `{` + ref + `}`, []action{{Kind: computeruse.ActMove, Ref: "e5"}}},
 		{"mouse_move", `{` + point + `}`, []action{{Kind: computeruse.ActMove, At: at(3, 4)}}},
 		{"left_mouse_down", `{` + point + `}`, []action{{Kind: computeruse.ActDown, At: at(3, 4)}}},
 		{"left_mouse_up", `{` + point + `}`, []action{{Kind: computeruse.ActUp, At: at(3, 4)}}},
-		{"left_click_drag", `{"from":{"type":"coordinate","x":1,"y":2},` + point + `}`, []action{{Kind: computeruse.ActDrag, Path: []image.Point{{X: 1, Y: 2}, {X: 3, Y: 4}}}}},
-		{"scroll", `{` + point + `,"scroll_direction":"up"}`, []action{{Kind: computeruse.ActScroll, At: at(3, 4), Scroll: image.Pt(0, -300)}}},
+		{
+			"left_click_drag", `{"from":{"type":"coordinate","x":1,"y":2},` + point + `}`,
+			[]action{{Kind: computeruse.ActDrag, Path: []image.Point{{X: 1, Y: 2}, {X: 3, Y: 4}}}},
+		},
+		{
+			"scroll", `{` + point + `,"scroll_direction":"up"}`,
+			[]action{{Kind: computeruse.ActScroll, At: at(3, 4), Scroll: image.Pt(0, -300)}},
+		},
 		{"scroll_to", `{` + ref + `}`, []action{{Kind: computeruse.ActReveal, Ref: "e5"}}},
 		{"form_input", `{` + ref + `,"value":"x y"}`, []action{{Kind: computeruse.ActFill, Ref: "e5", Text: "x y"}}},
 		{"form_input", `{` + ref + `,"value":true}`, []action{{Kind: computeruse.ActFill, Ref: "e5", Text: "true"}}},
@@ -128,8 +197,14 @@ func TestEachMemberOfTheBrowserToolsetIsRead(t *testing.T) {
 		{"zoom", `{"region":[0,0,9,9]}`, []action{{Kind: computeruse.ActZoom, Region: image.Rect(0, 0, 9, 9)}}},
 		{"screenshot", `{"tab_id":"t1"}`, []action{{Kind: computeruse.ActScreenshot}}},
 		{"left_click", `{}`, []action{{Kind: computeruse.ActUnknown, Text: "left_click: where? there is no target"}}},
-		{"left_click", `{"target":{"type":"coordinate","x":3}}`, []action{{Kind: computeruse.ActUnknown, Text: "left_click: a target has x and y, or a ref"}}},
-		{"scroll_to", `{` + point + `}`, []action{{Kind: computeruse.ActUnknown, Text: "scroll_to: scroll to what? there is no ref"}}},
+		{
+			"left_click", `{"target":{"type":"coordinate","x":3}}`,
+			[]action{{Kind: computeruse.ActUnknown, Text: "left_click: a target has x and y, or a ref"}},
+		},
+		{
+			"scroll_to", `{` + point + `}`,
+			[]action{{Kind: computeruse.ActUnknown, Text: "scroll_to: scroll to what? there is no ref"}},
+		},
 		{"javascript_exec", `{"text":"alert(1)"}`, []action{{Kind: computeruse.ActUnknown, Text: "javascript_exec"}}},
 		{"find", `{"query":"the button"}`, []action{{Kind: computeruse.ActUnknown, Text: "find"}}},
 	}
@@ -161,8 +236,10 @@ func TestEachMemberOfTheBrowserToolsetIsRead(t *testing.T) {
 
 func TestMembersThatReadOrChangeTabsBecomeToolsOfTheLoop(t *testing.T) {
 	server := llmtest.NewAnthropicServer(t,
-		llmtest.Answer(use("browser.read_page", `{"filter":"interactive","depth":3}`, "browser.get_page_text", `{}`, "browser.list_tabs", `{}`,
-			"browser.new_tab", `{}`, "browser.close_tab", `{"tab_id":"t2"}`, "browser.switch_tab", `{"tab_id":"t1"}`, "hand_over", `{"brief":"x"}`)),
+		llmtest.Answer(use("browser.read_page", `{"filter":"interactive","depth":3}`, "browser.get_page_text", `{}`,
+			"browser.list_tabs", `{}`,
+			"browser.new_tab", `{}`, "browser.close_tab", `{"tab_id":"t2"}`, "browser.switch_tab", `{"tab_id":"t1"}`,
+			"hand_over", `{"brief":"x"}`)),
 		llmtest.Answer(use("browser.screenshot", `{"tab_id":"t1"}`, "browser.screenshot", `{"tab_id":"t9"}`)),
 		llmtest.Say("done"))
 	talk := begin(t, open(t, server, "claude-opus-5-5", anthropic.ToolsBrowser), nil)
@@ -172,14 +249,18 @@ func TestMembersThatReadOrChangeTabsBecomeToolsOfTheLoop(t *testing.T) {
 		got = append(got, c.Name+string(c.Input))
 	}
 	want := []string{
-		`read_page{"interactive":true}`, `read_text{}`, `list_tabs{}`, `open_tab{"url":""}`, `close_tab{"tab":"t2"}`, `select_tab{"tab":"t1"}`,
+		`read_page{"interactive":true}`, `read_text{}`, `list_tabs{}`, `open_tab{"url":""}`, `close_tab{"tab":"t2"}`,
+		`select_tab{"tab":"t1"}`,
 		`hand_over{"brief":"x"}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(turn.Calls) != 0 {
 		t.Errorf("tools (-want +got):\n%s\ncalls %+v", diff, turn.Calls)
 	}
 	turn = next(t, talk, done(turn, 2))
-	compare(t, [][]action{{{Kind: computeruse.ActScreenshot}}, {{Kind: computeruse.ActUnknown, Text: "screenshot: switch_tab to that tab first"}}}, turn.Calls)
+	compare(t, [][]action{
+		{{Kind: computeruse.ActScreenshot}},
+		{{Kind: computeruse.ActUnknown, Text: "screenshot: switch_tab to that tab first"}},
+	}, turn.Calls)
 	next(t, talk, done(turn, 3))
 }
 

@@ -60,7 +60,8 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn, error) {
 	t.appendInput(in)
 	q := anthropic.MessageRequest{
-		System: t.brief.System, Messages: t.messages, Stable: t.dropOldImages(maxPictures), Tools: offeredTools(t.model.tools, t.brief.Tools, t.size),
+		System: t.brief.System, Messages: t.messages, Stable: t.dropOldImages(maxPictures),
+		Tools:     offeredTools(t.model.tools, t.brief.Tools, t.size),
 		MaxTokens: cmp.Or(in.MaxTokens, t.brief.MaxTokens), EndUser: t.brief.EndUser, NoCalls: in.Final,
 	}
 	if beta := betas[t.model.tools]; beta != "" {
@@ -358,7 +359,8 @@ func (t *conversation) add(role string, content []anthropic.Content) {
 		return
 	}
 	if len(t.messages) == 0 && role == anthropic.RoleAssistant {
-		t.messages = append(t.messages, anthropic.Message{Role: anthropic.RoleUser, Content: anthropic.OptionalText(continueText)})
+		t.messages = append(t.messages,
+			anthropic.Message{Role: anthropic.RoleUser, Content: anthropic.OptionalText(continueText)})
 	}
 	t.messages = append(t.messages, anthropic.Message{Role: role, Content: content})
 }

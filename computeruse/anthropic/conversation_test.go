@@ -18,7 +18,8 @@ import (
 
 func TestCallsAreAnsweredInOrderEachForWhatItCameTo(t *testing.T) {
 	server := llmtest.NewAnthropicServer(t,
-		llmtest.Answer(use("computer.left_click", `{"coordinate":[1,2]}`, "read_text", `{}`, "computer.zoom", `{"region":[0,0,5,5]}`,
+		llmtest.Answer(use("computer.left_click", `{"coordinate":[1,2]}`, "read_text", `{}`, "computer.zoom",
+			`{"region":[0,0,5,5]}`,
 			"computer.cursor_position", `{}`, "computer.type", `{"text":"x"}`, "computer.key", `{"text":"Return"}`)),
 		llmtest.Say("done"))
 	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
@@ -46,7 +47,8 @@ func TestCallsAreAnsweredInOrderEachForWhatItCameTo(t *testing.T) {
 	parts := server.Requests()[1].Messages[2].Parts
 	result := func(i int, text string, failed bool, images ...llm.Image) {
 		t.Helper()
-		if diff := cmp.Diff(&llm.ToolResult{ID: parts[i].Result.ID, Text: text, IsError: failed, Images: images}, parts[i].Result); diff != "" {
+		if diff := cmp.Diff(&llm.ToolResult{ID: parts[i].Result.ID, Text: text, IsError: failed, Images: images},
+			parts[i].Result); diff != "" {
 			t.Errorf("result %d (-want +got):\n%s", i, diff)
 		}
 	}
@@ -62,10 +64,14 @@ func TestCallsAreAnsweredInOrderEachForWhatItCameTo(t *testing.T) {
 }
 
 func TestThePictureStandsAloneWhereNoActionWasDone(t *testing.T) {
-	server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.left_click", `{"coordinate":[1,2]}`)), llmtest.Say("done"))
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.left_click", `{"coordinate":[1,2]}`)),
+		llmtest.Say("done"))
 	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
 	turn := next(t, talk, task("go"))
-	next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID, Err: "no"}}, Shot: shot(2)})
+	next(t, talk, computeruse.Input{
+		Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID, Err: "no"}},
+		Shot:     shot(2),
+	})
 	parts := server.Requests()[1].Messages[2].Parts
 	if len(parts) != 3 || !parts[0].Result.IsError || parts[2].Image == nil {
 		t.Errorf("parts = %+v", parts)
@@ -184,7 +190,10 @@ func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
 
 func TestMemoriesThatAreNoneAreRefused(t *testing.T) {
 	mind := open(t, llmtest.NewAnthropicServer(t), "claude-opus-5-5", "")
-	for _, memory := range []string{`[]`, `{"messages":[{"role":"system","content":[]}]}`, `{"messages":[{"role":"user","content":["x"]}]}`} {
+	for _, memory := range []string{
+		`[]`, `{"messages":[{"role":"system","content":[]}]}`,
+		`{"messages":[{"role":"user","content":["x"]}]}`,
+	} {
 		if _, err := mind.Begin(computeruse.ConversationOptions{Memory: []byte(memory)}); err == nil {
 			t.Errorf("memory %s: no error", memory)
 		}
@@ -204,7 +213,8 @@ func TestWhatWasToldInVainIsToldAgain(t *testing.T) {
 		t.Errorf("text = %q", got)
 	}
 	parts := server.Requests()[2].Messages[2].Parts
-	if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" || parts[3].Image == nil {
+	if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" ||
+		parts[3].Image == nil {
 		t.Errorf("told: %+v", parts)
 	}
 }
@@ -243,9 +253,18 @@ func TestPicturesFitTheModelAndKeepTheirShape(t *testing.T) {
 	for _, model := range []string{"claude-opus-5-5", "claude-opus-4-7", "claude-opus-4-6", "claude-haiku-4-5"} {
 		mind := open(t, server, model, "")
 		edge, pixels := llmtest.AnthropicImageLimits(model)
-		for _, screen := range []image.Point{{X: 1, Y: 1}, {X: 800, Y: 600}, {X: 1920, Y: 1080}, {X: 3840, Y: 2160}, {X: 1080, Y: 9000}, {X: 5000, Y: 5000}, {X: 20000, Y: 3}} {
+		for _, screen := range []image.Point{
+			{X: 1, Y: 1},
+			{X: 800, Y: 600},
+			{X: 1920, Y: 1080},
+			{X: 3840, Y: 2160},
+			{X: 1080, Y: 9000},
+			{X: 5000, Y: 5000},
+			{X: 20000, Y: 3},
+		} {
 			got := mind.Fit(screen)
-			if got.X > screen.X || got.Y > screen.Y || got.X < 1 || got.Y < 1 || max(got.X, got.Y) > edge || got.X*got.Y > pixels {
+			if got.X > screen.X || got.Y > screen.Y || got.X < 1 || got.Y < 1 || max(got.X, got.Y) > edge ||
+				got.X*got.Y > pixels {
 				t.Errorf("%s: Fit(%v) = %v", model, screen, got)
 			}
 			if off := got.X*screen.Y - got.Y*screen.X; max(off, -off) > 2*max(screen.X, screen.Y) && got.Y > 1 {
@@ -281,7 +300,10 @@ func FuzzMemoriesAreGoneOnWithOrRefused(f *testing.F) {
 }
 
 func TestAtTheEndAnAnswerInWordsIsAskedForWhereTheModelIsKnown(t *testing.T) {
-	for model, want := range map[string]bool{"claude-opus-5-5": true, "claude-sonnet-4-6": true, "somebodys-model": false} {
+	for model, want := range map[string]bool{
+		"claude-opus-5-5": true, "claude-sonnet-4-6": true,
+		"somebodys-model": false,
+	} {
 		tools := anthropic.Tools("")
 		if !want {
 			tools = anthropic.ToolsComputer

@@ -52,7 +52,10 @@ var next = computerusetest.Next
 
 func begin(t *testing.T, mind *anthropic.Model, memory []byte) computeruse.Conversation {
 	t.Helper()
-	return computerusetest.Begin(t, mind, computeruse.ConversationOptions{System: "work the screen", Tools: loopTools, MaxTokens: 4000, EndUser: "abc", Memory: memory})
+	return computerusetest.Begin(t, mind, computeruse.ConversationOptions{
+		System: "work the screen", Tools: loopTools,
+		MaxTokens: 4000, EndUser: "abc", Memory: memory,
+	})
 }
 
 func task(text string) computeruse.Input {

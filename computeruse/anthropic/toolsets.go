@@ -112,7 +112,8 @@ func keyActions(in memberInput) ([]computeruse.Action, error) {
 func scrollActions(in memberInput, at *image.Point, holding []string) ([]computeruse.Action, error) {
 	clicks := cmp.Or(in.ScrollAmount.times(maxWheel), defaultWheel)
 	by := map[string]image.Point{
-		"up": image.Pt(0, -wheelPixels), "down": image.Pt(0, wheelPixels), "left": image.Pt(-wheelPixels, 0), "right": image.Pt(wheelPixels, 0),
+		"up": image.Pt(0, -wheelPixels), "down": image.Pt(0, wheelPixels), "left": image.Pt(-wheelPixels, 0),
+		"right": image.Pt(wheelPixels, 0),
 	}[in.ScrollDirection]
 	if by == (image.Point{}) {
 		return nil, fmt.Errorf("scroll_direction must be up, down, left or right, not %.40q", in.ScrollDirection)

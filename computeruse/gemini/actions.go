@@ -14,21 +14,27 @@ import (
 // vendorActions are the vendor's own, of both generations, as the loop's. They follow the guide to computer use with
 // generateContent.
 var vendorActions = map[string]func(a *actionArgs) []computeruse.Action{
-	"click":           clickAction(computeruse.ButtonLeft, 1),
-	"double_click":    clickAction(computeruse.ButtonLeft, 2),
-	"triple_click":    clickAction(computeruse.ButtonLeft, 3),
-	"middle_click":    clickAction(computeruse.ButtonMiddle, 1),
-	"right_click":     clickAction(computeruse.ButtonRight, 1),
-	"mouse_down":      pointerAction(computeruse.ActDown),
-	"mouse_up":        pointerAction(computeruse.ActUp),
-	"move":            moveAction,
-	"type":            func(a *actionArgs) []computeruse.Action { return typeAction(a, false) },
-	"drag_and_drop":   dragAction,
-	"wait":            func(a *actionArgs) []computeruse.Action { return waitAction(a.number("seconds", 1)) },
-	"press_key":       func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeys, a.keys("key")) },
-	"key_down":        func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeyDown, a.keys("key")) },
-	"key_up":          func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeyUp, a.keys("key")) },
-	"hotkey":          func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeys, a.keys("keys")) },
+	"click":         clickAction(computeruse.ButtonLeft, 1),
+	"double_click":  clickAction(computeruse.ButtonLeft, 2),
+	"triple_click":  clickAction(computeruse.ButtonLeft, 3),
+	"middle_click":  clickAction(computeruse.ButtonMiddle, 1),
+	"right_click":   clickAction(computeruse.ButtonRight, 1),
+	"mouse_down":    pointerAction(computeruse.ActDown),
+	"mouse_up":      pointerAction(computeruse.ActUp),
+	"move":          moveAction,
+	"type":          func(a *actionArgs) []computeruse.Action { return typeAction(a, false) },
+	"drag_and_drop": dragAction,
+	"wait":          func(a *actionArgs) []computeruse.Action { return waitAction(a.number("seconds", 1)) },
+	"press_key":     func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeys, a.keys("key")) },
+	"key_down": func(a *actionArgs) []computeruse.Action {
+		return chordAction(computeruse.ActKeyDown, a.keys("key"))
+	},
+	"key_up": func(a *actionArgs) []computeruse.Action {
+		return chordAction(computeruse.ActKeyUp, a.keys("key"))
+	},
+	"hotkey": func(a *actionArgs) []computeruse.Action {
+		return chordAction(computeruse.ActKeys, a.keys("keys"))
+	},
 	"take_screenshot": simpleAction(computeruse.ActScreenshot),
 	"scroll": func(a *actionArgs) []computeruse.Action {
 		return scrollPixels(a, a.optional("x", "y"), a.number("magnitude_in_pixels", 300), 1, 1)
@@ -42,10 +48,12 @@ var vendorActions = map[string]func(a *actionArgs) []computeruse.Action{
 	"search": func(*actionArgs) []computeruse.Action {
 		return unknownAction("search: navigate to a search engine instead")
 	},
-	"click_at":        clickAction(computeruse.ButtonLeft, 1),
-	"hover_at":        moveAction,
-	"type_text_at":    typeAt,
-	"key_combination": func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeys, a.keys("keys")) },
+	"click_at":     clickAction(computeruse.ButtonLeft, 1),
+	"hover_at":     moveAction,
+	"type_text_at": typeAt,
+	"key_combination": func(a *actionArgs) []computeruse.Action {
+		return chordAction(computeruse.ActKeys, a.keys("keys"))
+	},
 	"scroll_document": func(a *actionArgs) []computeruse.Action { return scrollCells(a, nil) },
 	"scroll_at":       func(a *actionArgs) []computeruse.Action { return scrollCells(a, a.point("x", "y")) },
 }
@@ -71,7 +79,10 @@ func simpleAction(kind computeruse.ActionKind) func(*actionArgs) []computeruse.A
 
 func clickAction(b computeruse.Button, times int) func(*actionArgs) []computeruse.Action {
 	return func(a *actionArgs) []computeruse.Action {
-		return []computeruse.Action{{Kind: computeruse.ActClick, At: a.point("x", "y"), Grid: vendorGrid, Button: b, Clicks: times}}
+		return []computeruse.Action{{
+			Kind: computeruse.ActClick, At: a.point("x", "y"), Grid: vendorGrid, Button: b,
+			Clicks: times,
+		}}
 	}
 }
 
@@ -106,11 +117,16 @@ func dragAction(a *actionArgs) []computeruse.Action {
 	if start == nil || end == nil {
 		return nil
 	}
-	return []computeruse.Action{{Kind: computeruse.ActDrag, Path: []image.Point{*start, *end}, Grid: vendorGrid, Button: computeruse.ButtonLeft}}
+	return []computeruse.Action{{
+		Kind: computeruse.ActDrag, Path: []image.Point{*start, *end}, Grid: vendorGrid,
+		Button: computeruse.ButtonLeft,
+	}}
 }
 
 func waitAction(seconds float64) []computeruse.Action {
-	return []computeruse.Action{{Kind: computeruse.ActWait, For: time.Duration(min(max(seconds, 0), 60) * float64(time.Second))}}
+	return []computeruse.Action{
+		{Kind: computeruse.ActWait, For: time.Duration(min(max(seconds, 0), 60) * float64(time.Second))},
+	}
 }
 
 func chordAction(kind computeruse.ActionKind, keys []string) []computeruse.Action {

@@ -24,30 +24,72 @@ func TestActionsOfBothGenerations(t *testing.T) {
 		model, name, args string
 		want              []computeruse.Action
 	}{
-		{newer, "click", `{"x":0,"y":999}`, one(computeruse.Action{Kind: click, At: at(0, 999), Grid: grid, Button: left, Clicks: 1})},
-		{newer, "double_click", `{"x":"500","y":500.4}`, one(computeruse.Action{Kind: click, At: at(500, 500), Grid: grid, Button: left, Clicks: 2})},
-		{newer, "triple_click", `{"x":999,"y":0}`, one(computeruse.Action{Kind: click, At: at(999, 0), Grid: grid, Button: left, Clicks: 3})},
-		{newer, "right_click", `{"x":1,"y":1}`, one(computeruse.Action{Kind: click, At: at(1, 1), Grid: grid, Button: computeruse.ButtonRight, Clicks: 1})},
-		{newer, "middle_click", `{"x":1,"y":1}`, one(computeruse.Action{Kind: click, At: at(1, 1), Grid: grid, Button: computeruse.ButtonMiddle, Clicks: 1})},
+		{
+			newer, "click", `{"x":0,"y":999}`,
+			one(computeruse.Action{Kind: click, At: at(0, 999), Grid: grid, Button: left, Clicks: 1}),
+		},
+		{
+			newer, "double_click", `{"x":"500","y":500.4}`,
+			one(computeruse.Action{Kind: click, At: at(500, 500), Grid: grid, Button: left, Clicks: 2}),
+		},
+		{
+			newer, "triple_click", `{"x":999,"y":0}`,
+			one(computeruse.Action{Kind: click, At: at(999, 0), Grid: grid, Button: left, Clicks: 3}),
+		},
+		{
+			newer, "right_click", `{"x":1,"y":1}`,
+			one(computeruse.Action{Kind: click, At: at(1, 1), Grid: grid, Button: computeruse.ButtonRight, Clicks: 1}),
+		},
+		{
+			newer, "middle_click", `{"x":1,"y":1}`,
+			one(computeruse.Action{Kind: click, At: at(1, 1), Grid: grid, Button: computeruse.ButtonMiddle, Clicks: 1}),
+		},
 		{newer, "mouse_down", `{}`, one(computeruse.Action{Kind: computeruse.ActDown, Button: left})},
-		{newer, "mouse_up", `{"x":1,"y":1}`, one(computeruse.Action{Kind: computeruse.ActUp, At: at(1, 1), Grid: grid, Button: left})},
+		{
+			newer, "mouse_up", `{"x":1,"y":1}`,
+			one(computeruse.Action{Kind: computeruse.ActUp, At: at(1, 1), Grid: grid, Button: left}),
+		},
 		{newer, "move", `{"x":1,"y":1}`, one(computeruse.Action{Kind: computeruse.ActMove, At: at(1, 1), Grid: grid})},
 		{newer, "type", `{"text":"cats"}`, one(computeruse.Action{Kind: computeruse.ActType, Text: "cats"})},
-		{newer, "drag_and_drop", `{"start_x":1,"start_y":1,"end_x":500,"end_y":500}`, one(computeruse.Action{Kind: computeruse.ActDrag, Path: []image.Point{{1, 1}, {500, 500}}, Grid: grid, Button: left})},
+		{
+			newer, "drag_and_drop", `{"start_x":1,"start_y":1,"end_x":500,"end_y":500}`,
+			one(computeruse.Action{
+				Kind: computeruse.ActDrag, Path: []image.Point{{1, 1}, {500, 500}}, Grid: grid,
+				Button: left,
+			}),
+		},
 		{newer, "wait", `{"seconds":2.5}`, one(computeruse.Action{Kind: computeruse.ActWait, For: 2500 * time.Millisecond})},
 		{newer, "wait", `{"seconds":1e9}`, one(computeruse.Action{Kind: computeruse.ActWait, For: time.Minute})},
 		{newer, "press_key", `{"key":"Enter"}`, one(computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"Enter"}})},
 		{newer, "press_key", `{"key":" "}`, one(computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"Space"}})},
-		{newer, "key_down", `{"key":"shift"}`, one(computeruse.Action{Kind: computeruse.ActKeyDown, Keys: []string{"shift"}})},
+		{
+			newer, "key_down", `{"key":"shift"}`,
+			one(computeruse.Action{Kind: computeruse.ActKeyDown, Keys: []string{"shift"}}),
+		},
 		{newer, "key_up", `{"key":"shift"}`, one(computeruse.Action{Kind: computeruse.ActKeyUp, Keys: []string{"shift"}})},
-		{newer, "hotkey", `{"keys":["ctrl","c"]}`, one(computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"ctrl", "c"}})},
-		{newer, "hotkey", `{"keys":["ctrl++"]}`, one(computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"ctrl", "+"}})},
+		{
+			newer, "hotkey", `{"keys":["ctrl","c"]}`,
+			one(computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"ctrl", "c"}}),
+		},
+		{
+			newer, "hotkey", `{"keys":["ctrl++"]}`,
+			one(computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"ctrl", "+"}}),
+		},
 		{newer, "take_screenshot", `{}`, one(computeruse.Action{Kind: computeruse.ActScreenshot})},
-		{newer, "scroll", `{"x":500,"y":500,"direction":"up"}`, one(computeruse.Action{Kind: computeruse.ActScroll, At: at(500, 500), Grid: grid, Scroll: image.Pt(0, -300)})},
-		{newer, "scroll", `{"direction":"RIGHT","magnitude_in_pixels":40}`, one(computeruse.Action{Kind: computeruse.ActScroll, Scroll: image.Pt(40, 0)})},
+		{
+			newer, "scroll", `{"x":500,"y":500,"direction":"up"}`,
+			one(computeruse.Action{Kind: computeruse.ActScroll, At: at(500, 500), Grid: grid, Scroll: image.Pt(0, -300)}),
+		},
+		{
+			newer, "scroll", `{"direction":"RIGHT","magnitude_in_pixels":40}`,
+			one(computeruse.Action{Kind: computeruse.ActScroll, Scroll: image.Pt(40, 0)}),
+		},
 		{newer, "go_back", `{}`, one(computeruse.Action{Kind: computeruse.ActBack})},
 		{newer, "go_forward", `{}`, one(computeruse.Action{Kind: computeruse.ActForward})},
-		{newer, "navigate", `{"url":"https://example.com"}`, one(computeruse.Action{Kind: computeruse.ActNavigate, URL: "https://example.com"})},
+		{
+			newer, "navigate", `{"url":"https://example.com"}`,
+			one(computeruse.Action{Kind: computeruse.ActNavigate, URL: "https://example.com"}),
+		},
 
 		{older, "open_web_browser", `{}`, one(computeruse.Action{Kind: computeruse.ActScreenshot})},
 		{older, "wait_5_seconds", `{}`, one(computeruse.Action{Kind: computeruse.ActWait, For: 5 * time.Second})},
@@ -56,17 +98,36 @@ func TestActionsOfBothGenerations(t *testing.T) {
 			{Kind: click, At: at(1, 1), Grid: grid, Button: left, Clicks: 1},
 			{Kind: computeruse.ActType, Text: "cats", Enter: true, Clear: true},
 		}},
-		{older, "type_text_at", `{"x":1,"y":1,"text":"cats","press_enter":false,"clear_before_typing":"false"}`, []computeruse.Action{
-			{Kind: click, At: at(1, 1), Grid: grid, Button: left, Clicks: 1},
-			{Kind: computeruse.ActType, Text: "cats"},
-		}},
-		{older, "key_combination", `{"keys":"Control+A"}`, one(computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"Control", "A"}})},
-		{older, "scroll_document", `{"direction":"down"}`, one(computeruse.Action{Kind: computeruse.ActScroll, Scroll: image.Pt(0, 576)})},
-		{older, "scroll_at", `{"x":500,"y":500,"direction":"left","magnitude":500}`, one(computeruse.Action{Kind: computeruse.ActScroll, At: at(500, 500), Grid: grid, Scroll: image.Pt(-640, 0)})},
-		{older, "drag_and_drop", `{"x":1,"y":1,"destination_x":500,"destination_y":500}`, one(computeruse.Action{Kind: computeruse.ActDrag, Path: []image.Point{{1, 1}, {500, 500}}, Grid: grid, Button: left})},
+		{
+			older, "type_text_at", `{"x":1,"y":1,"text":"cats","press_enter":false,"clear_before_typing":"false"}`,
+			[]computeruse.Action{
+				{Kind: click, At: at(1, 1), Grid: grid, Button: left, Clicks: 1},
+				{Kind: computeruse.ActType, Text: "cats"},
+			},
+		},
+		{
+			older, "key_combination", `{"keys":"Control+A"}`,
+			one(computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"Control", "A"}}),
+		},
+		{
+			older, "scroll_document", `{"direction":"down"}`,
+			one(computeruse.Action{Kind: computeruse.ActScroll, Scroll: image.Pt(0, 576)}),
+		},
+		{
+			older, "scroll_at", `{"x":500,"y":500,"direction":"left","magnitude":500}`,
+			one(computeruse.Action{Kind: computeruse.ActScroll, At: at(500, 500), Grid: grid, Scroll: image.Pt(-640, 0)}),
+		},
+		{
+			older, "drag_and_drop", `{"x":1,"y":1,"destination_x":500,"destination_y":500}`,
+			one(computeruse.Action{
+				Kind: computeruse.ActDrag, Path: []image.Point{{1, 1}, {500, 500}}, Grid: grid,
+				Button: left,
+			}),
+		},
 	}
 	for _, tt := range tests {
-		s := llmtest.NewGeminiServer(t, llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: tt.name, Arguments: tt.args}}}))
+		s := llmtest.NewGeminiServer(t,
+			llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: tt.name, Arguments: tt.args}}}))
 		turn := next(t, begin(t, mind(t, s, tt.model), computeruse.ConversationOptions{}), say("go"))
 		if len(turn.Calls) != 1 {
 			t.Fatalf("%s: turn = %+v", tt.name, turn)
@@ -78,7 +139,8 @@ func TestActionsOfBothGenerations(t *testing.T) {
 }
 
 func TestPlacesOutsideBecomeTheNearestInside(t *testing.T) {
-	s := llmtest.NewGeminiServer(t, llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":1200,"y":-3}`}}}))
+	s := llmtest.NewGeminiServer(t,
+		llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":1200,"y":-3}`}}}))
 	turn := next(t, begin(t, mind(t, s, newer), computeruse.ConversationOptions{}), say("go"))
 	if got, want := *turn.Calls[0].Actions[0].At, image.Pt(999, 0); got != want {
 		t.Errorf("at %v, want %v", got, want)
@@ -88,7 +150,10 @@ func TestPlacesOutsideBecomeTheNearestInside(t *testing.T) {
 // Whatever a model says, its actions have what their kind needs and stay on the picture.
 func FuzzDecode(f *testing.F) {
 	for name := range gemini.Actions() {
-		for _, args := range []string{`{}`, `{"x":1,"y":2,"text":"a","direction":"up","keys":["a+b",3],"key":"+","url":"u"}`, `{"x":1e308,"y":"NaN","seconds":-1,"magnitude":1e300,"direction":"down"}`} {
+		for _, args := range []string{
+			`{}`, `{"x":1,"y":2,"text":"a","direction":"up","keys":["a+b",3],"key":"+","url":"u"}`,
+			`{"x":1e308,"y":"NaN","seconds":-1,"magnitude":1e300,"direction":"down"}`,
+		} {
 			f.Add(name, args, 1280, 720)
 		}
 	}

@@ -25,7 +25,10 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 		}}),
 		llmtest.Say("Done."))
 	m := mind(t, s, newer)
-	talk := begin(t, m, computeruse.ConversationOptions{System: "be careful", MaxTokens: 99, Tools: []llm.Tool{read("navigate"), read("read_text")}})
+	talk := begin(t, m, computeruse.ConversationOptions{
+		System: "be careful", MaxTokens: 99,
+		Tools: []llm.Tool{read("navigate"), read("read_text")},
+	})
 
 	turn := next(t, talk, say("find cats"))
 	if len(turn.Calls) != 2 || len(turn.Tools) != 1 || turn.Text != "I click and type." || turn.Stop != llm.StopTools {
@@ -33,7 +36,13 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 	}
 	at := image.Pt(500, 250)
 	want := []computeruse.Call{
-		{ID: turn.Calls[0].ID, Intent: "open the form", Actions: []computeruse.Action{{Kind: computeruse.ActClick, At: &at, Grid: image.Pt(1000, 1000), Button: computeruse.ButtonLeft, Clicks: 1}}},
+		{
+			ID: turn.Calls[0].ID, Intent: "open the form",
+			Actions: []computeruse.Action{{
+				Kind: computeruse.ActClick, At: &at, Grid: image.Pt(1000, 1000),
+				Button: computeruse.ButtonLeft, Clicks: 1,
+			}},
+		},
 		{ID: turn.Calls[1].ID, Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: "cats", Enter: true}}},
 	}
 	if diff := cmp.Diff(want, turn.Calls); diff != "" {
@@ -43,8 +52,11 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 	zoomed := llm.Image{MediaType: "image/png", Data: []byte("pngZ")}
 	last := next(t, talk, computeruse.Input{
 		Says: []string{"hurry"}, Shot: shot(1),
-		Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID, Text: "a menu opened", Image: &zoomed}, {CallID: turn.Calls[1].ID, Skipped: true}},
-		Results:  []llm.ToolResult{{ID: turn.Tools[0].ID, Text: "the page"}},
+		Outcomes: []computeruse.CallResult{
+			{CallID: turn.Calls[0].ID, Text: "a menu opened", Image: &zoomed},
+			{CallID: turn.Calls[1].ID, Skipped: true},
+		},
+		Results: []llm.ToolResult{{ID: turn.Tools[0].ID, Text: "the page"}},
 	})
 	if last.Text != "Done." || len(last.Calls)+len(last.Tools) != 0 || last.Stop != llm.StopEnd || last.Usage.Calls != 1 {
 		t.Errorf("last turn = %+v", last)
@@ -107,10 +119,14 @@ func TestWarningsAreAskedOfAPerson(t *testing.T) {
 			s := llmtest.NewGeminiServer(t, llmtest.Use("click_at", warned), llmtest.Say("ok"))
 			talk := begin(t, mind(t, s, older), computeruse.ConversationOptions{})
 			turn := next(t, talk, say("go"))
-			if got := wire(t, s.Requests()[0]).Tools[0].ComputerUse.ExcludedPredefinedFunctions; !slices.Equal(got, []string{"search"}) {
+			if got := wire(t, s.Requests()[0]).Tools[0].ComputerUse.ExcludedPredefinedFunctions; !slices.Equal(got,
+				[]string{"search"}) {
 				t.Errorf("excluded = %v", got)
 			}
-			want := []computeruse.SafetyWarning{{ID: turn.Calls[0].ID, Code: "require_confirmation", Message: "It accepts cookies."}}
+			want := []computeruse.SafetyWarning{{
+				ID: turn.Calls[0].ID, Code: "require_confirmation",
+				Message: "It accepts cookies.",
+			}}
 			if diff := cmp.Diff(want, turn.Calls[0].Safety); diff != "" {
 				t.Errorf("safety (-want +got):\n%s", diff)
 			}
@@ -140,10 +156,12 @@ func TestADecisionNobodyKnowsIsAWarningToo(t *testing.T) {
 }
 
 func TestAWarnedToolIsNotRunUnasked(t *testing.T) {
-	s := llmtest.NewGeminiServer(t, llmtest.Use("read_text", `{"safety_decision":{"decision":"require_confirmation"}}`), llmtest.Use("read_text", `{"safety_decision":{"decision":"regular"}}`))
+	s := llmtest.NewGeminiServer(t, llmtest.Use("read_text", `{"safety_decision":{"decision":"require_confirmation"}}`),
+		llmtest.Use("read_text", `{"safety_decision":{"decision":"regular"}}`))
 	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{Tools: []llm.Tool{read("read_text")}})
 	turn := next(t, talk, say("go"))
-	if len(turn.Tools) != 0 || len(turn.Calls) != 1 || turn.Calls[0].Actions[0].Kind != computeruse.ActUnknown || turn.Calls[0].Safety == nil {
+	if len(turn.Tools) != 0 || len(turn.Calls) != 1 || turn.Calls[0].Actions[0].Kind != computeruse.ActUnknown ||
+		turn.Calls[0].Safety == nil {
 		t.Errorf("turn = %+v, want a warned call that does nothing", turn)
 	}
 	turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}})
@@ -166,7 +184,8 @@ func TestOnlyTheNewestPicturesAreSent(t *testing.T) {
 }
 
 func TestATalkGoesOnFromItsMemory(t *testing.T) {
-	s := llmtest.NewGeminiServer(t, llmtest.Use("click", `{"x":1,"y":1}`), llmtest.Say("continued"), llmtest.Say("and again"))
+	s := llmtest.NewGeminiServer(t, llmtest.Use("click", `{"x":1,"y":1}`), llmtest.Say("continued"),
+		llmtest.Say("and again"))
 	m := mind(t, s, newer)
 	talk := begin(t, m, computeruse.ConversationOptions{System: "be careful"})
 	next(t, talk, say("go")) // its call is never answered: the process ends here
@@ -203,7 +222,11 @@ func TestATalkGoesOnFromItsMemory(t *testing.T) {
 func TestAForeignMemoryIsRefused(t *testing.T) {
 	s := llmtest.NewGeminiServer(t)
 	m := mind(t, s, newer)
-	for _, memory := range []string{`{`, `{"dialect":"other"}`, `{"dialect":"gemini generateContent 1","contents":[{"role":"system","parts":[{"text":"x"}]}]}`, `{"dialect":"gemini generateContent 1","contents":[null]}`} {
+	for _, memory := range []string{
+		`{`, `{"dialect":"other"}`,
+		`{"dialect":"gemini generateContent 1","contents":[{"role":"system","parts":[{"text":"x"}]}]}`,
+		`{"dialect":"gemini generateContent 1","contents":[null]}`,
+	} {
 		if _, err := m.Begin(computeruse.ConversationOptions{Memory: []byte(memory)}); err == nil {
 			t.Errorf("%s was taken", memory)
 		}
@@ -214,7 +237,8 @@ func TestWhatWasToldIsToldAgainAfterAFailure(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.Use("click", `{"x":1,"y":1}`), llmtest.Fail(400, "", "no"), llmtest.Say("ok"))
 	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{})
 	turn := next(t, talk, say("go"))
-	_, err := talk.Next(t.Context(), computeruse.Input{Shot: shot(1), Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}})
+	_, err := talk.Next(t.Context(),
+		computeruse.Input{Shot: shot(1), Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}})
 	var told *llm.Error
 	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
 		t.Fatalf("err = %v", err)
@@ -228,10 +252,12 @@ func TestWhatWasToldIsToldAgainAfterAFailure(t *testing.T) {
 
 func TestCallsThatCannotBeUsedAreAnsweredWithWhy(t *testing.T) {
 	for name, turn := range map[string]llmtest.Turn{
-		"unknown action":       llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "fly_to", Arguments: `{"x":1}`}}}),
-		"excluded action":      llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "search"}}}),
-		"no place":             llmtest.Use("click", `{"y":3}`),
-		"a place in words":     llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":"left","y":3}`}}}),
+		"unknown action": llmtest.GeminiUnchecked(
+			llmtest.Reply{Calls: []llmtest.Call{{Name: "fly_to", Arguments: `{"x":1}`}}}),
+		"excluded action": llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "search"}}}),
+		"no place":        llmtest.Use("click", `{"y":3}`),
+		"a place in words": llmtest.GeminiUnchecked(
+			llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":"left","y":3}`}}}),
 		"arguments not JSON":   llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":`}}}),
 		"a tool nobody offers": llmtest.Answer(llmtest.Reply{Finish: "UNEXPECTED_TOOL_CALL"}),
 	} {
@@ -243,13 +269,17 @@ func TestCallsThatCannotBeUsedAreAnsweredWithWhy(t *testing.T) {
 			}
 			talk := begin(t, mind(t, s, model), computeruse.ConversationOptions{})
 			got := next(t, talk, say("go"))
-			if len(got.Calls) != 1 || len(got.Calls[0].Actions) != 1 || got.Calls[0].Actions[0].Kind != computeruse.ActUnknown || got.Calls[0].Actions[0].Text == "" {
+			if len(got.Calls) != 1 || len(got.Calls[0].Actions) != 1 || got.Calls[0].Actions[0].Kind != computeruse.ActUnknown ||
+				got.Calls[0].Actions[0].Text == "" {
 				t.Fatalf("turn = %+v, want one unknown action that says what it was", got)
 			}
-			next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: got.Calls[0].ID, Err: "there is no such thing"}}})
+			next(t, talk, computeruse.Input{
+				Outcomes: []computeruse.CallResult{{CallID: got.Calls[0].ID, Err: "there is no such thing"}},
+			})
 			w := wire(t, s.Requests()[1])
 			last := w.Contents[len(w.Contents)-1].Parts
-			if p := last[len(last)-1]; p.FunctionResponse == nil && p.Text != "Your last function call could not be used. there is no such thing" {
+			if p := last[len(last)-1]; p.FunctionResponse == nil && p.Text != "Your last function call could not be used. "+
+				"there is no such thing" {
 				t.Errorf("answered with %+v", p)
 			}
 		})
@@ -294,7 +324,10 @@ func TestTheLastQuestionForbidsCalls(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.Use("go_back", `{}`), llmtest.Say("I went back."))
 	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{})
 	turn := next(t, talk, say("go"))
-	in := computeruse.Input{Final: true, Says: []string{"Answer now."}, Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}}
+	in := computeruse.Input{
+		Final: true, Says: []string{"Answer now."},
+		Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])},
+	}
 	if got := next(t, talk, in).Text; got != "I went back." {
 		t.Errorf("text = %q", got)
 	}

@@ -37,7 +37,10 @@ func mind(t *testing.T, s *llmtest.Server, model string) *gemini.Model {
 }
 
 func shot(n byte) *computeruse.Screenshot {
-	return &computeruse.Screenshot{Image: llm.Image{MediaType: "image/png", Data: []byte{'p', 'n', 'g', n}}, Size: size, URL: "https://example.com/"}
+	return &computeruse.Screenshot{
+		Image: llm.Image{MediaType: "image/png", Data: []byte{'p', 'n', 'g', n}}, Size: size,
+		URL: "https://example.com/",
+	}
 }
 
 // say returns the beginning of a task.
@@ -73,5 +76,8 @@ func images(w llmtest.GeminiRequest) []byte {
 }
 
 func read(name string) llm.Tool {
-	return llm.Tool{Name: name, Description: "Does " + name + ".", Schema: []byte(`{"type":"object","properties":{"url":{"type":"string"}}}`)}
+	return llm.Tool{
+		Name: name, Description: "Does " + name + ".",
+		Schema: []byte(`{"type":"object","properties":{"url":{"type":"string"}}}`),
+	}
 }

@@ -133,7 +133,8 @@ func (t *conversation) load(data json.RawMessage) error {
 		return errors.New("its memory is of another runtime")
 	}
 	for _, c := range m.Contents {
-		if c == nil || (c.Role != gemini.RoleUser && c.Role != gemini.RoleModel) || slices.Contains(c.Parts, nil) || len(c.Parts) == 0 {
+		if c == nil || (c.Role != gemini.RoleUser && c.Role != gemini.RoleModel) || slices.Contains(c.Parts, nil) ||
+			len(c.Parts) == 0 {
 			return errors.New("its memory is damaged")
 		}
 		if m.Model != t.model.Name() {

@@ -112,7 +112,9 @@ func unacknowledged(in computeruse.Input, open []openCall) bool {
 func (t *conversation) restart(why string) {
 	t.state.Previous, t.state.Items, t.state.Told, t.state.Open = "", nil, nil, nil
 	if len(t.state.Log) > 0 {
-		t.state.Told = []inputItem{{Kind: kindMessage, Parts: []inputPart{textPart(why + "\n" + strings.Join(t.state.Log, "\n"))}}}
+		t.state.Told = []inputItem{
+			{Kind: kindMessage, Parts: []inputPart{textPart(why + "\n" + strings.Join(t.state.Log, "\n"))}},
+		}
 	}
 }
 

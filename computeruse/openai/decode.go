@@ -131,14 +131,20 @@ func readAction(raw json.RawMessage) computeruse.Action {
 		if at == nil {
 			return unknownAction(in.Type + " without x and y")
 		}
-		return computeruse.Action{Kind: computeruse.ActClick, At: at, Button: buttonOf(in.Button), Clicks: clicks, Held: in.Keys}
+		return computeruse.Action{
+			Kind: computeruse.ActClick, At: at, Button: buttonOf(in.Button), Clicks: clicks,
+			Held: in.Keys,
+		}
 	case "move":
 		if at == nil {
 			return unknownAction("move without x and y")
 		}
 		return computeruse.Action{Kind: computeruse.ActMove, At: at, Held: in.Keys}
 	case "scroll":
-		return computeruse.Action{Kind: computeruse.ActScroll, At: at, Scroll: image.Pt(roundPixels(in.ScrollX), roundPixels(in.ScrollY)), Held: in.Keys}
+		return computeruse.Action{
+			Kind: computeruse.ActScroll, At: at,
+			Scroll: image.Pt(roundPixels(in.ScrollX), roundPixels(in.ScrollY)), Held: in.Keys,
+		}
 	case "drag":
 		path, err := readPath(in.Path)
 		if err != nil {

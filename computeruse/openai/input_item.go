@@ -140,7 +140,10 @@ func inputItems(in computeruse.Input, open []openCall) []inputItem {
 		if !ok {
 			o.Err = "interrupted"
 		}
-		items = append(items, inputItem{Kind: kindScreen, CallID: c.ID, Parts: []inputPart{imagePart(shot)}, Acknowledged: o.Acknowledged})
+		items = append(items, inputItem{
+			Kind: kindScreen, CallID: c.ID, Parts: []inputPart{imagePart(shot)},
+			Acknowledged: o.Acknowledged,
+		})
 		shown = true
 		if about := resultText(o); about != "" {
 			rest = append(rest, textPart(about))
@@ -199,6 +202,7 @@ func functionOutput(r llm.ToolResult) inputItem {
 // unreadable returns an answer that is not what the API promises.
 func unreadable(model, what string, err error) error {
 	return &llm.Error{
-		Kind: llm.ErrMalformed, Model: model, Message: "the answer could not be understood: " + what, Hint: "ask again", Err: fmt.Errorf("decode %s: %w", what, err),
+		Kind: llm.ErrMalformed, Model: model, Message: "the answer could not be understood: " + what, Hint: "ask again",
+		Err: fmt.Errorf("decode %s: %w", what, err),
 	}
 }

@@ -38,7 +38,10 @@ func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *o
 
 func stateless(o *openai.Options) { o.Stateless = true }
 
-var readText = llm.Tool{Name: "read_text", Description: "Read.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}
+var readText = llm.Tool{
+	Name: "read_text", Description: "Read.",
+	Schema: json.RawMessage(`{"type":"object","properties":{}}`),
+}
 
 var next = computerusetest.Next
 
@@ -53,7 +56,10 @@ func shot(t *testing.T, shade uint8) *computeruse.Screenshot {
 	t.Helper()
 	data, err := computerusetest.Picture(image.Pt(40, 30), shade)
 	check.Must(t, err)
-	return &computeruse.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}, Size: image.Pt(40, 30), URL: "http://shop.test/"}
+	return &computeruse.Screenshot{
+		Image: llm.Image{MediaType: "image/png", Data: data}, Size: image.Pt(40, 30),
+		URL: "http://shop.test/",
+	}
 }
 
 // body is a request as the vendor sees it.
@@ -94,13 +100,18 @@ func types(items []map[string]any) []string {
 }
 
 func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.ActOnScreen(`{"type":"click","button":"left","x":1,"y":2}`), llmtest.Say("done"))
+	server := llmtest.NewServer(t, llmtest.ActOnScreen(`{"type":"click","button":"left","x":1,"y":2}`),
+		llmtest.Say("done"))
 	talk := begin(t, open(t, server, nil), nil)
 	turn := next(t, talk, computeruse.Input{Says: []string{"buy a lamp"}, Shot: shot(t, 1)})
-	next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 2), Final: true})
+	next(t, talk, computeruse.Input{
+		Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 2),
+		Final: true,
+	})
 	first, second := sent(t, server, 0), sent(t, server, 1)
 	for n, b := range []body{first, second} {
-		if b.Instructions != "work" || len(b.Tools) != 2 || b.Tools[0]["type"] != "computer" || b.Tools[1]["strict"] != false ||
+		if b.Instructions != "work" || len(b.Tools) != 2 || b.Tools[0]["type"] != "computer" ||
+			b.Tools[1]["strict"] != false ||
 			b.ParallelToolCalls == nil || *b.ParallelToolCalls || b.SafetyIdentifier != "hashed" {
 			t.Errorf("request %d is %+v", n, b)
 		}
@@ -135,14 +146,19 @@ func TestStatelessRequestsReplayEverything(t *testing.T) {
 	memory, err := talk.Memory()
 	check.Must(t, err)
 	next(t, begin(t, m, memory), computeruse.Input{
-		Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed."}}, Results: []llm.ToolResult{{ID: "b", Text: "a lamp"}}, Shot: shot(t, 2),
+		Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed."}},
+		Results:  []llm.ToolResult{{ID: "b", Text: "a lamp"}}, Shot: shot(t, 2),
 	})
 	b := sent(t, server, 1)
-	want := []string{"message", "reasoning", "computer_call", "function_call", "computer_call_output", "function_call_output", "message"}
+	want := []string{
+		"message", "reasoning", "computer_call", "function_call", "computer_call_output",
+		"function_call_output", "message",
+	}
 	if diff := cmp.Diff(want, types(b.Input)); diff != "" {
 		t.Errorf("the items: %s", diff)
 	}
-	if b.Store == nil || *b.Store || b.Previous != "" || b.Input[1]["encrypted_content"] != "secret" || !cmp.Equal(b.Include, []string{"reasoning.encrypted_content"}) {
+	if b.Store == nil || *b.Store || b.Previous != "" || b.Input[1]["encrypted_content"] != "secret" ||
+		!cmp.Equal(b.Include, []string{"reasoning.encrypted_content"}) {
 		t.Errorf("the request is %+v, want nothing stored and all replayed", b)
 	}
 }
@@ -164,7 +180,8 @@ func TestOldPicturesAreNotSentAgain(t *testing.T) {
 
 func TestSafetyChecksAreAcknowledged(t *testing.T) {
 	check := llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{
-		ID: "a", Actions: []string{`{"type":"click","button":"left","x":1,"y":2}`}, Checks: []llmtest.ScreenCheck{{ID: "cu_1", Code: "malicious_instructions", Message: "look"}},
+		ID: "a", Actions: []string{`{"type":"click","button":"left","x":1,"y":2}`},
+		Checks: []llmtest.ScreenCheck{{ID: "cu_1", Code: "malicious_instructions", Message: "look"}},
 	}}})
 	server := llmtest.NewServer(t, check, llmtest.Say("done"))
 	talk := begin(t, open(t, server, nil), nil)
@@ -173,7 +190,10 @@ func TestSafetyChecksAreAcknowledged(t *testing.T) {
 	if diff := cmp.Diff(want, turn.Calls[0].Safety); diff != "" {
 		t.Fatalf("checks: %s", diff)
 	}
-	next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "a", Acknowledged: want}}, Shot: shot(t, 2)})
+	next(t, talk, computeruse.Input{
+		Outcomes: []computeruse.CallResult{{CallID: "a", Acknowledged: want}},
+		Shot:     shot(t, 2),
+	})
 }
 
 func TestACallThatNobodyAcknowledgedIsLeftBehind(t *testing.T) {
@@ -185,10 +205,14 @@ func TestACallThatNobodyAcknowledgedIsLeftBehind(t *testing.T) {
 			server := llmtest.NewServer(t, check, llmtest.Say("then not"))
 			talk := begin(t, open(t, server, change), nil)
 			next(t, talk, computeruse.Input{Says: []string{"pay the bill"}, Shot: shot(t, 1)})
-			next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "a", Err: "@ada said no."}}, Says: []string{"go on"}, Shot: shot(t, 2)})
+			next(t, talk, computeruse.Input{
+				Outcomes: []computeruse.CallResult{{CallID: "a", Err: "@ada said no."}},
+				Says:     []string{"go on"}, Shot: shot(t, 2),
+			})
 			b := sent(t, server, 1)
 			raw := string(server.Requests()[1].Body)
-			if b.Previous != "" || !strings.Contains(raw, "pay the bill") || !strings.Contains(raw, "@ada said no.") || strings.Contains(raw, "computer_call") {
+			if b.Previous != "" || !strings.Contains(raw, "pay the bill") || !strings.Contains(raw, "@ada said no.") ||
+				strings.Contains(raw, "computer_call") {
 				t.Errorf("the request is %s, want a conversation without the call", raw)
 			}
 		})
@@ -196,11 +220,15 @@ func TestACallThatNobodyAcknowledgedIsLeftBehind(t *testing.T) {
 }
 
 func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.ActOnScreen(`{"type":"wait"}`), llmtest.ActOnScreen(`{"type":"wait"}`), llmtest.Say("still here"))
+	server := llmtest.NewServer(t, llmtest.ActOnScreen(`{"type":"wait"}`), llmtest.ActOnScreen(`{"type":"wait"}`),
+		llmtest.Say("still here"))
 	talk := begin(t, open(t, server, nil), nil)
 	turn := next(t, talk, computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
 	server.ForgetScreen()
-	turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID, Text: "The mouse is at x=1."}}, Says: []string{"a red one"}, Shot: shot(t, 2)})
+	turn = next(t, talk, computeruse.Input{
+		Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID, Text: "The mouse is at x=1."}},
+		Says:     []string{"a red one"}, Shot: shot(t, 2),
+	})
 	if len(turn.Notices) != 1 {
 		t.Errorf("notices %q, want that it was lost", turn.Notices)
 	}
@@ -214,18 +242,27 @@ func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
 	if b.Previous != "" || b.Store == nil || *b.Store {
 		t.Errorf("the request is %+v, want nothing that could be lost again", b)
 	}
-	if turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 3)}); turn.Text != "still here" || len(turn.Notices) != 0 {
+	if turn = next(t, talk, computeruse.Input{
+		Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}},
+		Shot:     shot(t, 3),
+	}); turn.Text != "still here" || len(turn.Notices) != 0 {
 		t.Errorf("got %+v", turn)
 	}
 }
 
 func TestThePreviewToolIsToldTheSizeOfThePicture(t *testing.T) {
-	one := llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{ID: "a", Preview: true, Actions: []string{`{"type":"click","button":"wheel","x":1,"y":2}`}}}})
+	one := llmtest.Answer(llmtest.Reply{
+		Screen: []llmtest.ScreenCall{
+			{ID: "a", Preview: true, Actions: []string{`{"type":"click","button":"wheel","x":1,"y":2}`}},
+		},
+	})
 	server := llmtest.NewServer(t, one)
-	turn := next(t, begin(t, open(t, server, func(o *openai.Options) { o.Dialect = openai.DialectPreview }), nil), computeruse.Input{Says: []string{"go"}, Shot: shot(t, 1)})
+	turn := next(t, begin(t, open(t, server, func(o *openai.Options) { o.Dialect = openai.DialectPreview }), nil),
+		computeruse.Input{Says: []string{"go"}, Shot: shot(t, 1)})
 	b := sent(t, server, 0)
 	tool := b.Tools[0]
-	if tool["type"] != "computer_use_preview" || tool["display_width"] != 40.0 || tool["display_height"] != 30.0 || tool["environment"] != "browser" || b.Truncation != "auto" {
+	if tool["type"] != "computer_use_preview" || tool["display_width"] != 40.0 || tool["display_height"] != 30.0 ||
+		tool["environment"] != "browser" || b.Truncation != "auto" {
 		t.Errorf("the tool is %v with truncation %q", tool, b.Truncation)
 	}
 	if a := turn.Calls[0].Actions; len(a) != 1 || a[0].Button != computeruse.ButtonMiddle {
@@ -246,7 +283,8 @@ func TestMemoriesOfOthersAreRefused(t *testing.T) {
 func TestPicturesFit(t *testing.T) {
 	m := open(t, llmtest.NewServer(t), nil)
 	for in, want := range map[image.Point]image.Point{
-		{X: 1280, Y: 720}: {X: 1280, Y: 720}, {X: 2560, Y: 1440}: {X: 1600, Y: 900}, {X: 100, Y: 5000}: {X: 20, Y: 1000}, {X: 1, Y: 1}: {X: 1, Y: 1},
+		{X: 1280, Y: 720}: {X: 1280, Y: 720}, {X: 2560, Y: 1440}: {X: 1600, Y: 900}, {X: 100, Y: 5000}: {X: 20, Y: 1000},
+		{X: 1, Y: 1}: {X: 1, Y: 1},
 	} {
 		if got := m.Fit(in); got != want {
 			t.Errorf("%v fits as %v, want %v", in, got, want)
@@ -255,7 +293,10 @@ func TestPicturesFit(t *testing.T) {
 }
 
 func TestAModelThatSeesNothingIsRefusedAtOnce(t *testing.T) {
-	_, err := openai.New(openai.Options{Client: client.Options{Key: "k", Model: "gpt-oss:20b", BaseURL: "http://127.0.0.1:1/v1"}})
+	_, err := openai.New(openai.Options{Client: client.Options{
+		Key: "k", Model: "gpt-oss:20b",
+		BaseURL: "http://127.0.0.1:1/v1",
+	}})
 	var told *llm.Error
 	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
 		t.Errorf("err = %v, want it refused", err)

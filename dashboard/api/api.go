@@ -128,8 +128,10 @@ type WatchView struct {
 // NewWatchView returns the view of w; mayRead means that the viewer may read its contents.
 func NewWatchView(w watches.Watch, mayRead bool) WatchView {
 	v := WatchView{
-		ID: w.ID, For: w.Origin.UserName, URL: w.URL, What: w.What, Kind: w.Kind, Every: int(w.Every / time.Minute), Until: w.Until,
-		State: w.State, Reason: w.Reason, Next: w.NextCheck, Checked: w.CheckedAt, Problem: w.Problem, Value: w.Seen.Value, Met: w.Seen.Met, Last: w.LastNotice,
+		ID: w.ID, For: w.Origin.UserName, URL: w.URL, What: w.What, Kind: w.Kind, Every: int(w.Every / time.Minute),
+		Until: w.Until,
+		State: w.State, Reason: w.Reason, Next: w.NextCheck, Checked: w.CheckedAt, Problem: w.Problem, Value: w.Seen.Value,
+		Met: w.Seen.Met, Last: w.LastNotice,
 	}
 	if v.For == "" && w.Origin.Kind != sessions.FromDiscord {
 		v.For = "you"

@@ -210,7 +210,8 @@ func (c *Client) SendFile(ctx context.Context, name string, r io.Reader) (f sess
 		stop := context.AfterFunc(ctx, func() { _ = source.Close() })
 		defer stop()
 	}
-	res, err := c.send(ctx, http.MethodPost, path, io.NopCloser(r), http.Header{"Content-Type": {"application/octet-stream"}})
+	res, err := c.send(ctx, http.MethodPost, path, io.NopCloser(r),
+		http.Header{"Content-Type": {"application/octet-stream"}})
 	if err != nil {
 		return f, err
 	}
@@ -285,7 +286,9 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 }
 
 // send sends a request and returns a successful response. The caller closes its body.
-func (c *Client) send(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, path string, body io.Reader,
+	header http.Header,
+) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Base, "/")+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)

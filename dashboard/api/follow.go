@@ -26,7 +26,10 @@ const (
 // images of the answer. It reconnects when the connection breaks, and delivers each event once. It does not stop the
 // task when ctx ends.
 func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.Event)) (sessions.TaskRecord, error) {
-	f := &follower{client: c, id: taskID, watch: watch, reportedPhases: make(map[int]sessions.Phase), questions: make(map[string]bool)}
+	f := &follower{
+		client: c, id: taskID, watch: watch, reportedPhases: make(map[int]sessions.Phase),
+		questions: make(map[string]bool),
+	}
 	lost := time.Now()
 	for {
 		before := f.lastID
@@ -39,13 +42,16 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 			return f.rec, context.Cause(ctx)
 		}
 		no, answered := errors.AsType[*StatusError](err)
-		if answered && no.Status == http.StatusUnauthorized && f.rec.SessionID != "" { // the server was restarted: its secret has changed
-			return f.rec, fmt.Errorf("the clank at %s was started again meanwhile: go on with session %s", c.Base, f.rec.SessionID)
+		// the server was restarted: its secret has changed
+		if answered && no.Status == http.StatusUnauthorized && f.rec.SessionID != "" {
+			return f.rec, fmt.Errorf("the clank at %s was started again meanwhile: go on with session %s", c.Base,
+				f.rec.SessionID)
 		}
 		if answered {
 			return f.rec, fmt.Errorf("follow task %s: %w", taskID, err)
 		}
-		if f.lastID != before || !f.opened.IsZero() && time.Since(f.opened) > followRetryPause { // the connection worked, even if no event came
+		// the connection worked, even if no event came
+		if f.lastID != before || !f.opened.IsZero() && time.Since(f.opened) > followRetryPause {
 			lost = time.Now()
 		}
 		if time.Since(lost) > followRetryLimit {

@@ -13,7 +13,8 @@ import (
 )
 
 func TestServerSentEventsAreReadAsTheStandardSays(t *testing.T) {
-	stream := "retry: 5\n\n:comment\n\nid: a-1\nevent: step\ndata: one\ndata:two\n\nevent: nothing\n\ndata\n\nid\ndata: last\r\n\r\nevent: cut\ndata: off"
+	stream := "retry: 5\n\n:comment\n\nid: a-1\nevent: step\ndata: one\ndata:two\n\nevent: nothing\n\ndata\n\nid\ndata: " +
+		"last\r\n\r\nevent: cut\ndata: off"
 	var got []string
 	err := readEvents(strings.NewReader(stream), func(id, event string, data []byte) error {
 		got = append(got, fmt.Sprintf("%s|%s|%s", id, event, data))
@@ -32,7 +33,8 @@ func FuzzWhatAStreamSendsReadsBackTheSame(f *testing.F) {
 	f.Add("", "", ":")
 	f.Add("id: x", "data", "data: ")
 	f.Fuzz(func(t *testing.T, id, event, data string) {
-		if strings.ContainsAny(id+event+data, "\r\n") || data == "" || strings.HasPrefix(id, " ") || strings.HasPrefix(event, " ") {
+		if strings.ContainsAny(id+event+data, "\r\n") || data == "" || strings.HasPrefix(id, " ") ||
+			strings.HasPrefix(event, " ") {
 			t.Skip()
 		}
 		n := 0

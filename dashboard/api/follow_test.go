@@ -27,13 +27,19 @@ type line struct {
 func (l *line) RoundTrip(*http.Request) (*http.Response, error) {
 	switch {
 	case len(l.streams) == 0 && l.refuses:
-		return &http.Response{StatusCode: http.StatusUnauthorized, Body: io.NopCloser(strings.NewReader(`{"error":"sign in first"}`))}, nil
+		return &http.Response{
+			StatusCode: http.StatusUnauthorized,
+			Body:       io.NopCloser(strings.NewReader(`{"error":"sign in first"}`)),
+		}, nil
 	case len(l.streams) == 0:
 		return nil, errors.New("connection refused")
 	}
 	said := l.streams[0]
 	l.streams = l.streams[1:]
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(io.MultiReader(strings.NewReader(said), (*pause)(&l.silence)))}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK,
+		Body:       io.NopCloser(io.MultiReader(strings.NewReader(said), (*pause)(&l.silence))),
+	}, nil
 }
 
 // pause is read for a while and ends then.
@@ -51,7 +57,10 @@ const (
 
 func TestFollowReconnectsAfterALongSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &api.Client{Base: "http://clank", HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running, done}}}}
+		c := &api.Client{
+			Base: "http://clank",
+			HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running, done}}},
+		}
 		rec, err := c.Follow(t.Context(), "t1", func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone || rec.Answer != "39" {
 			t.Errorf("got %+v, %v; want the answer", rec, err)
@@ -68,7 +77,9 @@ func TestAQuestionIsDeliveredOnce(t *testing.T) {
 		)
 		var got []bool
 		c := &api.Client{
-			Base: "http://clank", HTTP: &http.Client{Transport: &line{streams: []string{snapshot + asked, snapshot + over + over, snapshot + done}}},
+			Base: "http://clank", HTTP: &http.Client{
+				Transport: &line{streams: []string{snapshot + asked, snapshot + over + over, snapshot + done}},
+			},
 			OnQuestion: func(ev approval.Event) { got = append(got, ev.Resolved) },
 		}
 		check.Must(t, check.Err(c.Follow(t.Context(), "t1", func(sessions.Event) {})))
@@ -80,7 +91,10 @@ func TestAQuestionIsDeliveredOnce(t *testing.T) {
 
 func TestFollowReportsARestartedServerWithAHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &api.Client{Base: "http://clank", HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running}, refuses: true}}}
+		c := &api.Client{
+			Base: "http://clank",
+			HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running}, refuses: true}},
+		}
 		_, err := c.Follow(t.Context(), "t1", func(sessions.Event) {})
 		check.Fails(t, err, nil, "the clank at http://clank was started again meanwhile: go on with session s1")
 	})
@@ -88,7 +102,10 @@ func TestFollowReportsARestartedServerWithAHint(t *testing.T) {
 
 func TestFollowGivesUpOnAStoppedServerWithAHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &api.Client{Base: "http://clank", HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running}}}}
+		c := &api.Client{
+			Base: "http://clank",
+			HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running}}},
+		}
 		begun := time.Now()
 		_, err := c.Follow(t.Context(), "t1", func(sessions.Event) {})
 		check.Fails(t, err, nil, "the clank at http://clank is gone (start it again, and go on with session s1)")

@@ -17,14 +17,15 @@ type TaskRequest struct {
 	MaxSteps  int                 `json:"max_steps,omitempty"`
 	MaxUSD    float64             `json:"max_usd,omitempty"` // limit for the cost of models; 0 means the configured one
 	Headed    bool                `json:"headed,omitempty"`
-	Origin    sessions.OriginKind `json:"origin,omitempty"`  // dashboard (the default) or terminal
-	Typed     bool                `json:"typed,omitempty"`   // a person typed the prompt; see [sessions.Task]
-	Allow     []string            `json:"allow,omitempty"`   // action classes allowed without asking; see [sessions.Task]
-	Files     []string            `json:"files,omitempty"`   // ids of uploaded files; see [Client.SendFile]
-	Place     string              `json:"place,omitempty"`   // "server/channel" on Discord in which a member asks
-	Private   bool                `json:"private,omitempty"` // nobody else may read it; a session keeps the privacy it started with
-	Asks      bool                `json:"asks,omitempty"`    // the client that follows the task answers its questions
-	Until     time.Time           `json:"until,omitzero"`    // when the client gives up: the task must not start later
+	Origin    sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
+	Typed     bool                `json:"typed,omitempty"`  // a person typed the prompt; see [sessions.Task]
+	Allow     []string            `json:"allow,omitempty"`  // action classes allowed without asking; see [sessions.Task]
+	Files     []string            `json:"files,omitempty"`  // ids of uploaded files; see [Client.SendFile]
+	Place     string              `json:"place,omitempty"`  // "server/channel" on Discord in which a member asks
+	// nobody else may read it; a session keeps the privacy it started with
+	Private bool      `json:"private,omitempty"`
+	Asks    bool      `json:"asks,omitempty"` // the client that follows the task answers its questions
+	Until   time.Time `json:"until,omitzero"` // when the client gives up: the task must not start later
 }
 
 // TalkRequest sends a message to the assistant.

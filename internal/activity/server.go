@@ -325,7 +325,10 @@ func (s *Server) viewer(o sessions.Origin, session sessions.Session) sessions.Vi
 	moderates := !session.Origin.Private && o.Moderates(session.Origin.Guild, session.Origin.Channel)
 	anyone := s.AnyoneMayStop != nil && s.AnyoneMayStop()
 	return sessions.Viewer{
-		Name: o.UserName, From: o, Invited: !owns, Actor: cancel.Actor{ID: o.User, Name: "@" + o.UserName, Moderator: moderates},
+		Name: o.UserName, From: o, Invited: !owns, Actor: cancel.Actor{
+			ID: o.User, Name: "@" + o.UserName,
+			Moderator: moderates,
+		},
 		May: sessions.Rights{Control: owns, Stop: owns || moderates || anyone, Note: owns || moderates},
 	}
 }

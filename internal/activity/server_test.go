@@ -93,7 +93,9 @@ func start(t *testing.T) *rig {
 	}}
 	r.Server = &activity.Server{
 		Sessions: m, Live: live, Discord: r.discord, CheckShare: func(sessions.Origin, sessions.Session) error { return nil },
-		Logger: slog.New(slog.NewTextHandler(&r.log, nil)), Now: func() time.Time { return time.Now().Add(time.Duration(r.late.Load())) },
+		Logger: slog.New(slog.NewTextHandler(&r.log, nil)), Now: func() time.Time {
+			return time.Now().Add(time.Duration(r.late.Load()))
+		},
 	}
 	check.Must(t, r.Open())
 	site := httptest.NewServer(r.Handler())
@@ -191,7 +193,8 @@ func TestEveryRouteButThePageAndTheSignInWantsAToken(t *testing.T) {
 				}
 			}
 		}
-		if status, body := r.ask("GET", prefix+"/", "", ""); status != http.StatusOK || !strings.Contains(body, ".proxy/assets/") {
+		if status, body := r.ask("GET", prefix+"/", "", ""); status != http.StatusOK ||
+			!strings.Contains(body, ".proxy/assets/") {
 			t.Errorf("the page: got %d %s", status, body)
 		}
 	}
@@ -208,18 +211,30 @@ func TestOnlyPeopleInTheActivityAreAdmitted(t *testing.T) {
 		says       string
 	}{
 		"somebody in the Activity": {"ada", `{"state":"state","code":"good","instance":"i1"}`, http.StatusOK, "token"},
-		"a forged code":            {"ada", `{"state":"state","code":"bad","instance":"i1"}`, http.StatusForbidden, "does not accept"},
-		"another state":            {"ada", `{"state":"other","code":"good","instance":"i1"}`, http.StatusForbidden, "does not accept"},
+		"a forged code": {
+			"ada", `{"state":"state","code":"bad","instance":"i1"}`, http.StatusForbidden,
+			"does not accept",
+		},
+		"another state": {
+			"ada", `{"state":"other","code":"good","instance":"i1"}`, http.StatusForbidden,
+			"does not accept",
+		},
 		"a stranger": {
 			"eve", `{"state":"state","code":"good","instance":"i1"}`, http.StatusForbidden, "not in this Activity",
 		},
-		"an Activity that is not open": {"ada", `{"state":"state","code":"good","instance":"i2"}`, http.StatusForbidden, "not open"},
+		"an Activity that is not open": {
+			"ada", `{"state":"state","code":"good","instance":"i2"}`, http.StatusForbidden,
+			"not open",
+		},
 		"somebody who does not see the channel": {
 			"bob", `{"state":"state","code":"good","instance":"i1"}`, http.StatusForbidden, "do not see that channel",
 		},
-		"garbage":  {"ada", `{`, http.StatusBadRequest, "open the Activity again"},
-		"no code":  {"ada", `{"state":"state","instance":"i1"}`, http.StatusBadRequest, "open the Activity again"},
-		"too much": {"ada", `{"code":"` + strings.Repeat("x", 10_000) + `"}`, http.StatusBadRequest, "open the Activity again"},
+		"garbage": {"ada", `{`, http.StatusBadRequest, "open the Activity again"},
+		"no code": {"ada", `{"state":"state","instance":"i1"}`, http.StatusBadRequest, "open the Activity again"},
+		"too much": {
+			"ada", `{"code":"` + strings.Repeat("x", 10_000) + `"}`, http.StatusBadRequest,
+			"open the Activity again",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +256,8 @@ func TestACodeIsGoodOnce(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	r.enter("ada")
-	if status, body := r.ask("POST", "/signin", "", `{"state":"state","code":"code of ada","instance":"i1"}`); status != http.StatusForbidden {
+	if status, body := r.ask("POST", "/signin", "",
+		`{"state":"state","code":"code of ada","instance":"i1"}`); status != http.StatusForbidden {
 		t.Errorf("got %d %s", status, body)
 	}
 }
@@ -265,7 +281,8 @@ func TestSessionPermissions(t *testing.T) {
 				t.Errorf("%s is offered %s: %v, want %v", user, name, got, may)
 			}
 			status, state, _ := r.watch(token, s.ID)
-			if steps, _ := r.ask("GET", "/steps?session="+s.ID, token, ""); (steps == http.StatusOK) != may || (status == http.StatusOK) != may {
+			if steps, _ := r.ask("GET", "/steps?session="+s.ID, token, ""); (steps == http.StatusOK) != may ||
+				(status == http.StatusOK) != may {
 				t.Errorf("%s asks for %s: got %d, steps %d, want to see it: %v", user, name, status, steps, may)
 			}
 			if may && state.May != rights {
@@ -346,9 +363,15 @@ func TestASignInEnds(t *testing.T) {
 		do   func(user string)
 		want int
 	}{
-		"after its time":            {func(string) { r.late.Add(int64(activity.Lifetime)) }, http.StatusUnauthorized},
-		"with leaving the Activity": {func(string) { r.discord.instances["i1"] = nil; r.late.Add(int64(time.Minute)) }, http.StatusForbidden},
-		"with leaving the channel":  {func(user string) { r.discord.away[user+" c1"] = true; r.late.Add(int64(time.Minute)) }, http.StatusForbidden},
+		"after its time": {func(string) { r.late.Add(int64(activity.Lifetime)) }, http.StatusUnauthorized},
+		"with leaving the Activity": {
+			func(string) { r.discord.instances["i1"] = nil; r.late.Add(int64(time.Minute)) },
+			http.StatusForbidden,
+		},
+		"with leaving the channel": {
+			func(user string) { r.discord.away[user+" c1"] = true; r.late.Add(int64(time.Minute)) },
+			http.StatusForbidden,
+		},
 		"with the end of the Activity": {
 			func(string) { delete(r.discord.instances, "i1"); r.late.Add(int64(time.Minute)) }, http.StatusForbidden,
 		},

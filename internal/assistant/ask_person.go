@@ -14,8 +14,9 @@ import (
 
 var askPersonTool = llm.Tool{
 	Name: agent.ToolAskPerson,
-	Description: "Ask the person what you must know to go on, such as which of several things they mean, and end your reply with that. " +
-		"They pick one of the choices, or answer in their own words. Do not ask what you can find out, or can sensibly assume.",
+	Description: "Ask the person what you must know to go on, such as which of several things they mean, and end your " +
+		"reply with that. They pick one of the choices, or answer in their own words. Do not ask what you can find out, or " +
+		"can sensibly assume.",
 	Schema: json.RawMessage(fmt.Sprintf(`{
 		"type": "object",
 		"properties": {

@@ -15,7 +15,8 @@ import (
 
 const (
 	noteSentText  = "Passed on to the running task. It is heard before the next step."
-	noSessionText = "There is no session of yours here to go on with: it was closed, or forgotten after its time. Say what to do, and a new one starts."
+	noSessionText = "There is no session of yours here to go on with: it was closed, or forgotten after its time. Say " +
+		"what to do, and a new one starts."
 )
 
 // sendNote passes the query to the task that is running in the session of a call, and reports whether there was one.
@@ -26,8 +27,9 @@ func (r *replyRun) sendNote(ctx context.Context, q browseInput) (o callResult, s
 	_, err := r.assistant.Tasks.SendNote(ctx, q.SessionID, r.turn.Origin, q.Query)
 	switch {
 	case err == nil:
-		return callResult{text: "A task runs in this session. It was told your query and takes it into account at its next step. " +
-			"Its answer comes by itself: do not call again for it. Tell the person briefly that it was passed on."}, true
+		return callResult{text: "A task runs in this session. It was told your query and takes it into account at its " +
+				"next step. Its answer comes by itself: do not call again for it. Tell the person briefly that it was passed on."},
+			true
 	case errors.Is(err, sessions.ErrNotFound):
 		return callResult{}, false
 	}
@@ -63,13 +65,19 @@ func (r *replyRun) planWithoutModel(ctx context.Context, prompt string) (q brows
 
 // continueWords matches requests to resume the last session, in all languages that have stop words.
 var continueWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)(?:$|[\s,.:;!]+)`)
+	return regexp.MustCompile(
+		`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)(?:$|[\s,.:;!]+)`)
 })
 
 // goOnSite matches "go on" with a word after it, which is a place ("go on youtube") unless it is one of goOnWords.
-var goOnSite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:please )?go on\s+([^\s,.:;!]+)`) })
+var goOnSite = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:please )?go on\s+([^\s,.:;!]+)`)
+})
 
-var goOnWords = []string{"and", "but", "by", "from", "in", "now", "please", "then", "there", "to", "until", "where", "with"}
+var goOnWords = []string{
+	"and", "but", "by", "from", "in", "now", "please", "then", "there", "to", "until", "where",
+	"with",
+}
 
 // AsksToContinue reports whether a prompt asks to resume earlier work, and returns the rest of it; an empty rest
 // means to continue the task itself.

@@ -73,7 +73,8 @@ func (r *replyRun) describeLastSession(ctx context.Context) string {
 	if !ok || s.State == sessions.SessionClosed {
 		return "No browser session is open here."
 	}
-	page := cmp.Or(strings.TrimSpace(untrusted.ShortenLine(s.Title, 120)+" "+untrusted.ShortenLine(s.URL, 300)), "(no page yet)")
+	page := cmp.Or(strings.TrimSpace(untrusted.ShortenLine(s.Title, 120)+" "+untrusted.ShortenLine(s.URL, 300)),
+		"(no page yet)")
 	how := "open session"
 	if s.State == sessions.SessionParked {
 		how = "session that can be opened again"
@@ -92,7 +93,8 @@ const maxOlder = 4
 func (r *replyRun) describeOlderSessions(ctx context.Context, last sessions.Session) string {
 	o := r.turn.Origin
 	found, err := r.assistant.Tasks.Sessions(ctx, sessions.SessionQuery{
-		Of: &o, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked}, Limit: 4 * maxOlder,
+		Of: &o, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked},
+		Limit: 4 * maxOlder,
 	})
 	if err != nil {
 		r.assistant.logger().Warn("earlier sessions not found out", "channel", o.Channel, "error", err)
@@ -100,7 +102,9 @@ func (r *replyRun) describeOlderSessions(ctx context.Context, last sessions.Sess
 	var lines []string
 	for _, s := range found {
 		if s.ID != last.ID && o.Private == s.Origin.Private && len(lines) < maxOlder {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s (%s): %s %s", s.ID, s.State, untrusted.ShortenLine(s.Title, 80), untrusted.ShortenLine(s.URL, 200))))
+			lines = append(lines, strings.TrimSpace(
+				fmt.Sprintf("%s (%s): %s %s", s.ID, s.State, untrusted.ShortenLine(s.Title, 80),
+					untrusted.ShortenLine(s.URL, 200))))
 		}
 	}
 	if lines == nil {
@@ -165,7 +169,8 @@ func lineParts(l ChatLine, own bool, pictures int, caps llm.Caps) []llm.Part {
 	}
 	if !l.FromAssistant && !own {
 		quote := strings.Join(append([]string{l.Text}, l.Notes...), "\n")
-		return []llm.Part{{Text: fmt.Sprintf("[%s, quoted: somebody else than the one who asks you] %s", displayName(l.Speaker), untrusted.WrapFrom("a message", quote))}}
+		return []llm.Part{{Text: fmt.Sprintf("[%s, quoted: somebody else than the one who asks you] %s",
+			displayName(l.Speaker), untrusted.WrapFrom("a message", quote))}}
 	}
 	if len(l.Notes) > 0 {
 		text += "\n[" + strings.Join(l.Notes, "]\n[") + "]"
@@ -219,7 +224,9 @@ func displayName(s string) string {
 }
 
 // newSpeaker matches the start of a line that looks like the words of another speaker.
-var newSpeaker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\r\n|[\n\r\v\f\x{85}\x{2028}\x{2029}])(\s*\[)`) })
+var newSpeaker = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\r\n|[\n\r\v\f\x{85}\x{2028}\x{2029}])(\s*\[)`)
+})
 
 // stripSpeakers escapes speaker marks in a person's words, so that all of it is attributed to that person.
 func stripSpeakers(s string) string { return newSpeaker().ReplaceAllString(s, "\n\\$1") }

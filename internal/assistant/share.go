@@ -30,8 +30,9 @@ var sharePatterns = sync.OnceValue(func() sharePhrases {
 		with   = `(?: (?:with|to) (?:me|us|everyone|everybody))?(?: here| now)?(?:,? please)?[ .!?]*$`
 	)
 	return sharePhrases{
-		share:   regexp.MustCompile(`(?i)^` + please + `(?:share|show)` + us + what + with),
-		unshare: regexp.MustCompile(`(?i)^` + please + `(?:(?:stop|end|quit) (?:sharing|showing|the share)|unshare)` + us + what + with),
+		share: regexp.MustCompile(`(?i)^` + please + `(?:share|show)` + us + what + with),
+		unshare: regexp.MustCompile(`(?i)^` + please + `(?:(?:stop|end|quit) (?:sharing|showing|the share)|unshare)` + us +
+			what + with),
 	}
 })
 

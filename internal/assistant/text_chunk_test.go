@@ -59,23 +59,40 @@ func TestTheModelsTextIsStreamed(t *testing.T) {
 		rest    string
 		cut     bool
 	}{
-		"an answer":           {replies: []func(llm.Request) (llm.Reply, error){says("At ten. ")}, pieces: "At ten. ", text: "At ten."},
-		"with tools":          {replies: []func(llm.Request) (llm.Reply, error){browse, says("At ten.")}, pieces: "One moment.|At ten.", text: "At ten."},
-		"nothing after tools": {replies: []func(llm.Request) (llm.Reply, error){browse, says("")}, pieces: "One moment.|", text: "Found it.", rest: "Found it."},
-		"all at once":         {replies: []func(llm.Request) (llm.Reply, error){says("At ten.")}, silent: true, text: "At ten.", rest: "At ten."},
+		"an answer": {
+			replies: []func(llm.Request) (llm.Reply, error){says("At ten. ")}, pieces: "At ten. ",
+			text: "At ten.",
+		},
+		"with tools": {
+			replies: []func(llm.Request) (llm.Reply, error){browse, says("At ten.")},
+			pieces:  "One moment.|At ten.", text: "At ten.",
+		},
+		"nothing after tools": {
+			replies: []func(llm.Request) (llm.Reply, error){browse, says("")}, pieces: "One moment.|",
+			text: "Found it.", rest: "Found it.",
+		},
+		"all at once": {
+			replies: []func(llm.Request) (llm.Reply, error){says("At ten.")}, silent: true,
+			text: "At ten.", rest: "At ten.",
+		},
 		"too long": {
 			replies: []func(llm.Request) (llm.Reply, error){ended("At ten. And", llm.StopLength)}, pieces: "At ten. And",
-			text: "At ten. And\n\n(The answer grew too long and ends here.)", rest: "\n\n(The answer grew too long and ends here.)", cut: true,
+			text: "At ten. And\n\n(The answer grew too long and ends here.)", rest: "\n\n(The answer grew too long and " +
+				"ends here.)", cut: true,
 		},
 		"withheld": {
 			replies: []func(llm.Request) (llm.Reply, error){ended("At", llm.StopFilter)}, pieces: "At",
-			text: "At\n\n(The rest was withheld by the provider of the model.)", rest: "\n\n(The rest was withheld by the provider of the model.)", cut: true,
+			text: "At\n\n(The rest was withheld by the provider of the model.)", rest: "\n\n(The rest was withheld by the " +
+				"provider of the model.)", cut: true,
 		},
 		"refused in its midst": {
 			replies: []func(llm.Request) (llm.Reply, error){ended("First you", llm.StopRefused)}, pieces: "First you",
 			text: "First you\n\n(The model declined to go on.)", rest: "\n\n(The model declined to go on.)", cut: true,
 		},
-		"refused": {replies: []func(llm.Request) (llm.Reply, error){ended("I would rather not.", llm.StopRefused)}, pieces: "I would rather not.", text: "I would rather not."},
+		"refused": {
+			replies: []func(llm.Request) (llm.Reply, error){ended("I would rather not.", llm.StopRefused)},
+			pieces:  "I would rather not.", text: "I would rather not.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &streaming{scripted: scripted{caps: seeing, replies: tc.replies}, silent: tc.silent}
@@ -91,7 +108,8 @@ func TestTheModelsTextIsStreamed(t *testing.T) {
 				},
 			}, nil)
 			check.Must(t, err)
-			if diff := cmp.Diff([]string{tc.pieces, tc.text, tc.rest}, []string{pieces.String(), a.Text, a.Remainder}); diff != "" || a.Truncated != tc.cut {
+			if diff := cmp.Diff([]string{tc.pieces, tc.text, tc.rest},
+				[]string{pieces.String(), a.Text, a.Remainder}); diff != "" || a.Truncated != tc.cut {
 				t.Errorf("pieces, text and rest, cut = %v (-want +got):\n%s", a.Truncated, diff)
 			}
 		})
@@ -101,20 +119,27 @@ func TestTheModelsTextIsStreamed(t *testing.T) {
 func TestTextIsNotStreamedInAChat(t *testing.T) {
 	m := &streaming{scripted: scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("At ten.")}}}
 	b := newBrain(m, answering(sessions.TaskRecord{}))
-	if _, err := b.Reply(t.Context(), assistant.Turn{Origin: ada, Lines: []assistant.ChatLine{{Text: "when"}}}, nil); err != nil || m.asked {
+	if _, err := b.Reply(t.Context(), assistant.Turn{Origin: ada, Lines: []assistant.ChatLine{{Text: "when"}}},
+		nil); err != nil || m.asked {
 		t.Errorf("%v; told = %v", err, m.asked)
 	}
 }
 
 func TestTextAfterAStopIsNotStreamed(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
-	m := &streaming{scripted: scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("At ten. And at noon.")}}}
+	m := &streaming{scripted: scripted{
+		caps:    seeing,
+		replies: []func(llm.Request) (llm.Reply, error){says("At ten. And at noon.")},
+	}}
 	b := newBrain(m, answering(sessions.TaskRecord{}))
 	n := 0
-	_, err := b.Reply(ctx, assistant.Turn{Origin: ada, Lines: []assistant.ChatLine{{Text: "when"}}, OnText: func(assistant.TextChunk) {
-		n++
-		stop(context.Canceled)
-	}}, nil)
+	_, err := b.Reply(ctx, assistant.Turn{
+		Origin: ada, Lines: []assistant.ChatLine{{Text: "when"}},
+		OnText: func(assistant.TextChunk) {
+			n++
+			stop(context.Canceled)
+		},
+	}, nil)
 	if err == nil || n != 1 {
 		t.Errorf("%d pieces, %v", n, err)
 	}

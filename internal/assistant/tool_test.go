@@ -32,7 +32,10 @@ func calls(names ...string) func(llm.Request) (llm.Reply, error) {
 }
 
 // withTool adds a tool to an assistant.
-func withTool(b *assistant.Assistant, name string, call func(ctx context.Context, o sessions.Origin, in json.RawMessage) (string, []llm.Image, error)) *assistant.Assistant {
+func withTool(b *assistant.Assistant, name string,
+	call func(ctx context.Context, o sessions.Origin,
+		in json.RawMessage) (string, []llm.Image, error),
+) *assistant.Assistant {
 	hostOf(b).tools = func() []sessions.Tool {
 		return []sessions.Tool{{Tool: llm.Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}, Call: call}}
 	}
@@ -41,13 +44,15 @@ func withTool(b *assistant.Assistant, name string, call func(ctx context.Context
 
 func TestFurtherToolsAnswerTheModelOnBehalfOfThePerson(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){calls("browser"), says("done")}}
-	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser", func(_ context.Context, o sessions.Origin, in json.RawMessage) (string, []llm.Image, error) {
-		return o.UserName + " " + string(in), []llm.Image{{MediaType: "image/png", Data: []byte("x")}}, nil
-	})
+	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser",
+		func(_ context.Context, o sessions.Origin, in json.RawMessage) (string, []llm.Image, error) {
+			return o.UserName + " " + string(in), []llm.Image{{MediaType: "image/png", Data: []byte("x")}}, nil
+		})
 	if got := reply(t, b, turn("look")).Text; got != "done" {
 		t.Errorf("answer = %q", got)
 	}
-	if got := result(t, m.asked[1], "a"); !strings.HasPrefix(got.Text, `ada {"n":1}`) || !strings.Contains(got.Text, "picture 1; not posted") || len(got.Images) != 1 || got.IsError {
+	if got := result(t, m.asked[1], "a"); !strings.HasPrefix(got.Text, `ada {"n":1}`) ||
+		!strings.Contains(got.Text, "picture 1; not posted") || len(got.Images) != 1 || got.IsError {
 		t.Errorf("result = %+v", got)
 	}
 	if n := len(m.asked[0].Tools); n != 3 {
@@ -62,10 +67,11 @@ func TestFurtherToolsGoOnBeyondTheRoundsOfBrowses(t *testing.T) {
 	}
 	m.replies = append(m.replies, says("at last"))
 	n := 0
-	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser", func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
-		n++
-		return "ok", nil, nil
-	})
+	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser",
+		func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
+			n++
+			return "ok", nil, nil
+		})
 	if got := reply(t, b, turn("look")).Text; got != "at last" || n != 20 {
 		t.Errorf("answer = %q after %d calls, want 20", got, n)
 	}
@@ -73,9 +79,10 @@ func TestFurtherToolsGoOnBeyondTheRoundsOfBrowses(t *testing.T) {
 
 func TestFailedAndUnknownToolCallsAreReportedToTheModel(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){calls("browser", "shell"), says("sorry")}}
-	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser", func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
-		return "", nil, errors.New("tab not found")
-	})
+	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser",
+		func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
+			return "", nil, errors.New("tab not found")
+		})
 	reply(t, b, turn("look"))
 	if got := result(t, m.asked[1], "a"); got.Text != "tab not found" || !got.IsError {
 		t.Errorf("failed call: %+v", got)
@@ -90,7 +97,8 @@ func asksPerson(text string, inputs ...string) func(llm.Request) (llm.Reply, err
 	return func(llm.Request) (llm.Reply, error) {
 		msg := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: text}}}
 		for i, in := range inputs {
-			msg.Parts = append(msg.Parts, llm.Part{Call: &llm.ToolCall{ID: string(rune('a' + i)), Name: "ask_person", Input: json.RawMessage(in)}})
+			msg.Parts = append(msg.Parts,
+				llm.Part{Call: &llm.ToolCall{ID: string(rune('a' + i)), Name: "ask_person", Input: json.RawMessage(in)}})
 		}
 		return llm.Reply{Message: msg, Stop: llm.StopTools}, nil
 	}
@@ -104,23 +112,36 @@ func TestTheModelCanAskThePersonWhereThatIsShown(t *testing.T) {
 		want  assistant.Answer
 	}{
 		"a choice": {
-			asksPerson("There are two.", `{"question":"Which one?","choices":["the  large one","", "the small one","the small one"]}`),
-			assistant.Answer{Text: "There are two.\n\nWhich one?", Asks: true, Choices: []string{"the large one", "the small one"}},
+			asksPerson("There are two.",
+				`{"question":"Which one?","choices":["the  large one","", "the small one","the small one"]}`),
+			assistant.Answer{
+				Text: "There are two.\n\nWhich one?", Asks: true,
+				Choices: []string{"the large one", "the small one"},
+			},
 		},
-		"an open question": {asksPerson("", `{"question":"For which room?"}`), assistant.Answer{Text: "For which room?", Asks: true}},
+		"an open question": {
+			asksPerson("", `{"question":"For which room?"}`),
+			assistant.Answer{Text: "For which room?", Asks: true},
+		},
 		"what was said already": {
-			asksPerson("For which room?", `{"question":"For which room?"}`), assistant.Answer{Text: "For which room?", Asks: true},
+			asksPerson("For which room?", `{"question":"For which room?"}`),
+			assistant.Answer{Text: "For which room?", Asks: true},
 		},
-		"twice": {asksPerson("", `{"question":"Which?"}`, `{"question":"Why?"}`), assistant.Answer{Text: "Which?", Asks: true}},
+		"twice": {
+			asksPerson("", `{"question":"Which?"}`, `{"question":"Why?"}`),
+			assistant.Answer{Text: "Which?", Asks: true},
+		},
 	} {
 		m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){c.reply}}
 		got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), asking)
-		if got.Text != c.want.Text || got.Asks != c.want.Asks || !cmp.Equal(got.Choices, c.want.Choices) || len(m.asked) != 1 {
+		if got.Text != c.want.Text || got.Asks != c.want.Asks || !cmp.Equal(got.Choices, c.want.Choices) ||
+			len(m.asked) != 1 {
 			t.Errorf("%s: got %+v after %d requests, want %+v", name, got, len(m.asked), c.want)
 		}
 	}
 	for _, in := range []string{
-		`{}`, `{"question":" "}`, `{"question":7}`, `{"question":"Which?","choices":"a"}`, `{"question":"` + strings.Repeat("x", 1001) + `"}`,
+		`{}`, `{"question":" "}`, `{"question":7}`, `{"question":"Which?","choices":"a"}`, `{"question":"` +
+			strings.Repeat("x", 1001) + `"}`,
 		`{"question":"Which?","choices":["` + strings.Repeat("x", 101) + `"]}`,
 	} {
 		m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){asksPerson("", in), says("well")}}
@@ -130,12 +151,20 @@ func TestTheModelCanAskThePersonWhereThatIsShown(t *testing.T) {
 		}
 	}
 	asking.OnText = func(assistant.TextChunk) {}
-	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){asksPerson("There are two.", `{"question":"Which?"}`)}}
-	if got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), asking); got.Text != "Which?" || got.Remainder != "Which?" {
+	m := &scripted{
+		caps:    seeing,
+		replies: []func(llm.Request) (llm.Reply, error){asksPerson("There are two.", `{"question":"Which?"}`)},
+	}
+	if got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), asking); got.Text != "Which?" ||
+		got.Remainder != "Which?" {
 		t.Errorf("what was said while the model wrote is said again: %+v", got)
 	}
-	m = &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){asksPerson("", `{"question":"Which?"}`), says("well")}}
-	if got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), turn("a lamp")); got.Asks || len(m.asked[0].Tools) != 2 {
+	m = &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){
+		asksPerson("", `{"question":"Which?"}`),
+		says("well"),
+	}}
+	if got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), turn("a lamp")); got.Asks ||
+		len(m.asked[0].Tools) != 2 {
 		t.Errorf("asked where nobody can be: %+v", got)
 	}
 }
@@ -144,11 +173,12 @@ func TestAStopReachesATool(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	cause := &cancel.Cause{Reason: cancel.Stopped, By: "ada"}
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){calls("browser")}}
-	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser", func(ctx context.Context, _ sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
-		stop(cause)
-		<-ctx.Done()
-		return "", nil, context.Cause(ctx)
-	})
+	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser",
+		func(ctx context.Context, _ sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
+			stop(cause)
+			<-ctx.Done()
+			return "", nil, context.Cause(ctx)
+		})
 	if _, err := b.Reply(ctx, turn("look"), nil); !errors.Is(err, cause) {
 		t.Errorf("err = %v, want the stop", err)
 	}
@@ -160,10 +190,11 @@ func TestErrandsAreUsedWithoutFurtherRounds(t *testing.T) {
 		m.replies = append(m.replies, calls("join_voice_channel"))
 	}
 	n := 0
-	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "join_voice_channel", func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
-		n++
-		return "joined", nil, nil
-	})
+	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "join_voice_channel",
+		func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
+			n++
+			return "joined", nil, nil
+		})
 	hostOf(b).tools, hostOf(b).singleCall = nil, hostOf(b).tools
 	reply(t, b, turn("come in"))
 	if got := result(t, m.asked[1], "a"); got.Text != "joined" || got.IsError {
@@ -177,10 +208,13 @@ func TestErrandsAreUsedWithoutFurtherRounds(t *testing.T) {
 // showing returns the sharing tools of a call, which record their use.
 func showing(used *[]string, result string, err error) func() []sessions.Tool {
 	tool := func(name string) sessions.Tool {
-		return sessions.Tool{Tool: llm.Tool{Name: name}, Call: func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
-			*used = append(*used, name+" "+string(input))
-			return result, nil, err
-		}}
+		return sessions.Tool{
+			Tool: llm.Tool{Name: name},
+			Call: func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+				*used = append(*used, name+" "+string(input))
+				return result, nil, err
+			},
+		}
 	}
 	return func() []sessions.Tool {
 		return []sessions.Tool{tool("share_browser_session"), tool("stop_video_share")}
@@ -190,8 +224,10 @@ func showing(used *[]string, result string, err error) func() []sessions.Tool {
 func TestWithoutAModelAPageIsShownToACallByPlainWords(t *testing.T) {
 	const share, stop = `share_browser_session {"session_id":"old"}`, `stop_video_share {}`
 	for said, want := range map[string]string{
-		"share": share, "Show it!": share, "please share the page with us": share, "Show me the browser, please.": share, "can you show us": share,
-		"Show me that.": share, "share your screen": share, "stop sharing": stop, "Stop showing the page.": stop, "unshare": stop, "end the share": stop,
+		"share": share, "Show it!": share, "please share the page with us": share, "Show me the browser, please.": share,
+		"can you show us": share,
+		"Show me that.":   share, "share your screen": share, "stop sharing": stop, "Stop showing the page.": stop,
+		"unshare": stop, "end the share": stop,
 		"show me lamps": "", "share prices of Acme": "", "open example.com and show it": "", "show": share, "stop": "",
 	} {
 		ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "ok"})
@@ -220,7 +256,8 @@ func TestWithoutAModelUnshownAttachmentsAreMentioned(t *testing.T) {
 	}
 	var used []string
 	hostOf(b).singleCall = showing(&used, "", nil)
-	if a := reply(t, b, turn("show it")); a.Text != "There is no browser session of yours here to show yet. Ask for something first." {
+	if a := reply(t, b, turn("show it")); a.Text != "There is no browser session of yours here to show yet. Ask for "+
+		"something first." {
 		t.Errorf("without a session: %q", a.Text)
 	}
 	ts.last = &sessions.Session{ID: "old", State: sessions.SessionIdle, LastUsed: noon}
@@ -268,7 +305,8 @@ func (w *web) Add(_ context.Context, x watches.Watch) (watches.Watch, error) {
 func uses(name, input string) func(llm.Request) (llm.Reply, error) {
 	return func(llm.Request) (llm.Reply, error) {
 		call := &llm.ToolCall{ID: "a", Name: name, Input: json.RawMessage(input)}
-		return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: call}}}, Stop: llm.StopTools}, nil
+		return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: call}}}, Stop: llm.StopTools},
+			nil
 	}
 }
 
@@ -280,10 +318,13 @@ func TestTheModelChoosesThePicturesOfItsReply(t *testing.T) {
 		choose, told string
 		want         []llm.Image
 	}{
-		"some, in its order": {`{"pictures":[2,"1"],"captions":["","the shop"]}`, "shows 2, 1", []llm.Image{second, captioned}},
-		"none":               {`{"pictures":[]}`, "shows no pictures", nil},
-		"wrong ones":         {`{"pictures":["9","e4"]}`, "nothing was chosen", []llm.Image{first, second}},
-		"garbage":            {`{"pictures":"all"}`, "cannot be read", []llm.Image{first, second}},
+		"some, in its order": {
+			`{"pictures":[2,"1"],"captions":["","the shop"]}`, "shows 2, 1",
+			[]llm.Image{second, captioned},
+		},
+		"none":       {`{"pictures":[]}`, "shows no pictures", nil},
+		"wrong ones": {`{"pictures":["9","e4"]}`, "nothing was chosen", []llm.Image{first, second}},
+		"garbage":    {`{"pictures":"all"}`, "cannot be read", []llm.Image{first, second}},
 	} {
 		m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){
 			browses(`{"query":"x"}`), browses(`{"query":"y"}`), uses("show_pictures", tt.choose), says("here"),
@@ -291,7 +332,10 @@ func TestTheModelChoosesThePicturesOfItsReply(t *testing.T) {
 		ran := 0
 		ts := &tasks{run: func(context.Context, sessions.Task, func(sessions.Event)) (sessions.TaskRecord, error) {
 			ran++
-			return sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{{}, first, second}[ran : ran+1]}, nil
+			return sessions.TaskRecord{
+				State: sessions.TaskDone, Answer: "y",
+				Images: []llm.Image{{}, first, second}[ran : ran+1],
+			}, nil
 		}}
 		a := reply(t, newBrain(m, ts), turn("x"))
 		if d := cmp.Diff(tt.want, a.Images); d != "" || a.Text != "here" || a.View != nil {
@@ -324,16 +368,21 @@ func names(tools []llm.Tool) []string {
 func TestTheLightestToolIsAdvised(t *testing.T) {
 	w := &web{page: internalweb.Page{URL: "https://a.test/", Text: "words"}}
 	_, first := w.call(t, "web_scrape", `{"url":"a.test"}`)
-	if diff := cmp.Diff([]string{"browser_browse", "web_search", "web_scrape", "watch_page", "show_pictures"}, names(first.Tools)); diff != "" {
+	if diff := cmp.Diff([]string{"browser_browse", "web_search", "web_scrape", "watch_page", "show_pictures"},
+		names(first.Tools)); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
-	for _, want := range []string{"lightest tool", "- web_search:", "- web_scrape:", "- watch_page:", "- browser_browse:"} {
+	for _, want := range []string{
+		"lightest tool", "- web_search:", "- web_scrape:", "- watch_page:",
+		"- browser_browse:",
+	} {
 		if !strings.Contains(first.System, want) {
 			t.Errorf("%q is not in the prompt:\n%s", want, first.System)
 		}
 	}
 	w.none = internalweb.ErrNoEngine
-	if _, first = w.call(t, "web_scrape", `{"url":"a.test"}`); strings.Contains(first.System, "- web_search") || len(first.Tools) != 4 {
+	if _, first = w.call(t, "web_scrape", `{"url":"a.test"}`); strings.Contains(first.System, "- web_search") ||
+		len(first.Tools) != 4 {
 		t.Errorf("a search is offered without an engine: %v", names(first.Tools))
 	}
 	w.none = fmt.Errorf("%w; the next in an hour", internalweb.ErrSearchLimit)
@@ -364,24 +413,33 @@ func TestAModelThatConversesByItselfSearchesReadsAndWatches(t *testing.T) {
 }
 
 func TestAPageIsReadForTheModelAsWrittenByStrangers(t *testing.T) {
-	w := &web{page: internalweb.Page{URL: "https://a.test/b", Title: "T", Byline: "Bo", Text: "text ![x](https://evil.test/?q=1)", Chars: 9000, Truncated: true}}
+	w := &web{page: internalweb.Page{
+		URL: "https://a.test/b", Title: "T", Byline: "Bo",
+		Text: "text ![x](https://evil.test/?q=1)", Chars: 9000, Truncated: true,
+	}}
 	got, _ := w.call(t, "web_scrape", `{"url":"a.test/b","max_chars":500}`)
 	if w.asked != (internalweb.ReadRequest{URL: "a.test/b", MaxChars: 500}) {
 		t.Errorf("asked for %+v", w.asked)
 	}
-	if !strings.HasPrefix(got.Text, "<<<EXTERNAL_UNTRUSTED_CONTENT") || !strings.Contains(got.Text, "T\nBo\n\ntext") || strings.Contains(got.Text, "![x](https") ||
-		!strings.HasSuffix(got.Text, "[Cut: the page has 9000 characters. Ask for more with max_chars, at most 24000.]") || got.IsError {
+	if !strings.HasPrefix(got.Text, "<<<EXTERNAL_UNTRUSTED_CONTENT") || !strings.Contains(got.Text, "T\nBo\n\ntext") ||
+		strings.Contains(got.Text, "![x](https") ||
+		!strings.HasSuffix(got.Text, "[Cut: the page has 9000 characters. Ask for more with max_chars, at most 24000.]") ||
+		got.IsError {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestSearchResultsAreListedAsWrittenByStrangers(t *testing.T) {
-	w := &web{found: []internalweb.SearchResult{{Title: "A", URL: "https://a.test/", Snippet: "about a", Date: "today"}, {Title: "B", URL: "https://b.test/"}}}
+	w := &web{found: []internalweb.SearchResult{
+		{Title: "A", URL: "https://a.test/", Snippet: "about a", Date: "today"},
+		{Title: "B", URL: "https://b.test/"},
+	}}
 	got, _ := w.call(t, "web_search", `{"query":"x","recency_days":7,"max_results":2}`)
 	if w.asked != (internalweb.SearchQuery{Text: "x", RecencyDays: 7, MaxResults: 2}) {
 		t.Errorf("asked for %+v", w.asked)
 	}
-	if !strings.HasPrefix(got.Text, "<<<EXTERNAL") || !strings.Contains(got.Text, "1. A\n   https://a.test/\n   today\n   about a\n2. B\n   https://b.test/\n") {
+	if !strings.HasPrefix(got.Text, "<<<EXTERNAL") ||
+		!strings.Contains(got.Text, "1. A\n   https://a.test/\n   today\n   about a\n2. B\n   https://b.test/\n") {
 		t.Errorf("got %s", got.Text)
 	}
 	w.found = nil
@@ -397,7 +455,10 @@ func TestFailuresSuggestTheBrowserWhereItHelps(t *testing.T) {
 		want        string
 		browser     bool
 	}{
-		{"web_scrape", `{"url":"x"}`, fmt.Errorf("the page is empty without its scripts: %w", internalweb.ErrNeedsBrowser), "empty without its scripts", true},
+		{
+			"web_scrape", `{"url":"x"}`, fmt.Errorf("the page is empty without its scripts: %w", internalweb.ErrNeedsBrowser),
+			"empty without its scripts", true,
+		},
 		{"web_scrape", `{"url":"x"}`, fmt.Errorf("no address: %w", internalweb.ErrInvalidAddress), "no address", false},
 		{"web_search", `{"query":"x"}`, errors.New("Brave Search: too many (429)"), "(429)", true},
 		{"watch_page", `{"url":"x","what":"y"}`, watches.ErrTooMany, "too many watches", false},
@@ -415,12 +476,16 @@ func TestFailuresSuggestTheBrowserWhereItHelps(t *testing.T) {
 func TestAWatchBelongsToItsRequester(t *testing.T) {
 	until := time.Now().Add(48 * time.Hour)
 	w := &web{watch: watches.Watch{ID: "w1", Every: time.Hour, Until: until, Seen: watches.Seen{Value: "18 €", Met: true}}}
-	got, _ := w.call(t, "watch_page", `{"url":"shop.test","what":"cheaper","kind":"below","number":20,"currency":"EUR","near":"Price","every_minutes":30,"days":2}`)
+	got, _ := w.call(t, "watch_page",
+		`{"url":"shop.test","what":"cheaper","kind":"below","number":20,"currency":"EUR","near":"Price","every_minutes":30,"days":2}`)
 	asked := w.asked.(watches.Watch)
 	if asked.Origin.UserName != "ada" || asked.Every != 30*time.Minute || asked.Until.Sub(until).Abs() > time.Minute {
 		t.Errorf("asked for %+v", asked)
 	}
-	if want := (watches.Condition{Kind: watches.KindBelow, Number: 20, Currency: "EUR", Near: "Price"}); asked.Condition != want {
+	if want := (watches.Condition{
+		Kind: watches.KindBelow, Number: 20, Currency: "EUR",
+		Near: "Price",
+	}); asked.Condition != want {
 		t.Errorf("asked for %+v, want %+v", asked.Condition, want)
 	}
 	for _, want := range []string{"watch w1, every 1 hour until " + until.Format(time.DateOnly), "is so already", "18 €"} {

@@ -91,7 +91,9 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 
 // onlyChoosesPictures reports whether calls do nothing but select the images of the answer.
 func onlyChoosesPictures(calls []llm.ToolCall) bool {
-	return len(calls) > 0 && !slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.Name != agent.ToolShowPictures })
+	return len(calls) > 0 && !slices.ContainsFunc(calls, func(c llm.ToolCall) bool {
+		return c.Name != agent.ToolShowPictures
+	})
 }
 
 // modelTimeout bounds each model call.
@@ -160,7 +162,8 @@ func (r *replyRun) answer(got llm.Reply) Answer {
 	case got.Stop == llm.StopRefused || got.Stop == llm.StopFilter:
 		text = loc.T("The model declined to answer that.")
 	case len(r.shown) == 0 && len(got.Calls()) > 0:
-		text = loc.T("The model gave no answer, only calls that could not be followed. Please try again, or choose another model.")
+		text = loc.T("The model gave no answer, only calls that could not be followed. Please try again, or choose " +
+			"another model.")
 	case len(r.shown) == 0:
 		text = loc.T("The model had nothing to say. Please put it another way.")
 	}
@@ -191,7 +194,10 @@ func (r *replyRun) answerBudgetSpent(why string) Answer {
 // complete returns an answer with text and the results of the browses. The caller holds the lock, or nothing else is
 // running.
 func (r *replyRun) complete(text string) Answer {
-	a := Answer{Text: text, Remainder: text, Truncated: r.textSent, Images: r.shown, Sessions: r.openSessions, Files: r.files, Usage: r.usage}
+	a := Answer{
+		Text: text, Remainder: text, Truncated: r.textSent, Images: r.shown, Sessions: r.openSessions,
+		Files: r.files, Usage: r.usage,
+	}
 	a.Images = r.album.Chosen(a.Images)
 	if len(a.Images) == 0 && !r.album.Decided() {
 		a.View = r.view

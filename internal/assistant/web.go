@@ -45,8 +45,9 @@ const webToolFailed = 400 // characters of an error
 
 var (
 	searchTool = llm.Tool{
-		Name:        "web_search",
-		Description: "Search the web: titles, addresses and short extracts of pages. For finding pages and current facts. Read a page that matters with web_scrape.",
+		Name: "web_search",
+		Description: "Search the web: titles, addresses and short extracts of pages. For finding pages and current facts. " +
+			"Read a page that matters with web_scrape.",
 		Schema: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -59,8 +60,9 @@ var (
 		}`),
 	}
 	scrapeTool = llm.Tool{
-		Name:        "web_scrape",
-		Description: "Read the text of a page whose address you know, without a browser: quick, but without scripts, pictures and logins.",
+		Name: "web_scrape",
+		Description: "Read the text of a page whose address you know, without a browser: quick, but without scripts, " +
+			"pictures and logins.",
 		Schema: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -73,8 +75,9 @@ var (
 	}
 	watchTool = llm.Tool{
 		Name: "watch_page",
-		Description: "Watch a page for the person who wrote the last message, and tell them here when something happens: when it changes, when a number " +
-			"(a price) drops below or rises above a limit, when words appear or go. Use judged only where none of these fits. Only when they ask for it.",
+		Description: "Watch a page for the person who wrote the last message, and tell them here when something happens: " +
+			"when it changes, when a number (a price) drops below or rises above a limit, when words appear or go. Use judged " +
+			"only where none of these fits. Only when they ask for it.",
 		Schema: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -124,14 +127,16 @@ func (w WebTools) Advice(o sessions.Origin) string {
 		case scrapeTool.Name:
 			parts = append(parts, "- web_scrape: for the text of a page whose address is known.")
 		case watchTool.Name:
-			parts = append(parts, "- watch_page: when somebody wants to be told later that a page changes, a price drops, or words appear.")
+			parts = append(parts, "- watch_page: when somebody wants to be told later that a page changes, a price drops, or "+
+				"words appear.")
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	parts = append(parts, "- browser_browse: when somebody asks for the browser, when it matters how a page looks, for screenshots, and for pages that need "+
-		"scripts, clicks, typing or a login. You can show screenshots of pages with it, so never say that you cannot.")
+	parts = append(parts, "- browser_browse: when somebody asks for the browser, when it matters how a page looks, for "+
+		"screenshots, and for pages that need scripts, clicks, typing or a login. You can show screenshots of pages with "+
+		"it, so never say that you cannot.")
 	if err := w.searchUnavailable(o); err != "" {
 		parts = append(parts, "Searching the web is not possible now: "+err)
 	}
@@ -203,7 +208,8 @@ func (w WebTools) scrape(ctx context.Context, _ sessions.Origin, input json.RawM
 	fmt.Fprintf(&b, "\n%s", page.Text)
 	text := untrusted.Wrap(b.String())
 	if page.Truncated {
-		text += fmt.Sprintf("\n[Cut: the page has %d characters. Ask for more with max_chars, at most %d.]", page.Chars, web.MaxPageChars)
+		text += fmt.Sprintf("\n[Cut: the page has %d characters. Ask for more with max_chars, at most %d.]", page.Chars,
+			web.MaxPageChars)
 	}
 	return text, nil, nil
 }
@@ -229,7 +235,10 @@ func (w WebTools) watch(ctx context.Context, o sessions.Origin, input json.RawMe
 	} else if in.Kind == watches.KindBelow || in.Kind == watches.KindAbove {
 		return "", nil, errors.New("the number is missing that it should be compared with")
 	}
-	wanted := watches.Watch{Origin: o, URL: in.URL, What: in.What, Condition: c, Every: time.Duration(in.Every) * time.Minute}
+	wanted := watches.Watch{
+		Origin: o, URL: in.URL, What: in.What, Condition: c,
+		Every: time.Duration(in.Every) * time.Minute,
+	}
 	if in.Days != 0 {
 		wanted.Until = time.Now().Add(time.Duration(in.Days) * 24 * time.Hour)
 	}
@@ -243,13 +252,16 @@ func (w WebTools) watch(ctx context.Context, o sessions.Origin, input json.RawMe
 // watchStartedText tells the model what the watch will do and what it sees now, so that the person can check that the
 // right thing is watched.
 func watchStartedText(w watches.Watch) string {
-	text := fmt.Sprintf("Watching it: watch %s, every %s until %s. They are told here, and can end it with /clank watches.",
+	text := fmt.Sprintf("Watching it: watch %s, every %s until %s. They are told here, and can end it with /clank "+
+		"watches.",
 		w.ID, sessions.DurationText(w.Every), w.Until.Format(time.DateOnly))
 	if w.Seen.Met {
-		text += " What they wait for is so already: say that, and that they will be told when it is so again after it was not."
+		text += " What they wait for is so already: say that, and that they will be told when it is so again after it " +
+			"was not."
 	}
 	if w.Seen.Value != "" {
-		text += "\nTell them the number that is there now, so that they see whether it is the right one:\n" + untrusted.Wrap(w.Seen.Value+"\n"+w.Seen.Title)
+		text += "\nTell them the number that is there now, so that they see whether it is the right one:\n" +
+			untrusted.Wrap(w.Seen.Value+"\n"+w.Seen.Title)
 	}
 	return text
 }

@@ -51,12 +51,18 @@ type Amount struct {
 
 // Add returns the sum of a and b.
 func (a Amount) Add(b Amount) Amount {
-	return Amount{a.Calls + b.Calls, a.Steps + b.Steps, a.Tokens + b.Tokens, a.Money + b.Money, a.Time + b.Time, a.Talk + b.Talk}
+	return Amount{
+		a.Calls + b.Calls, a.Steps + b.Steps, a.Tokens + b.Tokens, a.Money + b.Money, a.Time + b.Time,
+		a.Talk + b.Talk,
+	}
 }
 
 // Sub returns a without b.
 func (a Amount) Sub(b Amount) Amount {
-	return Amount{a.Calls - b.Calls, a.Steps - b.Steps, a.Tokens - b.Tokens, a.Money - b.Money, a.Time - b.Time, a.Talk - b.Talk}
+	return Amount{
+		a.Calls - b.Calls, a.Steps - b.Steps, a.Tokens - b.Tokens, a.Money - b.Money, a.Time - b.Time,
+		a.Talk - b.Talk,
+	}
 }
 
 // dimension is one field of an [Amount].
@@ -89,7 +95,10 @@ var dimensions = []dimension{
 		spent: "%d tokens", against: "%d of %d tokens", of: func(a Amount) int64 { return a.Tokens }, format: formatCount,
 		estimated: true,
 	},
-	{spent: "%s minutes", against: "%s of %s minutes", of: func(a Amount) int64 { return int64(a.Time) }, format: formatMinutes},
+	{
+		spent: "%s minutes", against: "%s of %s minutes", of: func(a Amount) int64 { return int64(a.Time) },
+		format: formatMinutes,
+	},
 	{
 		spent: "%s minutes of talk", against: "%s of %s minutes of talk", of: func(a Amount) int64 { return int64(a.Talk) },
 		format: formatMinutes, apart: true,

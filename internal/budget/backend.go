@@ -25,7 +25,10 @@ type limitedBackend struct {
 
 func (b *limitedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
-		w := &taskRun{enforcer: b.enforcer, account: agent.AccountOf(s, t), model: t.Model, last: sessions.Step{URL: s.URL, Title: s.Title}}
+		w := &taskRun{
+			enforcer: b.enforcer, account: agent.AccountOf(s, t), model: t.Model,
+			last: sessions.Step{URL: s.URL, Title: s.Title},
+		}
 		w.model = cmp.Or(w.model, t.Runtime)
 		err := w.run(ctx, b.Backend, s, t, yield)
 		if errors.Is(err, errConsumerStopped) || err == nil {
@@ -53,7 +56,9 @@ type taskRun struct {
 }
 
 // run passes on the steps of b. It returns the reason why there are no more; nil after an answer.
-func (w *taskRun) run(ctx context.Context, b sessions.Backend, s sessions.Session, t sessions.Task, yield func(sessions.Step, error) bool) error {
+func (w *taskRun) run(ctx context.Context, b sessions.Backend, s sessions.Session, t sessions.Task,
+	yield func(sessions.Step, error) bool,
+) error {
 	ctx, end := context.WithCancelCause(llm.WithAccount(ctx, w.account))
 	defer end(context.Canceled)
 	stop, err := w.startClock(ctx, end)

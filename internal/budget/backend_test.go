@@ -29,7 +29,10 @@ func TestBudgetBackendPassesTheBackendSuite(t *testing.T) {
 			return []sessionstest.ScriptStep{sessionstest.Act("a"), sessionstest.Act("b"), sessionstest.Answer("done")}
 		}}
 		b := newBench(t, nil)
-		return sessionstest.BackendCase{Backend: b.keeper.Backend(inner), Runtime: "test", Acts: inner.Acts, Prompt: "quick", Slow: "slow"}
+		return sessionstest.BackendCase{
+			Backend: b.keeper.Backend(inner), Runtime: "test", Acts: inner.Acts, Prompt: "quick",
+			Slow: "slow",
+		}
 	})
 }
 
@@ -48,10 +51,16 @@ func script(err error, steps ...sessions.Step) *sessionstest.Backend {
 }
 
 func act(label, text string) sessions.Step {
-	return sessions.Step{Kind: sessions.StepAct, Label: label, Text: text, URL: "https://shop.test/" + label, Title: "Lumen"}
+	return sessions.Step{
+		Kind: sessions.StepAct, Label: label, Text: text, URL: "https://shop.test/" + label,
+		Title: "Lumen",
+	}
 }
 
-var task = sessions.Task{ID: "t1", SessionID: "s1", Prompt: "find a lamp", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", User: "42"}}
+var task = sessions.Task{
+	ID: "t1", SessionID: "s1", Prompt: "find a lamp",
+	Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", User: "42"},
+}
 
 // work works the task and returns its last step and error.
 func (b *bench) work(ctx context.Context, inner sessions.Backend) (steps []sessions.Step, err error) {
@@ -80,10 +89,12 @@ func more(level budget.Level) string {
 func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelTask: {Steps: 2}})
 	think := sessions.Step{Kind: sessions.StepThink, Label: "think", Text: "Anna is a lamp."}
-	inner := script(nil, think, act("1", ""), act("2", "39 €"), act("3", ""), sessions.Step{Kind: sessions.StepAnswer, Text: "done"})
+	inner := script(nil, think, act("1", ""), act("2", "39 €"), act("3", ""),
+		sessions.Step{Kind: sessions.StepAnswer, Text: "done"})
 	steps, err := b.work(t.Context(), inner)
 	answer := last(t, steps, err)
-	if answer.Kind != sessions.StepAnswer || answer.Limit != "budget spent: 2 of 2 steps for this task; "+more(budget.LevelTask)+"; a new task has a budget of its own" || answer.N != 4 {
+	if answer.Kind != sessions.StepAnswer || answer.Limit != "budget spent: 2 of 2 steps for this task; "+
+		more(budget.LevelTask)+"; a new task has a budget of its own" || answer.N != 4 {
 		t.Errorf("got %+v, want an answer that names the limit", answer)
 	}
 	check.Contains(t, answer.Text, "Anna is a lamp.", "Lumen, https://shop.test/2", "39 €")
@@ -164,7 +175,8 @@ func TestATaskEndsWhenItsMinutesAreSpent(t *testing.T) {
 		begun := time.Now()
 		steps, err := b.work(t.Context(), inner)
 		answer := last(t, steps, err)
-		if answer.Limit != "budget spent: 0.9 of 0.9 minutes for this person today; "+more(budget.LevelUser)+"; it begins anew at midnight in UTC" || !strings.Contains(answer.Text, "39 €") {
+		if answer.Limit != "budget spent: 0.9 of 0.9 minutes for this person today; "+more(budget.LevelUser)+
+			"; it begins anew at midnight in UTC" || !strings.Contains(answer.Text, "39 €") {
 			t.Errorf("got %+v", answer)
 		}
 		if took := time.Since(begun); took != 50*time.Second {
@@ -220,7 +232,8 @@ func TestAStopIsNotMistakenForAnExhaustedBudget(t *testing.T) {
 func TestAConsumerThatStopsReleasesTheReservedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
-		for range b.keeper.Backend(script(nil, act("1", ""), act("2", ""))).Run(t.Context(), sessions.Session{ID: "s1"}, task) {
+		for range b.keeper.Backend(script(nil, act("1", ""), act("2", ""))).Run(t.Context(), sessions.Session{ID: "s1"},
+			task) {
 			<-time.After(3 * time.Second) // of the bubble's clock
 			break
 		}
@@ -240,7 +253,8 @@ func TestThePartialAnswerIsTheLastTextAndReading(t *testing.T) {
 	failed.Failed = true
 	silent := act("here", "")
 	notice := sessions.Step{Kind: sessions.StepNotice, Label: "notice", Text: "a notice"}
-	steps, err := b.work(t.Context(), script(spent, think("old thought"), think("Anna is a lamp."), think(""), act("1", "29 €"), act("2", "39 €"), silent, failed, notice))
+	steps, err := b.work(t.Context(), script(spent, think("old thought"), think("Anna is a lamp."), think(""),
+		act("1", "29 €"), act("2", "39 €"), silent, failed, notice))
 	answer := last(t, steps, err)
 	check.Contains(t, answer.Text, "Anna is a lamp.", "39 €")
 	for _, no := range []string{"old thought", "29 €", "an error page", "a notice"} {
@@ -278,7 +292,10 @@ func turn(in, out int) func() (computeruse.Turn, error) {
 // talk starts a conversation within the budget of b.
 func (b *bench) talk(t *testing.T, m *mind) computeruse.Conversation {
 	t.Helper()
-	talk, err := b.keeper.ComputerUseModel(m).Begin(computeruse.ConversationOptions{System: strings.Repeat("s", 1000), MaxTokens: 100})
+	talk, err := b.keeper.ComputerUseModel(m).Begin(computeruse.ConversationOptions{
+		System:    strings.Repeat("s", 1000),
+		MaxTokens: 100,
+	})
 	check.Must(t, err)
 	return talk
 }
@@ -295,7 +312,8 @@ func TestAComputerUseCallIsEstimatedWithTheWholeConversation(t *testing.T) {
 		t.Errorf("got an estimate of %d tokens, want those of the brief, the words and the answer", first)
 	}
 	m.answer = turn(5000, 50)
-	got, err := talk.Next(t.Context(), computeruse.Input{Shot: &computeruse.Screenshot{Image: llm.Image{Data: []byte("no picture")}}})
+	got, err := talk.Next(t.Context(),
+		computeruse.Input{Shot: &computeruse.Screenshot{Image: llm.Image{Data: []byte("no picture")}}})
 	if err != nil || got.Text != "ok" || got.Usage.USD != 0.00505 {
 		t.Fatalf("got %+v, %v; want the answer with its price", got, err)
 	}
@@ -329,7 +347,8 @@ func TestTheInputOfARefusedCallIsSentWithTheNext(t *testing.T) {
 	if len(got.Outcomes) != 1 || len(got.Says) != 1 || got.Shot != shot {
 		t.Errorf("got %+v, want the outcome, the words and the picture", got)
 	}
-	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"and on"}}); err != nil || len(m.told[2].Outcomes) != 0 {
+	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"and on"}}); err != nil ||
+		len(m.told[2].Outcomes) != 0 {
 		t.Errorf("%v, got %+v: the outcome is told twice", err, m.told[2])
 	}
 }
@@ -337,7 +356,8 @@ func TestTheInputOfARefusedCallIsSentWithTheNext(t *testing.T) {
 func TestAMindThatCannotBeginSaysSo(t *testing.T) {
 	b := newBench(t, nil)
 	broken := errors.New("bad memory")
-	check.Fails(t, check.Err(b.keeper.ComputerUseModel(&mind{broken: broken}).Begin(computeruse.ConversationOptions{})), broken)
+	check.Fails(t, check.Err(b.keeper.ComputerUseModel(&mind{broken: broken}).Begin(computeruse.ConversationOptions{})),
+		broken)
 }
 
 func TestAnAnswerIsLimitedByTheRemainingBudget(t *testing.T) {
@@ -355,7 +375,8 @@ func TestAnAnswerIsLimitedByTheRemainingBudget(t *testing.T) {
 			t.Errorf("answer %d was bounded by %d tokens", i, in.MaxTokens)
 		}
 	}
-	if got := b.sum(t, budget.Key{Level: budget.LevelTask, ID: "t"}).Amount.Money; len(m.told) < 3 || got > budget.Dollars(0.002) {
+	if got := b.sum(t, budget.Key{Level: budget.LevelTask, ID: "t"}).Amount.Money; len(m.told) < 3 ||
+		got > budget.Dollars(0.002) {
 		t.Errorf("%s was spent in %d calls", got, len(m.told))
 	}
 }

@@ -68,7 +68,9 @@ func clampUsage(u llm.Usage) llm.Usage {
 // actualAmount returns the amount to record for a finished call: u is its usage with its cost, most the estimate,
 // unpriced whether the price is unknown. Unreported usage counts as estimated. The usage reported by a failed call
 // may be incomplete, so it is at least the estimate.
-func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amount, unpriced bool) (real Amount, state EntryState, unknown bool) {
+func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amount,
+	unpriced bool,
+) (real Amount, state EntryState, unknown bool) {
 	reported := Amount{Calls: 1, Tokens: tokenCount(u), Money: Dollars(min(u.USD, maxUSD))}
 	nothing := reported.Tokens == 0 && reported.Money == 0
 	switch {
@@ -108,7 +110,9 @@ func isUnsent(err error) bool {
 
 // call makes one model call within the budget. ask makes the request with the given context and maximum answer
 // length, and returns its usage. If the budget only suffices for a shorter answer, the maximum length is reduced.
-func (k *Enforcer) call(ctx context.Context, c modelCall, ask func(ctx context.Context, maxTokens int) (llm.Usage, error)) (llm.Usage, error) {
+func (k *Enforcer) call(ctx context.Context, c modelCall,
+	ask func(ctx context.Context, maxTokens int) (llm.Usage, error),
+) (llm.Usage, error) {
 	rules := k.Rules()
 	u, asked := llm.Usage{}, false
 	try := func() error {

@@ -45,7 +45,9 @@ type Enforcer struct {
 const settleTime = 10 * time.Second
 
 // reserve reserves e's amount in the ledger, or returns an error that names the exhausted budget.
-func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, most Amount, unpriced bool) (int64, error) {
+func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, most Amount,
+	unpriced bool,
+) (int64, error) {
 	rules, now := k.rulesFor(a), k.now()
 	day := dayOf(now, rules.Zone)
 	k.forgetOld(ctx, rules, now, day)
@@ -179,8 +181,8 @@ func checkPrice(rules Rules, model string, sums []Sum, unpriced bool) error {
 	}
 	return &llm.Error{
 		Kind: llm.ErrRejected, Model: model, Message: "its price is not known, and a budget in USD holds",
-		Hint: fmt.Sprintf("write its price in USD per million tokens (input, cached input, output) as a line of the setting %s, such as %q; "+
-			"or set a limit in tokens, under which it may run", PricesKey, priceExample(model)),
+		Hint: fmt.Sprintf("write its price in USD per million tokens (input, cached input, output) as a line of the "+
+			"setting %s, such as %q; or set a limit in tokens, under which it may run", PricesKey, priceExample(model)),
 	}
 }
 

@@ -61,7 +61,8 @@ func partTokens(p llm.Part) int64 {
 	case p.Image != nil:
 		return imageTokens(p.Image.Data)
 	case p.Call != nil:
-		return textTokens(p.Call.ID) + textTokens(p.Call.Name) + textTokens(string(p.Call.Input)) + textTokens(p.Call.Malformed)
+		return textTokens(p.Call.ID) + textTokens(p.Call.Name) + textTokens(string(p.Call.Input)) +
+			textTokens(p.Call.Malformed)
 	case p.Result != nil:
 		return resultTokens(*p.Result)
 	case p.Opaque != nil:
@@ -81,12 +82,15 @@ func resultTokens(r llm.ToolResult) int64 {
 
 // requestTokens returns the estimated tokens of a request.
 func requestTokens(req llm.Request) int64 {
-	return tokensPerPart + textTokens(req.System) + textTokens(req.EndUser) + toolTokens(req.Tools) + messageTokens(req.Messages)
+	return tokensPerPart + textTokens(req.System) + textTokens(req.EndUser) + toolTokens(req.Tools) +
+		messageTokens(req.Messages)
 }
 
 // maxAmount returns the maximum usage of a call: the input tokens, limited by the context size, and the longest
 // answer. unpriced means that its cost is unknown.
-func (k *Enforcer) maxAmount(rules Rules, model string, input int64, maxTokens, contextSize int) (a Amount, unpriced bool) {
+func (k *Enforcer) maxAmount(rules Rules, model string, input int64, maxTokens,
+	contextSize int,
+) (a Amount, unpriced bool) {
 	if k.isFree(model) {
 		return Amount{Calls: 1}, false
 	}

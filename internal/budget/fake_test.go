@@ -28,7 +28,10 @@ func newBench(t *testing.T, limits budget.Limits) *bench {
 	t.Helper()
 	b := &bench{
 		ledger: sqlitetest.OpenLedger(t), now: noon, model: &model{name: "test:dollar"},
-		rules: budget.Rules{Limits: limits, Zone: time.UTC, Prices: map[string]llm.Price{"test:dollar": {Input: 1, Cached: 1, Output: 1}}},
+		rules: budget.Rules{
+			Limits: limits, Zone: time.UTC,
+			Prices: map[string]llm.Price{"test:dollar": {Input: 1, Cached: 1, Output: 1}},
+		},
 	}
 	b.keeper = &budget.Enforcer{
 		Ledger: b.ledger, Rules: func() budget.Rules { return b.rules }, Now: func() time.Time { return b.now },

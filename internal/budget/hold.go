@@ -32,7 +32,9 @@ func (k *Enforcer) estimatedAmount(rules Rules, e Estimate) (most Amount, unpric
 // Spend reserves e, calls do, and charges the usage and the duration of audio that do returns. If the budget is
 // exhausted it does not call do, and the error is an [*llm.Error] of the kind [llm.ErrBudgetSpent]; otherwise the
 // error is do's. Like the methods below, it charges the [llm.Account] of ctx.
-func (k *Enforcer) Spend(ctx context.Context, e Estimate, do func(context.Context) (llm.Usage, time.Duration, error)) error {
+func (k *Enforcer) Spend(ctx context.Context, e Estimate,
+	do func(context.Context) (llm.Usage, time.Duration, error),
+) error {
 	rules := k.Rules()
 	most, unpriced := k.estimatedAmount(rules, e)
 	return k.spendUpTo(ctx, e.Model, most, unpriced, func(ctx context.Context) (llm.Usage, time.Duration, error) {
@@ -84,7 +86,8 @@ func (h *Hold) Settle(ctx context.Context, u llm.Usage, lasted time.Duration) {
 	k := h.enforcer
 	rules := k.Rules()
 	most, unpriced := k.estimatedAmount(rules, h.estimate)
-	real, state, unknown := k.actualAmount(h.estimate.Model, k.chargedUsage(rules, h.estimate.Model, u), nil, most, unpriced)
+	real, state, unknown := k.actualAmount(h.estimate.Model, k.chargedUsage(rules, h.estimate.Model, u), nil, most,
+		unpriced)
 	real.Time, real.Talk = lasted, lasted
 	if llm.AccountOf(ctx) != h.account && k.record(ctx, h.estimate.Model, real, state, unknown) {
 		h.Release(ctx)
@@ -118,7 +121,10 @@ func (k *Enforcer) record(ctx context.Context, model string, real Amount, state 
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer done()
 	now := k.now()
-	e := Entry{At: now, Day: dayOf(now, k.Rules().Zone), Account: llm.AccountOf(ctx), Model: model, Amount: real, Unpriced: unpriced}
+	e := Entry{
+		At: now, Day: dayOf(now, k.Rules().Zone), Account: llm.AccountOf(ctx), Model: model, Amount: real,
+		Unpriced: unpriced,
+	}
 	id, err := k.Ledger.Reserve(ctx, e, func([]Sum) error { return nil })
 	if err != nil {
 		k.logger().Error("what was spent could not be written down", "model", model, "error", err)

@@ -140,7 +140,11 @@ type Key struct {
 // keysOf returns the keys to which spending of a on day is added, one for each level.
 func keysOf(a llm.Account, day string) []Key {
 	return []Key{
-		{LevelTask, a.Task, ""}, {LevelSession, a.Session, ""}, {LevelUser, a.User, day}, {LevelGuild, a.Guild, day}, {LevelDay, "", day},
+		{LevelTask, a.Task, ""},
+		{LevelSession, a.Session, ""},
+		{LevelUser, a.User, day},
+		{LevelGuild, a.Guild, day},
+		{LevelDay, "", day},
 	}
 }
 

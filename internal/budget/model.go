@@ -27,9 +27,14 @@ type limitedModel struct {
 	read      int64 // actual tokens of it
 }
 
-func (m *limitedModel) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (reply llm.Reply, err error) {
+func (m *limitedModel) Generate(ctx context.Context, req llm.Request,
+	onDelta func(llm.Delta),
+) (reply llm.Reply, err error) {
 	estimated := requestTokens(req)
-	c := modelCall{model: m.Name(), input: m.correct(estimated), maxTokens: req.MaxTokens, contextSize: m.Caps().ContextSize}
+	c := modelCall{
+		model: m.Name(), input: m.correct(estimated), maxTokens: req.MaxTokens,
+		contextSize: m.Caps().ContextSize,
+	}
 	reply.Usage, err = m.enforcer.call(ctx, c, func(ctx context.Context, maxTokens int) (llm.Usage, error) {
 		req.MaxTokens = maxTokens
 		reply, err = m.Model.Generate(ctx, req, onDelta)
@@ -78,7 +83,8 @@ func (m *screenModel) Begin(b computeruse.ConversationOptions) (computeruse.Conv
 		Conversation: t, enforcer: m.enforcer,
 		call: modelCall{
 			model: m.Name(), maxTokens: b.MaxTokens, contextSize: caps.ContextSize,
-			input: tokensPerPart + textTokens(b.System) + toolTokens(b.Tools) + textTokens(string(b.Memory)) + textTokens(b.EndUser),
+			input: tokensPerPart + textTokens(b.System) + toolTokens(b.Tools) + textTokens(string(b.Memory)) +
+				textTokens(b.EndUser),
 		},
 	}, nil
 }

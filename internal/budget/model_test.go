@@ -26,7 +26,10 @@ func spent(t *testing.T, err error) *llm.Error {
 
 func TestACallIsCountedOnceAtEveryLevel(t *testing.T) {
 	b := newBench(t, nil)
-	reply, err := b.ask(t.Context(), llm.Account{Task: "t", Session: "s", Guild: "g", User: "discord:1", Purpose: "browse"})
+	reply, err := b.ask(t.Context(), llm.Account{
+		Task: "t", Session: "s", Guild: "g", User: "discord:1",
+		Purpose: "browse",
+	})
 	check.Must(t, err)
 	if reply.Usage.Calls != 1 || reply.Usage.USD != 0.0003 || reply.Usage.Unpriced {
 		t.Errorf("got usage %+v, want it priced by the settings", reply.Usage)
@@ -100,16 +103,31 @@ func TestAFailedCallIsChargedAtLeastItsEstimate(t *testing.T) {
 		most  bool // it counts as estimated
 		none  bool // it took nothing
 	}{
-		"refused by the vendor":     {err: refused(llm.ErrRateLimited), state: budget.StateSettled, none: true},
-		"never reached the vendor":  {err: &llm.Error{Kind: llm.ErrUnavailable, Err: &net.OpError{Op: "dial", Err: errors.New("refused")}}, state: budget.StateSettled, none: true},
-		"cut off":                   {err: &llm.Error{Kind: llm.ErrCutOff, Status: 200}, state: budget.StateEstimated, most: true},
-		"timed out":                 {err: refused(llm.ErrTimeout), state: budget.StateEstimated, most: true},
-		"refused, with a part told": {usage: llm.Usage{InputTokens: 1}, err: refused(llm.ErrRateLimited), state: budget.StateEstimated, most: true},
-		"refused, with a cost told": {usage: llm.Usage{USD: 0.5}, err: refused(llm.ErrRateLimited), state: budget.StateEstimated, most: true},
-		"cut off with a part told":  {usage: llm.Usage{InputTokens: 1}, err: refused(llm.ErrCutOff), state: budget.StateEstimated, most: true},
-		"an unknown failure":        {err: errors.New("boom"), state: budget.StateEstimated, most: true},
-		"answered without a count":  {state: budget.StateEstimated, most: true},
-		"more than was estimated":   {usage: told, state: budget.StateSettled},
+		"refused by the vendor": {err: refused(llm.ErrRateLimited), state: budget.StateSettled, none: true},
+		"never reached the vendor": {
+			err:   &llm.Error{Kind: llm.ErrUnavailable, Err: &net.OpError{Op: "dial", Err: errors.New("refused")}},
+			state: budget.StateSettled, none: true,
+		},
+		"cut off": {
+			err: &llm.Error{Kind: llm.ErrCutOff, Status: 200}, state: budget.StateEstimated,
+			most: true,
+		},
+		"timed out": {err: refused(llm.ErrTimeout), state: budget.StateEstimated, most: true},
+		"refused, with a part told": {
+			usage: llm.Usage{InputTokens: 1}, err: refused(llm.ErrRateLimited),
+			state: budget.StateEstimated, most: true,
+		},
+		"refused, with a cost told": {
+			usage: llm.Usage{USD: 0.5}, err: refused(llm.ErrRateLimited),
+			state: budget.StateEstimated, most: true,
+		},
+		"cut off with a part told": {
+			usage: llm.Usage{InputTokens: 1}, err: refused(llm.ErrCutOff),
+			state: budget.StateEstimated, most: true,
+		},
+		"an unknown failure":       {err: errors.New("boom"), state: budget.StateEstimated, most: true},
+		"answered without a count": {state: budget.StateEstimated, most: true},
+		"more than was estimated":  {usage: told, state: budget.StateSettled},
 	}
 	for name, tt := range tests {
 		b := newBench(t, nil)
@@ -122,7 +140,8 @@ func TestAFailedCallIsChargedAtLeastItsEstimate(t *testing.T) {
 			t.Errorf("%s: got %s, %s; want one call, %s", name, got.Amount, got.State, tt.state)
 		}
 		switch tokens := got.Amount.Tokens; {
-		case tt.none && (tokens != 0 || got.Amount.Money != 0), tt.most && tokens < 1000, !tt.none && !tt.most && tokens != 1400:
+		case tt.none && (tokens != 0 || got.Amount.Money != 0), tt.most && tokens < 1000, !tt.none && !tt.most &&
+			tokens != 1400:
 			t.Errorf("%s: got %s", name, got.Amount)
 		}
 	}
@@ -168,7 +187,8 @@ func TestATryThatMayHaveCostSomethingIsACallOfItsOwn(t *testing.T) {
 		}
 		got := b.today(t)
 		if tries != tt.tries || got.Amount.Calls != tt.calls || got.Held != (budget.Amount{}) {
-			t.Errorf("%s: %d tries, %s, held %s; want %d tries and %d calls", name, tries, got.Amount, got.Held, tt.tries, tt.calls)
+			t.Errorf("%s: %d tries, %s, held %s; want %d tries and %d calls", name, tries, got.Amount, got.Held, tt.tries,
+				tt.calls)
 		}
 		if settled != int(tt.calls) {
 			t.Errorf("%s: settled %d times, want once for each of %d calls", name, settled, tt.calls)
@@ -191,7 +211,8 @@ func TestImplausibleUsageCountsAsEstimated(t *testing.T) {
 		b.model.answer = using(u, nil)
 		reply, err := b.ask(t.Context(), llm.Account{})
 		got := b.last(t)
-		if err != nil || got.State != budget.StateEstimated || got.Amount.Calls != 1 || got.Amount.Tokens < 1000 || got.Amount.Money < budget.Dollars(0.001) {
+		if err != nil || got.State != budget.StateEstimated || got.Amount.Calls != 1 || got.Amount.Tokens < 1000 ||
+			got.Amount.Money < budget.Dollars(0.001) {
 			t.Errorf("%s: got %s, %s, %v; want as estimated", name, got.Amount, got.State, err)
 		}
 		if r := reply.Usage; r.InputTokens < 0 || r.OutputTokens < 0 || !(r.USD >= 0) {
@@ -364,7 +385,10 @@ func TestALedgerThatCannotBeWrittenLetsNothingThrough(t *testing.T) {
 }
 
 func TestWhereWritingToTheCacheCostsAllInputMayBeWritten(t *testing.T) {
-	for model, price := range map[string]float64{"anthropic:claude-test": 5, "openai:gpt-5.6": 5, "compatible:openai/gpt-5.6-terra": 5, "openai:gpt-5.5": 4} {
+	for model, price := range map[string]float64{
+		"anthropic:claude-test": 5, "openai:gpt-5.6": 5,
+		"compatible:openai/gpt-5.6-terra": 5, "openai:gpt-5.5": 4,
+	} {
 		b := newBench(t, nil)
 		b.model.name, b.model.answer = model, using(llm.Usage{}, nil)
 		b.rules.Prices = map[string]llm.Price{model: {Input: 4}}

@@ -36,7 +36,11 @@ func TestStatusReturnsTheLevelsOfAnAccount(t *testing.T) {
 
 func TestUsersAreThoseOfOneGuildToday(t *testing.T) {
 	b := newBench(t, nil)
-	for _, a := range []llm.Account{{Guild: "g", User: "discord:1"}, {Guild: "other", User: "discord:2"}, {User: "discord:1"}} {
+	for _, a := range []llm.Account{
+		{Guild: "g", User: "discord:1"},
+		{Guild: "other", User: "discord:2"},
+		{User: "discord:1"},
+	} {
 		if _, err := b.ask(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +131,10 @@ func TestAnOverviewThatCannotBeReadIsAnError(t *testing.T) {
 }
 
 func TestMoneyIsExactAndReadable(t *testing.T) {
-	for usd, want := range map[float64]string{0: "0.00", 1: "1.00", 0.1: "0.10", 0.05: "0.0500", 0.00001: "0.0001", 12.345: "12.35", -3: "0.00"} {
+	for usd, want := range map[float64]string{
+		0: "0.00", 1: "1.00", 0.1: "0.10", 0.05: "0.0500", 0.00001: "0.0001",
+		12.345: "12.35", -3: "0.00",
+	} {
 		if got := budget.Dollars(usd).String(); got != want {
 			t.Errorf("Dollars(%v) = %s, want %s", usd, got, want)
 		}
@@ -165,7 +172,10 @@ func TestOtherUsageIsChargedOnceAndRefusedWithoutABudget(t *testing.T) {
 	for range 2 {
 		check.Must(t, spend())
 	}
-	want := budget.Amount{Calls: 2, Tokens: 1600, Money: budget.Dollars(0.16), Time: 100 * time.Second, Talk: 100 * time.Second}
+	want := budget.Amount{
+		Calls: 2, Tokens: 1600, Money: budget.Dollars(0.16), Time: 100 * time.Second,
+		Talk: 100 * time.Second,
+	}
 	if got := b.adas(t); got != want {
 		t.Errorf("spent %+v, want %+v", got, want)
 	}
@@ -192,7 +202,8 @@ func TestSpentTalkEndsTalkAndNothingElse(t *testing.T) {
 		}
 		check.Must(t, errors.Join(talk(), talk()))
 		spent, ok := errors.AsType[*llm.Error](talk())
-		if !ok || spent.Kind != llm.ErrBudgetSpent || !strings.HasPrefix(spent.Message, "budget spent: 2 of 2 minutes of talk for this ") {
+		if !ok || spent.Kind != llm.ErrBudgetSpent ||
+			!strings.HasPrefix(spent.Message, "budget spent: 2 of 2 minutes of talk for this ") {
 			t.Errorf("the third minute gave %v", spent)
 		}
 		if _, err := b.ask(ctx, ada); err != nil {
@@ -205,7 +216,9 @@ func TestFailedCallsCountAsEstimatedUnlessNothingWasSent(t *testing.T) {
 	b := newBench(t, nil)
 	ctx := llm.WithAccount(t.Context(), ada)
 	for _, err := range []error{errors.New("broken off"), &net.OpError{Op: "dial", Err: errors.New("refused")}} {
-		if got := b.keeper.Spend(ctx, minute, func(context.Context) (llm.Usage, time.Duration, error) { return llm.Usage{}, 0, err }); !errors.Is(got, err) {
+		if got := b.keeper.Spend(ctx, minute, func(context.Context) (llm.Usage, time.Duration, error) {
+			return llm.Usage{}, 0, err
+		}); !errors.Is(got, err) {
 			t.Errorf("Spend = %v, want %v", got, err)
 		}
 	}
@@ -220,7 +233,9 @@ func TestAPriceInTheSettingsOverridesTheListPrice(t *testing.T) {
 	ctx := llm.WithAccount(t.Context(), ada)
 	e := minute
 	e.Usage.Unpriced = true
-	check.Must(t, b.keeper.Spend(ctx, e, func(context.Context) (llm.Usage, time.Duration, error) { return e.Usage, e.Time, nil }))
+	check.Must(t, b.keeper.Spend(ctx, e, func(context.Context) (llm.Usage, time.Duration, error) {
+		return e.Usage, e.Time, nil
+	}))
 	if got := b.adas(t).Money; got != budget.Dollars(2) {
 		t.Errorf("spent %s USD, want 2", got)
 	}

@@ -46,7 +46,10 @@ type RealtimePrice struct {
 
 var (
 	realtimeLarge = llm.Price{Input: 32, Cached: 0.40, Output: 64}
-	realtimeSmall = RealtimePrice{Text: llm.Price{Input: 0.60, Cached: 0.06, Output: 2.40}, Audio: llm.Price{Input: 10, Cached: 0.30, Output: 20}}
+	realtimeSmall = RealtimePrice{
+		Text:  llm.Price{Input: 0.60, Cached: 0.06, Output: 2.40},
+		Audio: llm.Price{Input: 10, Cached: 0.30, Output: 20},
+	}
 
 	realtimePrices = map[string]RealtimePrice{
 		"gpt-realtime-2.1":      {Text: llm.Price{Input: 4, Cached: 0.40, Output: 24}, Audio: realtimeLarge},

@@ -192,7 +192,10 @@ func (c *SpeechConversation) next() Estimate {
 	c.mu.Unlock()
 	sound := before.AudioInput + before.OutputTokens + maxNewSpeech
 	r := SpeechResponse{
-		Usage:      llm.Usage{InputTokens: before.InputTokens + before.OutputTokens + maxNewSpeech, OutputTokens: MaxSpokenAnswer},
+		Usage: llm.Usage{
+			InputTokens:  before.InputTokens + before.OutputTokens + maxNewSpeech,
+			OutputTokens: MaxSpokenAnswer,
+		},
 		AudioInput: sound, AudioOutput: MaxSpokenAnswer,
 	}
 	return Estimate{Model: c.Model.ledgerName(), Usage: c.priced(r), Time: MaxSpokenAnswer * spokenTokenTime}
@@ -201,7 +204,10 @@ func (c *SpeechConversation) next() Estimate {
 // priced returns the usage of r with its list price.
 func (c *SpeechConversation) priced(r SpeechResponse) llm.Usage {
 	p, known := findPrice(realtimePrices, c.Model.Name)
-	sound := llm.Usage{InputTokens: r.AudioInput, CachedTokens: min(r.AudioCached, r.AudioInput), OutputTokens: r.AudioOutput}
+	sound := llm.Usage{
+		InputTokens: r.AudioInput, CachedTokens: min(r.AudioCached, r.AudioInput),
+		OutputTokens: r.AudioOutput,
+	}
 	text := llm.Usage{
 		InputTokens: max(0, r.InputTokens-r.AudioInput), OutputTokens: max(0, r.OutputTokens-r.AudioOutput),
 	}

@@ -75,7 +75,10 @@ func (s *says) Speak(_ context.Context, text string) iter.Seq2[[]byte, error] {
 
 func utterance(length time.Duration) voice.Utterance {
 	began := time.Now()
-	return voice.Utterance{From: "ada", Loud: true, Packets: make([]voice.Packet, 3), Began: began, Ended: began.Add(length)}
+	return voice.Utterance{
+		From: "ada", Loud: true, Packets: make([]voice.Packet, 3), Began: began,
+		Ended: began.Add(length),
+	}
 }
 
 // near compares amounts of money.
@@ -101,7 +104,8 @@ func TestAMinuteOfSpeechCostsTheListPrice(t *testing.T) {
 			t.Fatalf("%+v, %v", said, err)
 		}
 		e, n := p.last(t)
-		if n != 1 || !near(e.Amount.Money, c.usd) || e.Unpriced != c.unpriced || e.Amount.Time != time.Minute || e.Amount.Tokens != 601 || e.State != budget.StateSettled {
+		if n != 1 || !near(e.Amount.Money, c.usd) || e.Unpriced != c.unpriced || e.Amount.Time != time.Minute ||
+			e.Amount.Tokens != 601 || e.State != budget.StateSettled {
 			t.Errorf("%+v: %d entries, %+v", c.model, n, e)
 		}
 	}
@@ -109,7 +113,10 @@ func TestAMinuteOfSpeechCostsTheListPrice(t *testing.T) {
 
 func TestUnsentCallsAreNotCharged(t *testing.T) {
 	p := newPurse(t, budget.Amount{Money: 1})
-	tr := &budget.LimitedTranscriber{Transcriber: &hears{}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "whisper-1"}}
+	tr := &budget.LimitedTranscriber{
+		Transcriber: &hears{}, Enforcer: p.Enforcer,
+		Model: budget.AudioModel{Name: "whisper-1"},
+	}
 	quiet := utterance(time.Minute)
 	quiet.Loud = false
 	if _, err := tr.Transcribe(t.Context(), quiet); err != nil {
@@ -120,7 +127,8 @@ func TestUnsentCallsAreNotCharged(t *testing.T) {
 func TestNothingIsSentWhereTheBudgetIsSpent(t *testing.T) {
 	p := newPurse(t, budget.Amount{Time: 90 * time.Second})
 	h := &hears{}
-	tr := &budget.LimitedTranscriber{Transcriber: h, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "unheard-of"}} // minutes bound what has no price
+	// minutes bound what has no price
+	tr := &budget.LimitedTranscriber{Transcriber: h, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "unheard-of"}}
 	_, first := tr.Transcribe(t.Context(), utterance(time.Minute))
 	_, err := tr.Transcribe(t.Context(), utterance(time.Minute))
 	var spent *llm.Error
@@ -131,29 +139,40 @@ func TestNothingIsSentWhereTheBudgetIsSpent(t *testing.T) {
 
 func TestAModelOfUnknownPriceIsRefusedWhereOnlyMoneyIsLimited(t *testing.T) {
 	p := newPurse(t, budget.Amount{Money: budget.Dollars(1)})
-	tr := &budget.LimitedTranscriber{Transcriber: &hears{}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "whisper-1", URL: "https://speech.example/v1"}}
-	if _, err := tr.Transcribe(t.Context(), utterance(time.Second)); err == nil || !strings.Contains(err.Error(), "price is not known") || !strings.Contains(err.Error(), "own:whisper-1") {
+	tr := &budget.LimitedTranscriber{
+		Transcriber: &hears{}, Enforcer: p.Enforcer,
+		Model: budget.AudioModel{Name: "whisper-1", URL: "https://speech.example/v1"},
+	}
+	if _, err := tr.Transcribe(t.Context(), utterance(time.Second)); err == nil ||
+		!strings.Contains(err.Error(), "price is not known") || !strings.Contains(err.Error(), "own:whisper-1") {
 		t.Errorf("err = %v", err)
 	}
 }
 
 func TestASentenceCostsItsSpeech(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
-	s := &budget.LimitedSpeaker{Speaker: &says{packets: 3000}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-4o-mini-tts"}}
+	s := &budget.LimitedSpeaker{
+		Speaker: &says{packets: 3000}, Enforcer: p.Enforcer,
+		Model: budget.AudioModel{Name: "gpt-4o-mini-tts"},
+	}
 	n := 0
 	for _, err := range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
 		check.Must(t, err)
 		n++
 	}
 	e, _ := p.last(t)
-	if n != 3000 || !near(e.Amount.Money, 0.015+0.00015) || e.Amount.Time != time.Minute || e.State != budget.StateSettled {
+	if n != 3000 || !near(e.Amount.Money, 0.015+0.00015) || e.Amount.Time != time.Minute ||
+		e.State != budget.StateSettled {
 		t.Errorf("%d packets, %+v", n, e)
 	}
 }
 
 func TestAnInterruptedSentenceIsChargedCompletely(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
-	s := &budget.LimitedSpeaker{Speaker: &says{packets: 3000}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"}}
+	s := &budget.LimitedSpeaker{
+		Speaker: &says{packets: 3000}, Enforcer: p.Enforcer,
+		Model: budget.AudioModel{Name: "tts-1"},
+	}
 	for _, err := range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
 		if err != nil {
 			t.Error(err)
@@ -168,7 +187,10 @@ func TestAnInterruptedSentenceIsChargedCompletely(t *testing.T) {
 func TestASpeechErrorIsReturnedUnchanged(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	broken := errors.New("the server is gone")
-	s := &budget.LimitedSpeaker{Speaker: &says{packets: 1, err: broken}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"}, Fallback: &says{}}
+	s := &budget.LimitedSpeaker{
+		Speaker: &says{packets: 1, err: broken}, Enforcer: p.Enforcer,
+		Model: budget.AudioModel{Name: "tts-1"}, Fallback: &says{},
+	}
 	var got error
 	for _, err := range s.Speak(t.Context(), "hello") {
 		got = err
@@ -182,7 +204,10 @@ func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {
 	p := newPurse(t, budget.Amount{Money: 1})
 	server, own := &says{packets: 5}, &says{packets: 7}
 	told := 0
-	s := &budget.LimitedSpeaker{Speaker: server, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"}, Fallback: own, OnSpent: func(error) { told++ }}
+	s := &budget.LimitedSpeaker{
+		Speaker: server, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"},
+		Fallback: own, OnSpent: func(error) { told++ },
+	}
 	n := 0
 	for _, err := range s.Speak(t.Context(), "hello") {
 		if err != nil {
@@ -207,10 +232,14 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 	call := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	ada := llm.WithAccount(t.Context(), llm.Account{Guild: "g", User: "discord:ada"})
 	check.Must(t, c.Begin(call, 2000))
-	if e, _ := p.last(t); e.State != budget.StateHeld || e.Amount.Money < budget.Dollars(0.29) || e.Amount.Money > budget.Dollars(0.31) {
+	if e, _ := p.last(t); e.State != budget.StateHeld || e.Amount.Money < budget.Dollars(0.29) ||
+		e.Amount.Money > budget.Dollars(0.31) {
 		t.Errorf("held %+v", e)
 	}
-	r := budget.SpeechResponse{Usage: llm.Usage{InputTokens: 1000, CachedTokens: 300, OutputTokens: 500}, AudioInput: 600, AudioCached: 200, AudioOutput: 400}
+	r := budget.SpeechResponse{
+		Usage: llm.Usage{InputTokens: 1000, CachedTokens: 300, OutputTokens: 500}, AudioInput: 600,
+		AudioCached: 200, AudioOutput: 400,
+	}
 	check.Must(t, c.CountResponse(call, ada, r))
 	const text, sound = 300*4 + 100*0.4 + 100*16, 400*32 + 200*0.4 + 400*64
 	spent := adas(t, p)
@@ -242,7 +271,8 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 		t.Error("she may go on")
 	}
 	c.End(call)
-	sums, err := p.ledger.Sums(t.Context(), []budget.Key{{Level: budget.LevelGuild, ID: "g", Day: time.Now().UTC().Format(time.DateOnly)}})
+	sums, err := p.ledger.Sums(t.Context(),
+		[]budget.Key{{Level: budget.LevelGuild, ID: "g", Day: time.Now().UTC().Format(time.DateOnly)}})
 	if err != nil || sums[0].Held != (budget.Amount{}) {
 		t.Errorf("held after the end: %+v, %v", sums, err)
 	}
@@ -262,7 +292,8 @@ func TestAnUnreportedResponseCountsAsEstimated(t *testing.T) {
 // adas returns what Ada has spent today.
 func adas(t *testing.T, p purse) budget.Amount {
 	t.Helper()
-	sums, err := p.ledger.Sums(t.Context(), []budget.Key{{Level: budget.LevelUser, ID: "discord:ada", Day: time.Now().UTC().Format(time.DateOnly)}})
+	sums, err := p.ledger.Sums(t.Context(),
+		[]budget.Key{{Level: budget.LevelUser, ID: "discord:ada", Day: time.Now().UTC().Format(time.DateOnly)}})
 	check.Must(t, err)
 	return sums[0].Amount
 }

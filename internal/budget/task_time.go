@@ -26,7 +26,9 @@ func (w *taskRun) startClock(ctx context.Context, end context.CancelCauseFunc) (
 }
 
 // tick reserves one slice after another until quit is closed or no time is left.
-func (w *taskRun) tick(ctx context.Context, id int64, slice time.Duration, end context.CancelCauseFunc, quit <-chan struct{}) {
+func (w *taskRun) tick(ctx context.Context, id int64, slice time.Duration, end context.CancelCauseFunc,
+	quit <-chan struct{},
+) {
 	for {
 		started := time.Now()
 		timer := time.NewTimer(slice)

@@ -48,7 +48,10 @@ func TestASmallBudgetCanBeUsedUpWithEachVendor(t *testing.T) {
 		s.SetFallback(answer)
 		m := b.keeper.Model(inner)
 		ctx := llm.WithAccount(t.Context(), llm.Account{Task: "t"})
-		req := llm.Request{System: "You work a browser. Do what the person asks for, and no more.", MaxTokens: 4096, Messages: []llm.Message{llm.UserText("find a lamp")}}
+		req := llm.Request{
+			System: "You work a browser. Do what the person asks for, and no more.", MaxTokens: 4096,
+			Messages: []llm.Message{llm.UserText("find a lamp")},
+		}
 		for err == nil {
 			_, err = m.Generate(ctx, req, nil)
 		}
@@ -56,7 +59,8 @@ func TestASmallBudgetCanBeUsedUpWithEachVendor(t *testing.T) {
 		if !errors.As(err, &failed) || failed.Kind != llm.ErrBudgetSpent {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := b.sum(t, budget.Key{Level: budget.LevelTask, ID: "t"}).Amount.Money; got < budget.Dollars(0.045) || got > budget.Dollars(0.05) {
+		if got := b.sum(t, budget.Key{Level: budget.LevelTask, ID: "t"}).Amount.Money; got < budget.Dollars(0.045) ||
+			got > budget.Dollars(0.05) {
 			t.Errorf("%s: of 0.05 USD, %s was spent after %d calls", name, got, len(s.Requests()))
 		}
 	}

@@ -78,7 +78,10 @@ func (b basket) save(w http.ResponseWriter) {
 	for i, l := range b {
 		items[i] = l.Product.ID + ":" + strconv.Itoa(l.Quantity)
 	}
-	http.SetCookie(w, &http.Cookie{Name: basketCookie, Value: strings.Join(items, "."), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{
+		Name: basketCookie, Value: strings.Join(items, "."), Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	})
 }
 
 // clamp parses a quantity; an invalid one counts as one.
@@ -113,9 +116,13 @@ func removeFromBasket(w http.ResponseWriter, r *http.Request) {
 
 // acceptNotice dismisses the cookie notice and redirects back.
 func acceptNotice(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Value: "seen", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{
+		Name: noticeCookie, Value: "seen", Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	})
 	back := r.FormValue("back")
-	if u, err := url.Parse(back); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(back, "/") || strings.HasPrefix(back, "//") || strings.Contains(back, `\`) {
+	if u, err := url.Parse(back); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(back, "/") ||
+		strings.HasPrefix(back, "//") || strings.Contains(back, `\`) {
 		back = "/"
 	}
 	http.Redirect(w, r, back, http.StatusSeeOther) //nolint:gosec // a path of this shop, as checked above
@@ -129,7 +136,10 @@ type delivery struct {
 
 var deliveries = []delivery{{"Standard, 3 to 5 days", 490}, {"Express, tomorrow", 1490}, {"Collect in the shop", 0}}
 
-var countries = []string{"Austria", "Denmark", "France", "Germany", "Japan", "Portugal", "Spain", "United Kingdom", "United States"}
+var countries = []string{
+	"Austria", "Denmark", "France", "Germany", "Japan", "Portugal", "Spain", "United Kingdom",
+	"United States",
+}
 
 // order is the contents of the checkout form.
 type order struct {

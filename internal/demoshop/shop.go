@@ -25,7 +25,8 @@ func Handler() http.Handler {
 	p := pages{}
 	for _, name := range []string{"home", "search", "product", "basket", "checkout", "order", "missing"} {
 		funcs := template.FuncMap{"price": formatPrice, "art": art}
-		p[name] = template.Must(template.New("layout.html").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
+		p[name] = template.Must(template.New("layout.html").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html",
+			"templates/"+name+".html"))
 	}
 	static, err := fs.Sub(staticFiles, "static")
 	if err != nil { // the folder is embedded

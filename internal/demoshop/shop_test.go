@@ -113,7 +113,10 @@ func TestAnOrderFromTheBasketToTheConfirmation(t *testing.T) {
 	}
 	wants(t, page, "Please look at the marked fields", "Please choose a country", "an @ in it", "Ada &lt;b&gt;")
 
-	form := []string{"name", "Ada", "email", "ada@example.com", "street", "Hill 1", "zip", "1000", "city", "Lisbon", "country", "Portugal", "delivery", "Express, tomorrow", "terms", "yes"}
+	form := []string{
+		"name", "Ada", "email", "ada@example.com", "street", "Hill 1", "zip", "1000", "city", "Lisbon",
+		"country", "Portugal", "delivery", "Express, tomorrow", "terms", "yes",
+	}
 	_, page = v.post("/checkout", form...)
 	wants(t, page, "Thank you for your order", "To Ada, Hill 1, 1000 Lisbon, Portugal", "€ 112.90")
 	number := regexp.MustCompile(`LO-\d{5}`).FindString(page)
@@ -141,7 +144,9 @@ func TestCheckoutNeedsSomethingInTheBasket(t *testing.T) {
 func TestAForgedBasketIsReadAsFarAsItMakesSense(t *testing.T) {
 	v := visit(t)
 	u, _ := url.Parse(v.base)
-	v.http.Jar.SetCookies(u, []*http.Cookie{{Name: "basket", Value: "mug-set:99999.nothing:3..rocking-chair:5.lantern-camping-lamp:1.tea-pot:x"}})
+	v.http.Jar.SetCookies(u, []*http.Cookie{
+		{Name: "basket", Value: "mug-set:99999.nothing:3..rocking-chair:5.lantern-camping-lamp:1.tea-pot:x"},
+	})
 	_, page := v.get("/basket")
 	wants(t, page, "<td>9</td>", "<td>1</td>", "Quiet Teapot")
 	if strings.Contains(page, "Lantern") {

@@ -10,7 +10,10 @@ import (
 )
 
 func TestSecretsAreNotInherited(t *testing.T) {
-	needed := []string{"HOME=/h", "PATH=/bin", "LANG=de_DE.UTF-8", "LC_ALL=C", "XDG_RUNTIME_DIR=/run/user/1", "DISPLAY=:0", "TMPDIR=/t", "TZ=UTC"}
+	needed := []string{
+		"HOME=/h", "PATH=/bin", "LANG=de_DE.UTF-8", "LC_ALL=C", "XDG_RUNTIME_DIR=/run/user/1", "DISPLAY=:0",
+		"TMPDIR=/t", "TZ=UTC",
+	}
 	secrets := []string{
 		"DISCORD_TOKEN=s", "OPENAI_API_KEY=s", "GOOGLE_API_KEY=s", "CLANK_VAULT_KEY=s", "CLANK_NODE_TOKEN=s", "CLANK_HOME=/c",
 		"HTTPS_PROXY=http://u:s@p", "AWS_SECRET_ACCESS_KEY=s", "SSLKEYLOGFILE=/k", "LD_PRELOAD=/l", "HOMER=s", "GH_TOKEN=s",

@@ -49,7 +49,8 @@ func (l Locale) Text(english string) string {
 	if text, known := l.find(english); known {
 		return text
 	}
-	if r, n := utf8.DecodeRuneInString(english); unicode.IsUpper(r) { // within a sentence it starts with a lower-case letter
+	// within a sentence it starts with a lower-case letter
+	if r, n := utf8.DecodeRuneInString(english); unicode.IsUpper(r) {
 		if text, known := l.find(string(unicode.ToLower(r)) + english[n:]); known {
 			return capital(text)
 		}

@@ -26,7 +26,8 @@ import (
 
 func TestTextsAreInTheLanguageOfTheLocale(t *testing.T) {
 	for locale, want := range map[i18n.Locale]string{
-		"en": "Working on it.", "en-GB": "Working on it.", "": "Working on it.", "zh-TW": "Working on it.", "?": "Working on it.",
+		"en": "Working on it.", "en-GB": "Working on it.", "": "Working on it.", "zh-TW": "Working on it.",
+		"?":  "Working on it.",
 		"de": "Ich bin dran.", "de-AT": "Ich bin dran.", "es-419": "Estoy en ello.", "es-ES": "Estoy en ello.",
 		"pt-BR": "Estou cuidando disso.", "fr": "Je m’en occupe.", "ja": "作業しています。",
 	} {
@@ -208,7 +209,8 @@ func checkForms(t *testing.T, l i18n.Locale, key string, forms text) {
 	if _, one := forms[""]; !one {
 		tag := language.MustParse(string(l))
 		names := map[plural.Form]string{
-			plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
+			plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many",
+			plural.Other: "other",
 		}
 		for n := range 1000 {
 			if form := names[plural.Cardinal.MatchPlural(tag, n, 0, 0, 0, 0)]; forms[form] == "" {
@@ -272,28 +274,32 @@ func equal(a, b map[int]string) bool {
 }
 
 func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {
-	limit := fmt.Errorf("%w: %d are allowed for each person; end one first", errors.New("there are too many watches"), 1200)
+	limit := fmt.Errorf("%w: %d are allowed for each person; end one first", errors.New("there are too many watches"),
+		1200)
 	for english, want := range map[string]string{
 		"browsing is switched off in the settings": "das Surfen ist in den Einstellungen abgeschaltet",
 		limit.Error(): "es gibt zu viele Beobachtungen: je Person sind 1.200 erlaubt; beende zuerst eine",
 		fmt.Sprintf("the words %q are not on the page", `a "b" c`): `die Wörter "a \"b\" c" stehen nicht auf der Seite`,
-		"refused: nobody answered within 1 minute":                 "abgelehnt: niemand hat innerhalb von 1 Minute geantwortet",
-		"you have asked for as many tasks within an hour as one person may (1200); the next one can start in 50 minutes": "du hast in " +
+		"refused: nobody answered within 1 minute": "abgelehnt: niemand hat innerhalb von 1 Minute " +
+			"geantwortet",
+		"you have asked for as many tasks within an hour as one person may (1200); the next one can start in 50 minutes": "" +
+			"du hast in " +
 			"einer Stunde so viele Aufgaben gestellt, wie eine Person darf (1.200); die nächste kann in 50 Minuten beginnen",
 		"Ada shares a browser page. It cannot be shown by Go Live: its account is not connected to Discord yet. " +
 			"It is shown behind a link, for 30 minutes at most: whoever has it can watch.": "Ada teilt eine Browser-Seite. " +
-			"Über Go Live geht es nicht: das Konto dafür ist noch nicht mit Discord verbunden. Man sieht sie hinter einem Link, " +
-			"höchstens 30 Minuten lang: wer ihn hat, kann zusehen.",
+			"Über Go Live geht es nicht: das Konto dafür ist noch nicht mit Discord verbunden. Man sieht sie hinter " +
+			"einem Link, höchstens 30 Minuten lang: wer ihn hat, kann zusehen.",
 		"0.80 of 1.00 USD, 12 of 1200 calls, 3 steps": "0.80 von 1.00 USD, 12 von 1.200 Aufrufen, 3 Schritte",
 		"2.00 USD, 1 calls (no limit)":                "2.00 USD, 1 Aufruf (ohne Grenze)",
-		"budget spent: 2 of 2 minutes of talk for this server today; whoever runs clank can allow more: setting x.y; it begins " +
-			"anew at midnight in UTC": "das Budget ist aufgebraucht: 2 von 2 Minuten Gespräch für diesen Server heute; wer clank " +
-			"betreibt, kann mehr erlauben: Einstellung x.y; es beginnt neu um Mitternacht in UTC",
-		"Send or publish something at a.example, and hand over personal data (e-mail address, name) at a.example": "Bei a.example " +
+		"budget spent: 2 of 2 minutes of talk for this server today; whoever runs clank can allow more: setting x.y; " +
+			"it begins anew at midnight in UTC": "das Budget ist aufgebraucht: 2 von 2 Minuten Gespräch für diesen Server " +
+			"heute; wer clank betreibt, kann mehr erlauben: Einstellung x.y; es beginnt neu um Mitternacht in UTC",
+		"Send or publish something at a.example, and hand over personal data (e-mail address, name) at a.example": "" +
+			"Bei a.example " +
 			"etwas senden oder veröffentlichen und bei a.example persönliche Daten (E-Mail-Adresse, Name) angeben",
 		"the words \"b, and c\" are not on the page": `die Wörter "b, and c" stehen nicht auf der Seite`,
-		"the watch is not possible: choose an interval between 15 minutes and 7 days": "diese Beobachtung ist nicht möglich: " +
-			"wähle einen Abstand zwischen 15 Minuten und 7 Tagen",
+		"the watch is not possible: choose an interval between 15 minutes and 7 days": "diese Beobachtung ist nicht " +
+			"möglich: wähle einen Abstand zwischen 15 Minuten und 7 Tagen",
 		"The page changes, and something else": "The page changes, and something else",
 		"in 3 hours":                           "in 3 hours",
 		"something that nobody foresaw":        "something that nobody foresaw",

@@ -11,9 +11,13 @@ import (
 
 func TestOnlyLoopbackNamesAreThisMachine(t *testing.T) {
 	for host, want := range map[string]bool{
-		"localhost": true, "LOCALHOST.": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true, "127.0.0.1.": true,
-		"": false, ".": false, "0.0.0.0": false, "::": false, "10.0.0.1": false, "::ffff:10.0.0.1": false, "::1%eth0": false, "[::1]": false,
-		"localhost.evil.example": false, "127.0.0.1.evil.example": false, "evil.localhost": false, "2130706433": false, "0x7f.1": false, "127.1": false,
+		"localhost": true, "LOCALHOST.": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true,
+		"127.0.0.1.": true,
+		"":           false, ".": false, "0.0.0.0": false, "::": false, "10.0.0.1": false, "::ffff:10.0.0.1": false,
+		"::1%eth0":               false,
+		"[::1]":                  false,
+		"localhost.evil.example": false, "127.0.0.1.evil.example": false, "evil.localhost": false, "2130706433": false,
+		"0x7f.1": false, "127.1": false,
 	} {
 		if got := pageorigin.IsLoopback(host); got != want {
 			t.Errorf("%q: got %t, want %t", host, got, want)
@@ -38,21 +42,32 @@ func TestAReboundNameIsNotKnown(t *testing.T) {
 func TestPagesOfOtherSitesAreToldFromOursAndFromPrograms(t *testing.T) {
 	const own, port, evil = "http://127.0.0.1:8787", "http://localhost:3000", "https://evil.example"
 	for name, c := range map[string]struct {
-		headers       []string
-		strict, local bool // whether it is cross-site to a server that trusts its own origin only, and to one that trusts this machine
+		headers []string
+		// whether it is cross-site to a server that trusts its own origin only, and to one that trusts this machine
+		strict, local bool
 	}{
-		"no browser":                          {nil, false, false},
-		"own page":                            {[]string{"Sec-Fetch-Site", "same-origin", "Origin", own}, false, false},
-		"own page without an origin":          {[]string{"Sec-Fetch-Site", "same-origin"}, false, false},
-		"own page behind a proxy":             {[]string{"Sec-Fetch-Site", "same-origin", "Origin", "https://clank.example"}, false, true},
-		"own page in an old browser":          {[]string{"Origin", own}, false, false},
-		"own page, by its referrer":           {[]string{"Referer", own + "/tasks?x=1"}, false, false},
-		"another port":                        {[]string{"Sec-Fetch-Site", "same-site", "Origin", "http://127.0.0.1:1"}, true, false},
-		"another port in an old browser":      {[]string{"Origin", port}, true, false},
-		"another port, by its referrer":       {[]string{"Referer", port + "/"}, true, false},
-		"another port that says cross-site":   {[]string{"Sec-Fetch-Site", "cross-site", "Origin", port}, true, true},
-		"IPv6 written as ours":                {[]string{"Origin", "http://[::ffff:127.0.0.1]"}, true, false},
-		"a subdomain":                         {[]string{"Sec-Fetch-Site", "same-site", "Origin", "https://a.evil.example"}, true, true},
+		"no browser":                 {nil, false, false},
+		"own page":                   {[]string{"Sec-Fetch-Site", "same-origin", "Origin", own}, false, false},
+		"own page without an origin": {[]string{"Sec-Fetch-Site", "same-origin"}, false, false},
+		"own page behind a proxy": {
+			[]string{"Sec-Fetch-Site", "same-origin", "Origin", "https://clank.example"},
+			false, true,
+		},
+		"own page in an old browser": {[]string{"Origin", own}, false, false},
+		"own page, by its referrer":  {[]string{"Referer", own + "/tasks?x=1"}, false, false},
+		"another port": {
+			[]string{"Sec-Fetch-Site", "same-site", "Origin", "http://127.0.0.1:1"},
+			true,
+			false,
+		},
+		"another port in an old browser":    {[]string{"Origin", port}, true, false},
+		"another port, by its referrer":     {[]string{"Referer", port + "/"}, true, false},
+		"another port that says cross-site": {[]string{"Sec-Fetch-Site", "cross-site", "Origin", port}, true, true},
+		"IPv6 written as ours":              {[]string{"Origin", "http://[::ffff:127.0.0.1]"}, true, false},
+		"a subdomain": {
+			[]string{"Sec-Fetch-Site", "same-site", "Origin", "https://a.evil.example"},
+			true, true,
+		},
 		"same-site without an origin":         {[]string{"Sec-Fetch-Site", "same-site"}, true, true},
 		"another site":                        {[]string{"Sec-Fetch-Site", "cross-site", "Origin", evil}, true, true},
 		"another site without an origin":      {[]string{"Sec-Fetch-Site", "cross-site"}, true, true},
@@ -89,7 +104,10 @@ func TestPagesOfOtherSitesAreToldFromOursAndFromPrograms(t *testing.T) {
 
 // FuzzIsKnownHost checks that only addresses of this machine count as such.
 func FuzzIsKnownHost(f *testing.F) {
-	for _, s := range []string{"localhost:80", "127.0.0.1", "[::1]:80", "::ffff:127.0.0.1", "127.0.0.1.evil.test", "localhost.evil", "[127.0.0.1]", "2130706433", "0x7f.1", ""} {
+	for _, s := range []string{
+		"localhost:80", "127.0.0.1", "[::1]:80", "::ffff:127.0.0.1", "127.0.0.1.evil.test",
+		"localhost.evil", "[127.0.0.1]", "2130706433", "0x7f.1", "",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, host string) {

@@ -118,7 +118,8 @@ type BrowserAction struct {
 type RunEnd struct {
 	Error   string `json:"error,omitempty"` // why there is no answer
 	Dropped int    `json:"dropped,omitempty"`
-	Full    bool   `json:"full,omitempty"` // the bundle reached its size limit, so later entries other than steps are missing
+	// the bundle reached its size limit, so later entries other than steps are missing
+	Full bool `json:"full,omitempty"`
 }
 
 // runIDPattern matches valid names of bundles.

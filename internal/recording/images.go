@@ -11,10 +11,15 @@ import (
 )
 
 // imageExtensions are the file extensions of images.
-var imageExtensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/gif": ".gif"}
+var imageExtensions = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp",
+	"image/gif": ".gif",
+}
 
 // imageNamePattern matches the names of image files in a bundle.
-var imageNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{32}\.(?:png|jpg|webp|gif)$`) })
+var imageNamePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-f]{32}\.(?:png|jpg|webp|gif)$`)
+})
 
 // imageType returns the media type that refers to an image file in an entry: the image's own type with the file name
 // as a parameter.

@@ -21,7 +21,10 @@ import (
 // step and the reason.
 func MakeScript(b *Recording, name string) (s Script, notes []string, err error) {
 	begin := b.Start()
-	m := scriptBuilder{script: Script{Name: name, About: []string{"script " + name, "made of the run " + begin.Task.ID, "it was asked: " + untrusted.ShortenLine(begin.Task.Prompt, maxQuoted)}}}
+	m := scriptBuilder{script: Script{Name: name, About: []string{
+		"script " + name, "made of the run " + begin.Task.ID,
+		"it was asked: " + untrusted.ShortenLine(begin.Task.Prompt, maxQuoted),
+	}}}
 	if err := checkAnswered(b); err != nil {
 		return s, nil, err
 	}
@@ -52,7 +55,8 @@ func checkAnswered(b *Recording) error {
 	case i < 0 || steps[i].Kind != sessions.StepAnswer:
 		return errors.New("the run has no answer, so it is no script")
 	case steps[i].Failed:
-		return fmt.Errorf("the run did not do what was asked, so it is no script: %s", untrusted.ShortenLine(steps[i].Text, maxQuoted))
+		return fmt.Errorf("the run did not do what was asked, so it is no script: %s",
+			untrusted.ShortenLine(steps[i].Text, maxQuoted))
 	case steps[i].Limit != "":
 		return fmt.Errorf("a limit ended the run (%s), so it is no script", steps[i].Limit)
 	}
@@ -90,7 +94,8 @@ func (m *scriptBuilder) addEntry(e Entry) error {
 		}
 	case e.Kind == KindStep && e.Step.Kind == sessions.StepAct && !e.Step.Failed:
 		if m.wrong != nil {
-			return fmt.Errorf("step %d, %s, cannot be a step of a script: %w", e.Step.N, untrusted.ShortenLine(e.Step.Label, maxQuoted), m.wrong)
+			return fmt.Errorf("step %d, %s, cannot be a step of a script: %w", e.Step.N,
+				untrusted.ShortenLine(e.Step.Label, maxQuoted), m.wrong)
 		}
 		m.script.Steps = append(m.script.Steps, m.lines...)
 	}
@@ -204,7 +209,8 @@ func (m *scriptBuilder) targetStep(step, ref string) ([]string, error) {
 func (m *scriptBuilder) waitStep(ref string) []string {
 	all := outline.ListRefs(m.state)
 	i := slices.IndexFunc(all, func(r outline.Ref) bool { return r.Ref == ref })
-	if i < 0 || m.after == "" || all[i].Name == "" || !slices.Contains([]string{"button", "link", "heading", "tab"}, all[i].Role) {
+	if i < 0 || m.after == "" || all[i].Name == "" || !slices.Contains([]string{"button", "link", "heading", "tab"},
+		all[i].Role) {
 		return nil
 	}
 	for _, r := range outline.ListRefs(m.after) {
@@ -228,7 +234,8 @@ func (m *scriptBuilder) click(in stepInput) ([]string, error) {
 	}
 }
 
-var errPassword = errors.New(`it typed a password, which is not recorded; keep the login in the vault ("clank vault add") and let it be filled in from there`)
+var errPassword = errors.New(
+	`it typed a password, which is not recorded; keep the login in the vault ("clank vault add") and let it be filled in from there`)
 
 func (m *scriptBuilder) typing(in stepInput, label string) ([]string, error) {
 	if in.Text == RedactedText || strings.HasPrefix(label, "type "+RedactedText) {

@@ -35,10 +35,16 @@ func bundle(tb testing.TB, answer *sessions.Step, acts ...act) *recording.Record
 	tb.Helper()
 	var all []recording.Entry
 	add := func(e recording.Entry) { all = append(all, e) }
-	add(recording.Entry{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion, Task: sessions.Task{ID: "t1", Prompt: "buy\na lamp"}}})
+	add(recording.Entry{Kind: recording.KindBegin, Begin: &recording.RunStart{
+		Format: recording.FormatVersion,
+		Task:   sessions.Task{ID: "t1", Prompt: "buy\na lamp"},
+	}})
 	add(recording.Entry{Kind: recording.KindSnapshot, Snapshot: &recording.PageSnapshot{Text: page}})
 	for i, a := range acts {
-		s := sessions.Step{N: i + 1, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: a.tool, Input: json.RawMessage(a.input), Label: a.label}
+		s := sessions.Step{
+			N: i + 1, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: a.tool,
+			Input: json.RawMessage(a.input), Label: a.label,
+		}
 		add(recording.Entry{Kind: recording.KindStep, Step: &s})
 		if a.after != "" {
 			add(recording.Entry{Kind: recording.KindSnapshot, Snapshot: &recording.PageSnapshot{Text: a.after}})
@@ -134,19 +140,47 @@ func TestRunsThatCannotBecomeScriptsAreExplained(t *testing.T) {
 		acts   []act
 		want   string
 	}{
-		"a password":           {fine, []act{{tool: "browser_type", input: `{"ref":"e2","text":"••••"}`}}, "typed a password"},
-		"a thing without name": {fine, []act{{tool: "browser_click", input: `{"ref":"e7"}`, label: "click e7"}}, "step 1, click e7, cannot"},
-		"a point":              {fine, []act{{tool: "click", input: `{"at":{"X":1,"Y":2}}`, label: `click at 1, 2 (the "Buy" button)`}}, "point of the screen"},
-		"a drag":               {fine, []act{{tool: "drag", input: `{}`, label: "drag"}}, "no words for pressing, dragging"},
-		"a text somewhere":     {fine, []act{{tool: "type", input: `{"text":"ada"}`, label: `type "ada" (into "Name")`}}, "point of the screen"},
-		"a text of two lines":  {fine, []act{{tool: "type", input: `{"text":"a\nb","on":{"name":"Name"}}`}}, "one line into one field"},
-		"a password by point":  {fine, []act{{tool: "type", input: `{"text":"••••","on":{"name":"Name"}}`}}, "typed a password"},
-		"a click with Shift":   {fine, []act{{tool: "click", input: `{"held":["shift"],"on":{"name":"Buy"}}`}}, "no words for such a click"},
-		"a key nobody knows":   {fine, []act{{tool: "keys", input: `{"keys":["Hyper+x"]}`}}, "no words for the key"},
-		"a code":               {fine, []act{{tool: "fill_totp", input: `{"entry":"shop"}`}}, "no words for fill_totp"},
-		"no answer":            {nil, nil, "no answer"},
-		"a failure":            {&sessions.Step{Text: "not found", Failed: true}, nil, "did not do"},
-		"a limit":              {&sessions.Step{Text: "so far", Limit: "step limit of 3"}, nil, "step limit of 3"},
+		"a password": {
+			fine,
+			[]act{{tool: "browser_type", input: `{"ref":"e2","text":"••••"}`}},
+			"typed a password",
+		},
+		"a thing without name": {
+			fine,
+			[]act{{tool: "browser_click", input: `{"ref":"e7"}`, label: "click e7"}},
+			"step 1, click e7, cannot",
+		},
+		"a point": {
+			fine,
+			[]act{{tool: "click", input: `{"at":{"X":1,"Y":2}}`, label: `click at 1, 2 (the "Buy" button)`}},
+			"point of the screen",
+		},
+		"a drag": {fine, []act{{tool: "drag", input: `{}`, label: "drag"}}, "no words for pressing, dragging"},
+		"a text somewhere": {
+			fine,
+			[]act{{tool: "type", input: `{"text":"ada"}`, label: `type "ada" (into "Name")`}},
+			"point of the screen",
+		},
+		"a text of two lines": {
+			fine,
+			[]act{{tool: "type", input: `{"text":"a\nb","on":{"name":"Name"}}`}},
+			"one line into one field",
+		},
+		"a password by point": {
+			fine,
+			[]act{{tool: "type", input: `{"text":"••••","on":{"name":"Name"}}`}},
+			"typed a password",
+		},
+		"a click with Shift": {
+			fine,
+			[]act{{tool: "click", input: `{"held":["shift"],"on":{"name":"Buy"}}`}},
+			"no words for such a click",
+		},
+		"a key nobody knows": {fine, []act{{tool: "keys", input: `{"keys":["Hyper+x"]}`}}, "no words for the key"},
+		"a code":             {fine, []act{{tool: "fill_totp", input: `{"entry":"shop"}`}}, "no words for fill_totp"},
+		"no answer":          {nil, nil, "no answer"},
+		"a failure":          {&sessions.Step{Text: "not found", Failed: true}, nil, "did not do"},
+		"a limit":            {&sessions.Step{Text: "so far", Limit: "step limit of 3"}, nil, "step limit of 3"},
 	} {
 		_, _, err := recording.MakeScript(bundle(t, c.answer, c.acts...), "x")
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -162,7 +196,10 @@ func TestPointsWithANameBecomeSteps(t *testing.T) {
 	t.Parallel()
 	s, notes, err := recording.MakeScript(bundle(t, &sessions.Step{Text: "done"},
 		act{tool: "navigate", input: `{"url":"http://shop.test/"}`},
-		act{tool: "click", input: `{"x":10,"y":20,"on":{"role":"button","name":"Buy \"now\""}}`, label: `click "Buy 'now'" at 10, 20 (to buy)`},
+		act{
+			tool: "click", input: `{"x":10,"y":20,"on":{"role":"button","name":"Buy \"now\""}}`,
+			label: `click "Buy 'now'" at 10, 20 (to buy)`,
+		},
 		act{tool: "click", input: `{"clicks":2,"on":{"name":"Word"}}`},
 		act{tool: "click", input: `{"button":"right","on":{"name":"Word"}}`},
 		act{tool: "click", input: `{"button":"back"}`},

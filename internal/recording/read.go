@@ -127,7 +127,8 @@ func (b *Recording) addEntry(e Entry) error {
 		return errors.New("it does not begin as a run does")
 	}
 	set := map[EntryKind]bool{
-		KindBegin: e.Begin != nil, KindTools: e.Tools != nil, KindMessage: e.Message != nil, KindCall: e.Call != nil, KindTurn: e.Turn != nil,
+		KindBegin: e.Begin != nil, KindTools: e.Tools != nil, KindMessage: e.Message != nil, KindCall: e.Call != nil,
+		KindTurn:     e.Turn != nil,
 		KindSnapshot: e.Snapshot != nil, KindAct: e.Act != nil, KindStep: e.Step != nil, KindEnd: e.End != nil,
 	}
 	if filled, known := set[e.Kind]; known && !filled {

@@ -30,7 +30,10 @@ const begin = `{"kind":"begin","at":"2026-11-21T10:00:00Z","begin":{"format":1,"
 func recorded(tb testing.TB) string {
 	tb.Helper()
 	rec := &recording.Recorder{Dir: tb.TempDir()}
-	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_screenshot", `{"show":true}`), say("Lamps.")}}
+	m := &script{replies: []llm.Reply{
+		use("browser_open", `{"url":"http://shop.test/"}`),
+		use("browser_screenshot", `{"show":true}`), say("Lamps."),
+	}}
 	check.Must(tb, work(tb, agent(rec, m), "t1", "look for lamps"))
 	return filepath.Join(rec.Dir, "t1")
 }
@@ -57,7 +60,8 @@ func zipped(tb testing.TB, files ...string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for i := 0; i < len(files); i += 2 {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: files[i], Method: zip.Store}) // packing takes long under the race detector
+		// packing takes long under the race detector
+		w, err := z.CreateHeader(&zip.FileHeader{Name: files[i], Method: zip.Store})
 		if err == nil {
 			_, err = w.Write([]byte(files[i+1]))
 		}
@@ -254,7 +258,10 @@ func (s stepper) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) i
 				return
 			}
 			view[i%len(view)]++
-			step := sessions.Step{N: i, Kind: sessions.StepAct, Phase: sessions.PhaseDone, View: &llm.Image{MediaType: "image/png", Data: bytes.Clone(view)}}
+			step := sessions.Step{
+				N: i, Kind: sessions.StepAct, Phase: sessions.PhaseDone,
+				View: &llm.Image{MediaType: "image/png", Data: bytes.Clone(view)},
+			}
 			if !yield(step, nil) {
 				return
 			}
@@ -274,7 +281,8 @@ func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 		},
 		"a link for a picture": func(dir string) error { return os.Symlink(secret, filepath.Join(dir, picture)) },
 		"a link for all pictures": func(dir string) error {
-			return errors.Join(os.RemoveAll(filepath.Join(dir, "pictures")), os.Symlink(filepath.Dir(secret), filepath.Join(dir, "pictures")))
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "pictures")),
+				os.Symlink(filepath.Dir(secret), filepath.Join(dir, "pictures")))
 		},
 		"a pipe for the record": func(dir string) error {
 			return errors.Join(os.Remove(filepath.Join(dir, "run.jsonl")), check.MakePipe(filepath.Join(dir, "run.jsonl")))
@@ -308,7 +316,10 @@ func TestAStepIsReportedOnceDespiteNoticesInBetween(t *testing.T) {
 		lines.Write(append(raw, '\n'))
 	}
 	step := func(n int, kind sessions.StepKind, phase sessions.Phase) {
-		add(recording.Entry{Kind: recording.KindStep, Step: &sessions.Step{N: n, Kind: kind, Phase: phase, Usage: llm.Usage{Calls: n}}})
+		add(recording.Entry{
+			Kind: recording.KindStep,
+			Step: &sessions.Step{N: n, Kind: kind, Phase: phase, Usage: llm.Usage{Calls: n}},
+		})
 	}
 	leg := &recording.RunStart{Format: 1, Task: sessions.Task{ID: "t1"}, Runtime: "r", Session: "s1"}
 	add(recording.Entry{Kind: recording.KindBegin, Begin: leg})
@@ -330,6 +341,11 @@ func TestAStepIsReportedOnceDespiteNoticesInBetween(t *testing.T) {
 	for _, s := range account.Steps {
 		got = append(got, told{s.N, s.Phase, s.Millis})
 	}
-	want := []told{{2, sessions.PhaseDone, 0}, {1, sessions.PhaseDone, 2000}, {3, sessions.PhaseBegun, 0}, {3, sessions.PhaseDone, 0}}
+	want := []told{
+		{2, sessions.PhaseDone, 0},
+		{1, sessions.PhaseDone, 2000},
+		{3, sessions.PhaseBegun, 0},
+		{3, sessions.PhaseDone, 0},
+	}
 	equal(t, "steps", want, got)
 }

@@ -222,7 +222,9 @@ func (t *recordedConversation) Next(ctx context.Context, in computeruse.Input) (
 	return answer, err
 }
 
-func (r *runWriter) recordTurn(name string, b computeruse.ConversationOptions, in computeruse.Input, answer computeruse.Turn, failed error, took float64) {
+func (r *runWriter) recordTurn(name string, b computeruse.ConversationOptions, in computeruse.Input,
+	answer computeruse.Turn, failed error, took float64,
+) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	turn := &ScreenTurn{Model: name}

@@ -41,7 +41,9 @@ type recordedPage struct {
 	recorder *Recorder
 }
 
-func (p *recordedPage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
+func (p *recordedPage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any,
+	mark string,
+) (notes []string, same bool, err error) {
 	begun := p.recorder.now()
 	notes, same, err = p.Page.ActIfUnchanged(ctx, kind, args, mark)
 	p.recorder.recordAction(ctx, kind, notes, err, begun)

@@ -51,7 +51,8 @@ type recordedBackend struct {
 	runtime  string
 }
 
-func (b *recordedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
+func (b *recordedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step,
+	error] {
 	return func(yield func(sessions.Step, error) bool) {
 		account := llm.AccountOf(ctx)
 		if account.Task == "" {

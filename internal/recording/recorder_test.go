@@ -24,9 +24,13 @@ import (
 
 func TestARunIsRecordedCompletely(t *testing.T) {
 	t.Parallel()
-	rec := &recording.Recorder{Dir: t.TempDir(), Versions: map[string]string{"clank": "1"}, Settings: func() map[string]any { return map[string]any{"max_steps": 9} }}
+	rec := &recording.Recorder{
+		Dir: t.TempDir(), Versions: map[string]string{"clank": "1"},
+		Settings: func() map[string]any { return map[string]any{"max_steps": 9} },
+	}
 	m := &script{replies: []llm.Reply{
-		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_click", `{"ref":"e6"}`), use("browser_screenshot", `{"show":true}`), say("Lamps."),
+		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_click", `{"ref":"e6"}`),
+		use("browser_screenshot", `{"show":true}`), say("Lamps."),
 	}}
 	check.Must(t, work(t, agent(rec, m), "t1", "look for lamps"))
 	b := open(t, filepath.Join(rec.Dir, "t1"))
@@ -43,12 +47,14 @@ func TestARunIsRecordedCompletely(t *testing.T) {
 		labels = append(labels, fmt.Sprintf("%d %s %t", s.N, s.Label, s.Failed))
 	}
 	want := []string{
-		"1 think false", "2 open shop.test false", "3 think false", `4 click "Buy" true`, "5 think false", "6 take a screenshot false", "7 think false", "8 answer false",
+		"1 think false", "2 open shop.test false", "3 think false", `4 click "Buy" true`, "5 think false",
+		"6 take a screenshot false", "7 think false", "8 answer false",
 	}
 	equal(t, "steps", want, labels)
 	last := b.Steps()[len(b.Steps())-1]
 	_, file, _ := strings.Cut(last.Images[0].MediaType, ";file=")
-	if shown, err := os.ReadFile(filepath.Join(rec.Dir, "t1", "pictures", file)); err != nil || string(shown) != string(screen) {
+	if shown, err := os.ReadFile(filepath.Join(rec.Dir, "t1", "pictures", file)); err != nil ||
+		string(shown) != string(screen) {
 		t.Errorf("the picture of the answer: %q, %v", shown, err)
 	}
 }
@@ -56,7 +62,10 @@ func TestARunIsRecordedCompletely(t *testing.T) {
 func TestRequestsAreRecordedIncrementally(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
-	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_snapshot", `{}`), say("Lamps.")}}
+	m := &script{replies: []llm.Reply{
+		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_snapshot", `{}`),
+		say("Lamps."),
+	}}
 	check.Must(t, work(t, agent(rec, m), "t1", "look for lamps"))
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	var asked [][]int
@@ -112,7 +121,10 @@ func TestConcurrentRunsAreRecordedSeparately(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
-			m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), say(fmt.Sprintf("answer %d", i))}}
+			m := &script{replies: []llm.Reply{
+				use("browser_open", `{"url":"http://shop.test/"}`),
+				say(fmt.Sprintf("answer %d", i)),
+			}}
 			if err := work(t, agent(rec, m), fmt.Sprintf("t%d", i), fmt.Sprintf("task %d", i)); err != nil {
 				t.Error(err)
 			}
@@ -170,7 +182,8 @@ func TestASecondBackendContinuesTheBundle(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	for _, answer := range []string{"first", "second"} {
-		check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1", "look"))
+		check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1",
+			"look"))
 	}
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	var answers []string
@@ -190,7 +203,8 @@ func TestBundleStaysWithinItsSizeLimit(t *testing.T) {
 	rec := &recording.Recorder{Dir: t.TempDir(), MaxBytes: 40 << 10}
 	m := &script{}
 	for i := range 60 {
-		m.replies = append(m.replies, use("browser_type", fmt.Sprintf(`{"ref":"e2","text":%q}`, strings.Repeat(strconv.Itoa(i), 500))))
+		m.replies = append(m.replies,
+			use("browser_type", fmt.Sprintf(`{"ref":"e2","text":%q}`, strings.Repeat(strconv.Itoa(i), 500))))
 	}
 	task := sessions.Task{ID: "t1", Prompt: "look", MaxSteps: 50}
 	for range agent(rec, m).Run(t.Context(), sessions.Session{ID: "s"}, task) {
@@ -228,7 +242,8 @@ func TestAFullDiskGetsNoPictures(t *testing.T) {
 func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: filepath.Join(t.TempDir(), "runs")}
-	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1", "look"))
+	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1",
+		"look"))
 	err := filepath.WalkDir(rec.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -266,7 +281,9 @@ func (*fakePage) Assess(context.Context, string, map[string]any) (sessions.Asses
 	return sessions.Assessment{}, nil
 }
 
-func (p *fakePage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
+func (p *fakePage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any,
+	_ string,
+) ([]string, bool, error) {
 	notes, err := p.Act(ctx, kind, args)
 	return notes, true, err
 }
@@ -335,7 +352,10 @@ func use(name, input string) llm.Reply {
 }
 
 func say(text string) llm.Reply {
-	return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: text}}}, Stop: llm.StopEnd, Usage: llm.Usage{Calls: 1}}
+	return llm.Reply{
+		Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: text}}}, Stop: llm.StopEnd,
+		Usage: llm.Usage{Calls: 1},
+	}
 }
 
 // agent returns a recorded backend with a scripted model and a fake page.
@@ -355,7 +375,8 @@ func unframed(rec *recording.Recorder, m *script) sessions.Backend {
 func work(tb testing.TB, b sessions.Backend, id, prompt string) error {
 	tb.Helper()
 	var last error
-	for _, err := range b.Run(tb.Context(), sessions.Session{ID: "s" + id}, sessions.Task{ID: id, SessionID: "s" + id, Prompt: prompt}) {
+	for _, err := range b.Run(tb.Context(), sessions.Session{ID: "s" + id},
+		sessions.Task{ID: id, SessionID: "s" + id, Prompt: prompt}) {
 		last = err
 	}
 	return last

@@ -72,7 +72,9 @@ func countOf(n int, what string) string {
 
 // Replay replays the record with backend in a new session with the given id, and calls report after each step. What
 // ends the replay early is part of the summary; an error is returned only if ctx ends.
-func (p *Player) Replay(ctx context.Context, backend sessions.Backend, session string, report func(StepComparison)) (ReplaySummary, error) {
+func (p *Player) Replay(ctx context.Context, backend sessions.Backend, session string,
+	report func(StepComparison),
+) (ReplaySummary, error) {
 	var s ReplaySummary
 	t := p.Task()
 	t.ID, t.SessionID = "replay-"+session, session
@@ -105,7 +107,10 @@ func (p *Player) compareAct(i int, now sessions.Step) StepComparison {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i >= len(p.acts) {
-		return StepComparison{Label: now.Label, Differences: []Difference{{DifferenceLabel, "nothing: the record has ended", now.Label}}}
+		return StepComparison{
+			Label:       now.Label,
+			Differences: []Difference{{DifferenceLabel, "nothing: the record has ended", now.Label}},
+		}
 	}
 	was := p.acts[i]
 	f := StepComparison{Step: was.N, Label: was.Label}
@@ -169,7 +174,8 @@ var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // comparePages compares page states, ignoring refs.
 func (f *StepComparison) comparePages(was, is string) {
-	a, b := strings.Split(refPattern().ReplaceAllString(was, ""), "\n"), strings.Split(refPattern().ReplaceAllString(is, ""), "\n")
+	a, b := strings.Split(refPattern().ReplaceAllString(was, ""), "\n"),
+		strings.Split(refPattern().ReplaceAllString(is, ""), "\n")
 	gone, came := linesMissingFrom(a, b), linesMissingFrom(b, a)
 	if len(gone) > 0 || len(came) > 0 {
 		f.Differences = append(f.Differences, Difference{DifferencePage, firstLines(gone), firstLines(came)})
@@ -198,7 +204,8 @@ func firstLines(lines []string) string {
 		return "nothing more"
 	}
 	if len(lines) > maxDiffLines {
-		return strings.Join(lines[:maxDiffLines], "\n") + fmt.Sprintf("\n… and %s more", countOf(len(lines)-maxDiffLines, "line"))
+		return strings.Join(lines[:maxDiffLines], "\n") +
+			fmt.Sprintf("\n… and %s more", countOf(len(lines)-maxDiffLines, "line"))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -95,7 +95,8 @@ func openShop(tb testing.TB) *shop {
 		if s.changed.Load() {
 			basket = "Put into cart"
 		}
-		fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>Found</title><link rel=icon href=data:,><h1>Found %s</h1><button onclick=\"document.title='Added';this.after('In the basket')\">%s</button>",
+		fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>Found</title><link rel=icon href=data:,><h1>Found "+
+			"%s</h1><button onclick=\"document.title='Added';this.after('In the basket')\">%s</button>",
 			r.FormValue("q"), basket)
 	})
 	srv := httptest.NewServer(mux)

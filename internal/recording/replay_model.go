@@ -36,7 +36,10 @@ func (m replayModel) Generate(ctx context.Context, _ llm.Request, _ func(llm.Del
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.next >= len(p.calls) {
-		return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: endOfRecord}}}, Stop: llm.StopEnd}, nil
+		return llm.Reply{
+			Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: endOfRecord}}},
+			Stop:    llm.StopEnd,
+		}, nil
 	}
 	c := p.calls[p.next]
 	p.next++

@@ -191,7 +191,8 @@ func (p *Player) setLiveState(text string) {
 }
 
 // errEffectWithheld ends a replay.
-var errEffectWithheld = errors.New("the run typed a password here, which no record holds: the replay ends (keep the login in the vault, and let it be filled in from there)")
+var errEffectWithheld = errors.New("the run typed a password here, which no record holds: the replay ends (keep the " +
+	"login in the vault, and let it be filled in from there)")
 
 // missingRef replaces the ref of an element that is not on the live page.
 const missingRef = "missing"

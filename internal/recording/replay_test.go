@@ -21,11 +21,15 @@ import (
 )
 
 // play plays a bundle and returns what differed, by step.
-func play(tb testing.TB, b *recording.Recording, session string, mappings ...recording.AddressMapping) (recording.ReplaySummary, []recording.StepComparison) {
+func play(tb testing.TB, b *recording.Recording, session string,
+	mappings ...recording.AddressMapping,
+) (recording.ReplaySummary, []recording.StepComparison) {
 	tb.Helper()
 	p := player(tb, b, mappings...)
 	var found []recording.StepComparison
-	sum, err := p.Replay(tb.Context(), playedBy(tb, p, session), session, func(f recording.StepComparison) { found = append(found, f) })
+	sum, err := p.Replay(tb.Context(), playedBy(tb, p, session), session, func(f recording.StepComparison) {
+		found = append(found, f)
+	})
 	check.Must(tb, err)
 	return sum, found
 }
@@ -59,7 +63,8 @@ func differences(found []recording.StepComparison) string {
 func TestReplayOfTheSamePagesMatches(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	b := record(t, plain.New(plain.Options{}), "rsame", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket", read`)
+	b := record(t, plain.New(plain.Options{}), "rsame", "open "+s.url+
+		`, type "lamp" into Search, press Enter, click "Add to basket", read`)
 	sum, found := play(t, b, "psame")
 	if !sum.Matches() || sum.Steps != 5 {
 		t.Errorf("%s\n%s", sum, differences(found))
@@ -79,12 +84,17 @@ func TestReplayFollowsThePagesToAnotherAddress(t *testing.T) {
 func TestReplayMapsNamedPagesToTheirCurrentAddresses(t *testing.T) {
 	t.Parallel()
 	s, moved := openShop(t), openShop(t)
-	rec := &recording.Recorder{Dir: t.TempDir(), Places: map[string]string{"the shop": s.url + "/", "elsewhere": "http://else.test"}}
+	rec := &recording.Recorder{
+		Dir:    t.TempDir(),
+		Places: map[string]string{"the shop": s.url + "/", "elsewhere": "http://else.test"},
+	}
 	agent := browsing(rec.Browser(windows{}), rec.Model(plain.New(plain.Options{Places: rec.Places})))
 	p := player(t, recordWith(t, rec, agent, "rplace", `open the shop, type "lamp" into Search`))
 	p.Places(map[string]string{"the shop": moved.url + "/"})
 	var found []recording.StepComparison
-	sum, err := p.Replay(t.Context(), playedBy(t, p, "pplace"), "pplace", func(f recording.StepComparison) { found = append(found, f) })
+	sum, err := p.Replay(t.Context(), playedBy(t, p, "pplace"), "pplace", func(f recording.StepComparison) {
+		found = append(found, f)
+	})
 	if err != nil || !sum.Matches() {
 		t.Errorf("%s, %v\n%s", sum, err, differences(found))
 	}
@@ -93,7 +103,8 @@ func TestReplayMapsNamedPagesToTheirCurrentAddresses(t *testing.T) {
 func TestReplaySaysWhereAPageHasChanged(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	b := record(t, plain.New(plain.Options{}), "rchanged", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket", read`)
+	b := record(t, plain.New(plain.Options{}), "rchanged", "open "+s.url+
+		`, type "lamp" into Search, press Enter, click "Add to basket", read`)
 	s.changed.Store(true)
 	sum, found := play(t, b, "pchanged")
 	got := differences(found)
@@ -115,7 +126,8 @@ func TestReplaySaysWhereAPageHasChanged(t *testing.T) {
 func TestReplayEndsBeforeAPasswordThatNoRecordHolds(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	b := record(t, plain.New(plain.Options{}), "rpass", "open "+s.url+`, type "hunter2" into Password, type "lamp" into Search`)
+	b := record(t, plain.New(plain.Options{}), "rpass", "open "+s.url+
+		`, type "hunter2" into Password, type "lamp" into Search`)
 	sum, _ := play(t, b, "ppass")
 	if sum.Matches() || !strings.Contains(sum.Ended, "password") || sum.Steps != 1 || sum.NotReached != 2 {
 		t.Errorf("summary: %+v", sum)
@@ -142,7 +154,8 @@ func TestReplayEndsWhenItIsStopped(t *testing.T) {
 func TestRunSavedAsAScriptWorksWithoutItsModel(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	b := record(t, plain.New(plain.Options{}), "rscript", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket"`)
+	b := record(t, plain.New(plain.Options{}), "rscript", "open "+s.url+
+		`, type "lamp" into Search, press Enter, click "Add to basket"`)
 	made, _, err := recording.MakeScript(b, "lamps")
 	check.Must(t, err)
 	shelf := recording.ScriptStore{Dir: t.TempDir()}
@@ -150,7 +163,8 @@ func TestRunSavedAsAScriptWorksWithoutItsModel(t *testing.T) {
 	m := plain.New(plain.Options{Scripts: shelf.Steps})
 	s.changed.Store(false)
 	answer := playTask(t, browsing(windows{}, m), "pscript", "run lamps with search = desk")
-	if answer.Kind != sessions.StepAnswer || answer.Failed || !strings.Contains(answer.Text, "Found desk") || !strings.Contains(answer.Text, "In the basket") {
+	if answer.Kind != sessions.StepAnswer || answer.Failed || !strings.Contains(answer.Text, "Found desk") ||
+		!strings.Contains(answer.Text, "In the basket") {
 		t.Errorf("answer: %+v", answer.Text)
 	}
 }
@@ -158,7 +172,9 @@ func TestRunSavedAsAScriptWorksWithoutItsModel(t *testing.T) {
 func TestMappingsAreRead(t *testing.T) {
 	t.Parallel()
 	got, err := recording.ParseMappings(" http://a.test/=http://b.test:80/ , https://c.test=http://d.test/x ")
-	if err != nil || len(got) != 2 || got[0] != (recording.AddressMapping{From: "http://a.test", To: "http://b.test:80"}) || got[1].To != "http://d.test/x" {
+	if err != nil || len(got) != 2 ||
+		got[0] != (recording.AddressMapping{From: "http://a.test", To: "http://b.test:80"}) ||
+		got[1].To != "http://d.test/x" {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, wrong := range []string{"a.test=b.test", "http://a.test", "http://a.test=ftp://b"} {
@@ -216,7 +232,10 @@ func screenRun(tb testing.TB, answers ...computeruse.Turn) *recording.Recording 
 	for _, a := range answers {
 		out, err := json.Marshal(a)
 		check.Must(tb, err)
-		all = append(all, recording.Entry{Kind: recording.KindTurn, Turn: &recording.ScreenTurn{Model: "test:screen", Input: in, Answer: out}})
+		all = append(all, recording.Entry{
+			Kind: recording.KindTurn,
+			Turn: &recording.ScreenTurn{Model: "test:screen", Input: in, Answer: out},
+		})
 	}
 	return parsed(tb, all...)
 }
@@ -226,16 +245,23 @@ func TestMindActsAtTheRecordedPoints(t *testing.T) {
 	click := computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 10, Y: 20}}
 	b := screenRun(t,
 		computeruse.Turn{
-			Calls: []computeruse.Call{{ID: "c1", Actions: []computeruse.Action{click, {Kind: computeruse.ActNavigate, URL: "http://a.test/x"}}}},
+			Calls: []computeruse.Call{
+				{ID: "c1", Actions: []computeruse.Action{click, {Kind: computeruse.ActNavigate, URL: "http://a.test/x"}}},
+			},
 			Tools: []llm.ToolCall{{ID: "t1", Name: "navigate", Input: json.RawMessage(`{"url":"http://a.test/y"}`)}},
 		},
-		computeruse.Turn{Calls: []computeruse.Call{{ID: "c2", Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: recording.RedactedText}}}}},
+		computeruse.Turn{Calls: []computeruse.Call{
+			{ID: "c2", Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: recording.RedactedText}}},
+		}},
 	)
 	p := player(t, b, recording.AddressMapping{From: "http://a.test", To: "http://b.test"})
 	if !p.UsesScreen() || p.ComputerUseModel().Name() != "test:screen" {
 		t.Errorf("screen %t, name %q", p.UsesScreen(), p.ComputerUseModel().Name())
 	}
-	for screen, want := range map[image.Point]image.Point{image.Pt(1600, 1200): image.Pt(800, 600), image.Pt(640, 480): image.Pt(640, 480)} {
+	for screen, want := range map[image.Point]image.Point{
+		image.Pt(1600, 1200): image.Pt(800, 600),
+		image.Pt(640, 480):   image.Pt(640, 480),
+	} {
 		if got := p.ComputerUseModel().Fit(screen); got != want {
 			t.Errorf("%v is seen as %v, want %v", screen, got, want)
 		}

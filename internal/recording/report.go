@@ -35,7 +35,10 @@ type ReportStep struct {
 // Report returns an account of the run. A step without an end is included as begun.
 func (b *Recording) Report() Report {
 	begin := b.Start()
-	t := reportBuilder{Report: Report{Task: begin.Task, Session: begin.Session, Runtime: begin.Runtime, Begun: b.Entries[0].At, Cut: b.Cut}}
+	t := reportBuilder{Report: Report{
+		Task: begin.Task, Session: begin.Session, Runtime: begin.Runtime,
+		Begun: b.Entries[0].At, Cut: b.Cut,
+	}}
 	for _, e := range b.Entries {
 		switch e.Kind { //nolint:exhaustive // other kinds are details
 		case KindBegin:

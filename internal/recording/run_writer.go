@@ -251,7 +251,8 @@ func (r *runWriter) observeStep(s sessions.Step) {
 			}
 		}
 	}
-	if s.Kind == sessions.StepAct && s.Phase == sessions.PhaseBegun && (s.Tool == string(computeruse.ActType) || s.Tool == string(computeruse.ActFill)) {
+	if s.Kind == sessions.StepAct && s.Phase == sessions.PhaseBegun &&
+		(s.Tool == string(computeruse.ActType) || s.Tool == string(computeruse.ActFill)) {
 		r.observeTyping(masked)
 	}
 	r.add(Entry{Kind: KindStep, Step: r.step(s)})

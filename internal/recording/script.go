@@ -31,9 +31,11 @@ const (
 )
 
 var (
-	scriptName       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
-	valueName        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`) })
-	setLinePattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^set ([a-z][a-z0-9_]{0,31}) = (.*)$`) })
+	scriptName     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
+	valueName      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`) })
+	setLinePattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^set ([a-z][a-z0-9_]{0,31}) = (.*)$`)
+	})
 	valuePlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z][a-z0-9_]{0,31}\}`) })
 )
 
@@ -64,7 +66,8 @@ func (s Script) String() string {
 func ParseScript(name, text string) (Script, error) {
 	s := Script{Name: name}
 	if len(text) > maxScript {
-		return s, fmt.Errorf("script %s: it has %d bytes, more than the %d that a script may have", name, len(text), maxScript)
+		return s, fmt.Errorf("script %s: it has %d bytes, more than the %d that a script may have", name, len(text),
+			maxScript)
 	}
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
@@ -105,7 +108,8 @@ func (s Script) check() error {
 		return fmt.Errorf("script %s: %w", s.Name, err)
 	}
 	if n < len(s.Steps) {
-		return fmt.Errorf("script %s: its %d lines are read as %d steps (is a quotation mark left open?)", s.Name, len(s.Steps), n)
+		return fmt.Errorf("script %s: its %d lines are read as %d steps (is a quotation mark left open?)", s.Name,
+			len(s.Steps), n)
 	}
 	return nil
 }

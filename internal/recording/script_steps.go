@@ -69,7 +69,8 @@ func (m *scriptBuilder) waiting(in stepInput) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("wait %d ms", in.TimeMs))
 	}
 	if len(lines) == 0 {
-		m.notes = append(m.notes, "waiting for an address or for the page to load is left out: each step waits for what it sets off")
+		m.notes = append(m.notes, "waiting for an address or for the page to load is left out: each step waits for what it "+
+			"sets off")
 	}
 	return lines, nil
 }

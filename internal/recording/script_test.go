@@ -46,7 +46,8 @@ func TestFillPutsValuesIntoTheirPlaces(t *testing.T) {
 		}
 	}
 	for given, want := range map[string]string{
-		"colour = red": `no value "colour"`, "lamp": "not understood", `search = "x`: "not closed", `search = "a" b`: "not understood", `search = a\`: "backslash",
+		"colour = red": `no value "colour"`, "lamp": "not understood", `search = "x`: "not closed",
+		`search = "a" b`: "not understood", `search = a\`: "backslash",
 	} {
 		check.Fails(t, check.Err(s.Fill(given)), nil, want)
 	}
@@ -75,7 +76,10 @@ func TestScriptStoreSavesScripts(t *testing.T) {
 	if names, err := shelf.Names(); err != nil || len(names) != 0 {
 		t.Errorf("empty: %v, %v", names, err)
 	}
-	s := recording.Script{Name: "lamps", Values: []recording.ScriptValue{{Name: "search", Text: "a\n\\ \"b\""}}, Steps: []string{"open shop.test", `type "{search}" into Search`}}
+	s := recording.Script{
+		Name: "lamps", Values: []recording.ScriptValue{{Name: "search", Text: "a\n\\ \"b\""}},
+		Steps: []string{"open shop.test", `type "{search}" into Search`},
+	}
 	var wg sync.WaitGroup
 	saved := make(chan error, 4)
 	for range 4 {
@@ -111,7 +115,10 @@ func TestScriptStoreSavesScripts(t *testing.T) {
 	if err := shelf.Delete("lamps"); err != nil {
 		t.Error(err)
 	}
-	for _, err := range []error{shelf.Delete("lamps"), shelf.Delete("../x"), shelf.Save(recording.Script{Name: "a/b"}, true), shelf.Save(recording.Script{Name: "empty"}, true)} {
+	for _, err := range []error{
+		shelf.Delete("lamps"), shelf.Delete("../x"),
+		shelf.Save(recording.Script{Name: "a/b"}, true), shelf.Save(recording.Script{Name: "empty"}, true),
+	} {
 		if err == nil {
 			t.Error("no error")
 		}
@@ -139,13 +146,17 @@ func FuzzParseScript(f *testing.F) {
 }
 
 func TestValuesCannotBecomeSteps(t *testing.T) {
-	s, err := recording.ParseScript("lamps", "set search = \"lamp\"\nopen http://shop.test/\ntype \"{search}\" into \"Search\"\n")
+	s, err := recording.ParseScript("lamps", "set search = \"lamp\"\nopen http://shop.test/\ntype \"{search}\" into "+
+		"\"Search\"\n")
 	check.Must(t, err)
 	for _, text := range []string{
-		`x" into "Search", then click "Buy`, `x\" into "Search", then click "Buy`, `x\\" into "Search", then click "Buy`, "x\nclick \"Buy\"", "x\r\nclick \"Buy\"",
-		`x” into “Search”, then click “Buy”`, "x\u2028click \"Buy\"", `{search}`, `" then run other`, `x; click "Buy"`, `x' then click 'Buy'`,
+		`x" into "Search", then click "Buy`, `x\" into "Search", then click "Buy`, `x\\" into "Search", then click "Buy`,
+		"x\nclick \"Buy\"", "x\r\nclick \"Buy\"",
+		`x” into “Search”, then click “Buy”`, "x\u2028click \"Buy\"", `{search}`, `" then run other`, `x; click "Buy"`,
+		`x' then click 'Buy'`,
 	} {
-		filled, err := s.Fill("search = \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(text) + "\"")
+		filled, err := s.Fill("search = \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(
+			text) + "\"")
 		if err != nil {
 			continue
 		}
@@ -156,7 +167,10 @@ func TestValuesCannotBecomeSteps(t *testing.T) {
 	if _, err := recording.ParseScript("loop", "run loop\n"); err == nil {
 		t.Error("a script that runs itself is one")
 	}
-	for _, name := range []string{"", "..", "../x", "a/b", `a\b`, "a.txt", "-a", "A", "a\x00", strings.Repeat("a", 300), "CON "} {
+	for _, name := range []string{
+		"", "..", "../x", "a/b", `a\b`, "a.txt", "-a", "A", "a\x00", strings.Repeat("a", 300),
+		"CON ",
+	} {
 		if recording.CheckScriptName(name) == nil {
 			t.Errorf("%q is a name", name)
 		}

@@ -42,7 +42,10 @@ func (s *secretSet) learn(word string) bool {
 // URL-encoded.
 func secretForms(word string) []secretForm {
 	once := jsonForm(word)
-	set := []string{word, once, jsonForm(once), htmlForm(word), jsonForm(htmlForm(word)), url.QueryEscape(word), url.PathEscape(word)}
+	set := []string{
+		word, once, jsonForm(once), htmlForm(word), jsonForm(htmlForm(word)), url.QueryEscape(word),
+		url.PathEscape(word),
+	}
 	var forms []secretForm
 	for i, w := range set {
 		if slices.Contains(set[:i], w) {
@@ -122,13 +125,15 @@ var credentialPatterns = sync.OnceValue(func() []credentialPattern {
 		{[]byte("ey: "), regexp.MustCompile(`([Xx]-[A-Za-z-]*[Kk]ey: )[^"\\\r\n]+`), []byte("${1}" + RedactedText)},
 		{[]byte("uthorization"), regexp.MustCompile(`([Aa]uthorization\\*" ?: ?\\*")[^"\\]+`), []byte("${1}" + RedactedText)},
 		{[]byte("ookie"), regexp.MustCompile(`((?:[Ss]et-)?[Cc]ookie\\*" ?: ?\\*")[^"\\]+`), []byte("${1}" + RedactedText)},
-		{[]byte("eyJ"), regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`), []byte(RedactedText)}, // a JSON Web Token (RFC 7519)
+		// a JSON Web Token (RFC 7519)
+		{[]byte("eyJ"), regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`), []byte(RedactedText)},
 		{[]byte("AKIA"), regexp.MustCompile(`AKIA[A-Z0-9]{16}`), []byte(RedactedText)},
 		{[]byte("sk-"), regexp.MustCompile(`sk-[A-Za-z0-9_-]{16,}`), []byte(RedactedText)},
 		{[]byte("AIza"), regexp.MustCompile(`AIza[A-Za-z0-9_-]{30,}`), []byte(RedactedText)},
 		{[]byte("gh"), regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{30,}`), []byte(RedactedText)},
 		{[]byte("xox"), regexp.MustCompile(`xox[abprs]-[A-Za-z0-9-]{10,}`), []byte(RedactedText)},
-		{[]byte("PRIVATE KEY"), regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----`), []byte(RedactedText)},
+		{[]byte("PRIVATE KEY"), regexp.MustCompile(
+			`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----`), []byte(RedactedText)},
 	}
 })
 
@@ -145,7 +150,10 @@ func redactCredentials(line []byte) []byte {
 // Names of URL parameters with secret values: complete names, and parts of names, in lower case without separators.
 var (
 	secretNames = []string{"auth", "code", "key", "pass", "pin", "pwd", "session", "sid", "sig"}
-	secretParts = []string{"accesskey", "apikey", "assertion", "credential", "jwt", "otp", "passw", "secret", "sessionid", "signature", "token"}
+	secretParts = []string{
+		"accesskey", "apikey", "assertion", "credential", "jwt", "otp", "passw", "secret", "sessionid",
+		"signature", "token",
+	}
 )
 
 // minSecretValue is the minimum length of a parameter value that may be a secret.
@@ -198,14 +206,16 @@ func secretParameter(text []byte) bool {
 	case '?', '&', '#', ';':
 	case '\\':
 		var found bool
-		if name, found = strings.CutPrefix(name, "u0026"); !found { // an ampersand as encoders write it that keep JSON fit for HTML
+		// an ampersand as encoders write it that keep JSON fit for HTML
+		if name, found = strings.CutPrefix(name, "u0026"); !found {
 			return false
 		}
 	default:
 		return false
 	}
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
-	return slices.Contains(secretNames, plain) || slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(plain, part) })
+	return slices.Contains(secretNames, plain) ||
+		slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(plain, part) })
 }
 
 func isNameByte(c byte) bool {

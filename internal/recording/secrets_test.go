@@ -29,13 +29,16 @@ var planted = []struct {
 	replies      []llm.Reply
 }{
 	{"in a password field", `hunter2"<&>é`, []llm.Reply{
-		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e4","text":"hunter2\"<&>é"}`), say("done"),
+		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e4","text":"hunter2\"<&>é"}`),
+		say("done"),
 	}},
 	{"spelled with escapes", "hunter2", []llm.Reply{
-		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"@E4","text":"\u0068unter2"}`), say("hunter2 was right"),
+		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"@E4","text":"\u0068unter2"}`),
+		say("hunter2 was right"),
 	}},
 	{"in a field that is called PIN", "90210", []llm.Reply{
-		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"90210"}`), say("typed 90210"),
+		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"90210"}`),
+		say("typed 90210"),
 	}},
 	{"short", "q7z", []llm.Reply{
 		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"q7z"}`), say("done"),
@@ -43,14 +46,32 @@ var planted = []struct {
 	{"in an address", "s3cr3tpass", []llm.Reply{
 		use("browser_open", `{"url":"http://ada:s3cr3tpass@shop.test/"}`), say("done"),
 	}},
-	{"a header in a text", "abcdef0123456789abcdef", []llm.Reply{say("It sent Authorization: Bearer abcdef0123456789abcdef")}},
+	{
+		"a header in a text", "abcdef0123456789abcdef",
+		[]llm.Reply{say("It sent Authorization: Bearer abcdef0123456789abcdef")},
+	},
 	{"a cookie in a text", "sid-77aa", []llm.Reply{say("It sent\nSet-Cookie: sid=sid-77aa; Secure")}},
 	{"a key in a text", "sk-proj-abcdefghijklmnop", []llm.Reply{say("The key is sk-proj-abcdefghijklmnop.")}},
-	{"a token in an address", "tok-4711-aa", []llm.Reply{use("browser_open", `{"url":"http://shop.test/?a=1&access_token=tok-4711-aa&b=2"}`), say("done")}},
-	{"a token in an address with escapes", "tok-4711-aa", []llm.Reply{say(`See {"url":"http://shop.test/?a=1\u0026X-Amz-Signature=tok-4711-aa"}.`)}},
-	{"a code in a fragment", "c0de-77-long", []llm.Reply{say("It went to [home](http://shop.test/cb#code=c0de-77-long&state=x), which works.")}},
-	{"a web token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl", []llm.Reply{say("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl back")}},
-	{"headers in an object", "dXNlcjpwYXNz", []llm.Reply{say(`It sent {"Authorization": "Basic dXNlcjpwYXNz", "accept": "*/*"}`)}},
+	{
+		"a token in an address", "tok-4711-aa",
+		[]llm.Reply{use("browser_open", `{"url":"http://shop.test/?a=1&access_token=tok-4711-aa&b=2"}`), say("done")},
+	},
+	{
+		"a token in an address with escapes", "tok-4711-aa",
+		[]llm.Reply{say(`See {"url":"http://shop.test/?a=1\u0026X-Amz-Signature=tok-4711-aa"}.`)},
+	},
+	{
+		"a code in a fragment", "c0de-77-long",
+		[]llm.Reply{say("It went to [home](http://shop.test/cb#code=c0de-77-long&state=x), which works.")},
+	},
+	{
+		"a web token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl",
+		[]llm.Reply{say("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl back")},
+	},
+	{
+		"headers in an object", "dXNlcjpwYXNz",
+		[]llm.Reply{say(`It sent {"Authorization": "Basic dXNlcjpwYXNz", "accept": "*/*"}`)},
+	},
 	{"a key in a header", "k-4711-k", []llm.Reply{say("curl -H 'X-Api-Key: k-4711-k'")}},
 }
 
@@ -59,7 +80,8 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 	for i, p := range planted {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			rec := &recording.Recorder{Dir: t.TempDir(), Now: func() time.Time { return time.Unix(1, 0) }} // a time may hold a short secret
+			// a time may hold a short secret
+			rec := &recording.Recorder{Dir: t.TempDir(), Now: func() time.Time { return time.Unix(1, 0) }}
 			prompt := "log in"
 			if len(p.secret) > 3 && len(p.replies) == 3 {
 				prompt = "log in with " + p.secret // it is only known to be one when it is typed
@@ -69,7 +91,10 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 			all := everything(t, rec.Dir)
 			quoted, err := json.Marshal(p.secret)
 			check.Must(t, err)
-			for _, spelling := range []string{p.secret, strings.Trim(string(quoted), `"`), strings.ReplaceAll(p.secret, `"`, `\"`)} {
+			for _, spelling := range []string{
+				p.secret, strings.Trim(string(quoted), `"`),
+				strings.ReplaceAll(p.secret, `"`, `\"`),
+			} {
 				if at := strings.Index(all, spelling); at >= 0 {
 					t.Errorf("the bundle holds %q: %s", spelling, all[max(0, at-200):at+len(spelling)])
 				}
@@ -83,7 +108,9 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 
 func TestSecretsOfTheVaultAreRemoved(t *testing.T) {
 	t.Parallel()
-	rec := &recording.Recorder{Dir: t.TempDir(), Clean: func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("swordfish"), []byte("•")) }}
+	rec := &recording.Recorder{Dir: t.TempDir(), Clean: func(line []byte) []byte {
+		return bytes.ReplaceAll(line, []byte("swordfish"), []byte("•"))
+	}}
 	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("It is swordfish.")}}), "t1", "look"))
 	if strings.Contains(everything(t, rec.Dir), "swordfish") {
 		t.Error("it is in the bundle")
@@ -94,7 +121,8 @@ func TestSecretsOfTheVaultAreRemoved(t *testing.T) {
 func TestOrdinaryTextIsLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
-	want := "Cookies: we use them. The bearer of this. http://shop.test/a:b, mail ada@shop.test, sk-7, a light. http://shop.test/?keyword=lamp&q=token&page=2#monkey=george x=y; postcode=90210"
+	want := "Cookies: we use them. The bearer of this. http://shop.test/a:b, mail ada@shop.test, sk-7, a light. " +
+		"http://shop.test/?keyword=lamp&q=token&page=2#monkey=george x=y; postcode=90210"
 	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say(want)}}), "t1", "look"))
 	steps := open(t, rec.Dir+"/t1").Steps()
 	if got := steps[len(steps)-1].Text; got != want {
@@ -119,7 +147,10 @@ func (b over) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter
 func TestPasswordStaysASecretWhenTheTaskIsHandedOver(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
-	typing := unframed(rec, &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("typed")}})
+	typing := unframed(rec, &script{replies: []llm.Reply{
+		use("browser_open", `{"url":"http://shop.test/"}`),
+		use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("typed"),
+	}})
 	if err := work(t, rec.Backend("first", over{typing}), "t1", "log in"); err == nil {
 		t.Fatal("it was not handed over")
 	}
@@ -184,16 +215,25 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	m := &screenMind{turns: []computeruse.Turn{
-		{Calls: []computeruse.Call{{ID: "c1", Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: "standing desk"}, {Kind: computeruse.ActType, Text: "ada\thunter2"}}}}},
+		{Calls: []computeruse.Call{
+			{ID: "c1", Actions: []computeruse.Action{
+				{Kind: computeruse.ActType, Text: "standing desk"},
+				{Kind: computeruse.ActType, Text: "ada\thunter2"},
+			}},
+		}},
 		{Text: "hunter2 it was"},
 	}}
-	b := rec.Backend("screen", screenBackend{labels: []string{`type "standing desk"`, `type "` + recording.RedactedText + `"`}, talk: func() computeruse.Conversation {
-		talk, err := rec.ComputerUseModel(m).Begin(computeruse.ConversationOptions{System: "work"})
-		if err != nil {
-			t.Error(err)
-		}
-		return talk
-	}})
+	b := rec.Backend("screen",
+		screenBackend{
+			labels: []string{`type "standing desk"`, `type "` + recording.RedactedText + `"`},
+			talk: func() computeruse.Conversation {
+				talk, err := rec.ComputerUseModel(m).Begin(computeruse.ConversationOptions{System: "work"})
+				if err != nil {
+					t.Error(err)
+				}
+				return talk
+			},
+		})
 	check.Must(t, work(t, b, "t1", "log in"))
 	if strings.Contains(everything(t, rec.Dir), "hunter2") {
 		t.Error("the password is in the bundle")
@@ -221,9 +261,13 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 func TestARecordThatCannotBeRedactedIsDeleted(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
-	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("done")}}
+	m := &script{replies: []llm.Reply{
+		use("browser_open", `{"url":"http://shop.test/"}`),
+		use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("done"),
+	}}
 	name := filepath.Join(rec.Dir, "t1", "run.jsonl")
-	m.asked = sync.OnceFunc(func() { // a directory is in the way of a new file; what was written is still there under another name
+	// a directory is in the way of a new file; what was written is still there under another name
+	m.asked = sync.OnceFunc(func() {
 		if err := errors.Join(os.Link(name, name+".old"), os.Remove(name), os.Mkdir(name, 0o700)); err != nil {
 			t.Error(err)
 		}

@@ -21,7 +21,8 @@ import (
 // accessPerson returns the requester in terms of the access rules. It returns false for the operator, who uses the
 // terminal or the dashboard.
 func accessPerson(o sessions.Origin) (access.Person, bool) {
-	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent, Sees: o.Sees}, o.Kind == sessions.FromDiscord
+	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent, Sees: o.Sees},
+		o.Kind == sessions.FromDiscord
 }
 
 // CheckAccess returns an error if the requester may not ask for anything.
@@ -54,8 +55,8 @@ func (a *Server) isStop(message string) bool {
 	return cancel.IsStopTo(a.Settings.Current().Voice.NameList(), message)
 }
 
-// checkOperatorOptions returns an error if a task uses options reserved for the operator: an arbitrary model, or a visible
-// window.
+// checkOperatorOptions returns an error if a task uses options reserved for the operator: an arbitrary model, or a
+// visible window.
 func checkOperatorOptions(s settings.Settings, t sessions.Task) error {
 	p, stranger := accessPerson(t.Origin)
 	switch {
@@ -64,7 +65,8 @@ func checkOperatorOptions(s settings.Settings, t sessions.Task) error {
 	case t.Headed:
 		return errors.New("only an operator of this clank can have the browser's window shown; leave headed out")
 	case t.Model != "" && !slices.Contains(choosableModels(s), t.Model):
-		return fmt.Errorf("the model %s is not one to choose here; there are: %s", t.Model, strings.Join(choosableModels(s), ", "))
+		return fmt.Errorf("the model %s is not one to choose here; there are: %s", t.Model,
+			strings.Join(choosableModels(s), ", "))
 	}
 	return nil
 }
@@ -147,7 +149,8 @@ func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want str
 		err = a.Browsers.CheckInstance(name)
 	case !stranger && name != s.Profile: // a mistyped name would be a new browser without logins
 		if _, err = a.Browsers.FindProfile(base); errors.Is(err, profile.ErrNotFound) {
-			err = fmt.Errorf("%w; \"clank browser create-profile --name %s\" and the dashboard's page Browsers make one", err, base)
+			err = fmt.Errorf("%w; \"clank browser create-profile --name %s\" and the dashboard's page Browsers make one", err,
+				base)
 		}
 	}
 	return name, err

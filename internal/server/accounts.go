@@ -15,7 +15,8 @@ type accounts struct{ *Server }
 
 // SignInURL implements [dashboard.Accounts].
 func (a accounts) SignInURL(redirect string) string {
-	if id, _ := a.CallService.discordApplication(); id == "" || a.Settings.Current().Dashboard.SignIn == settings.SignInOff {
+	if id, _ := a.CallService.discordApplication(); id == "" ||
+		a.Settings.Current().Dashboard.SignIn == settings.SignInOff {
 		return ""
 	}
 	state, _ := a.CallService.signIn.Begin()

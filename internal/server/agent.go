@@ -28,7 +28,8 @@ func (a *Server) WindowBrowser(ephemeral bool) WindowBrowser {
 // Open implements [sessions.Browser].
 func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, string, error) {
 	return w.Manager.Window(ctx, browsermgr.WindowOptions{
-		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.Settings.Current().Headed, Ephemeral: w.Ephemeral || o.Profile == "",
+		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.Settings.Current().Headed, Ephemeral: w.Ephemeral ||
+			o.Profile == "",
 	})
 }
 
@@ -79,7 +80,8 @@ func (a *Server) assistantModel(ctx context.Context) (llm.Model, error) {
 func (a *Server) agentSettings() browseagent.Settings {
 	s := a.Settings.Current()
 	return browseagent.Settings{
-		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.HandOverRuntimes(s, browseagent.Runtime, a.models.Ability),
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.HandOverRuntimes(s, browseagent.Runtime,
+			a.models.Ability),
 	}
 }
 

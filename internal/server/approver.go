@@ -54,7 +54,8 @@ func (k *Approver) approveClasses(
 	// whole action.
 	slices.SortStableFunc(classes, func(a, b approval.Class) int {
 		refused := map[bool]int{true: -1}
-		return cmp.Compare(refused[k.Approvals.Rule(a) == approval.RuleRefuse], refused[k.Approvals.Rule(b) == approval.RuleRefuse])
+		return cmp.Compare(refused[k.Approvals.Rule(a) == approval.RuleRefuse],
+			refused[k.Approvals.Rule(b) == approval.RuleRefuse])
 	})
 	for _, class := range classes {
 		question.Class, question.Origin = class, q.Origin
@@ -109,12 +110,19 @@ func ownWordsSuffice(t sessions.Task, c approval.Class) bool {
 	case c == approval.ClassLogin && t.Origin.Kind != sessions.FromTerminal && t.Origin.Kind != sessions.FromDashboard:
 		return false
 	}
-	return t.Origin.Guild == "" || slices.Contains([]approval.Class{approval.ClassSubmit, approval.ClassSend, approval.ClassUnclear, approval.ClassLeave}, c)
+	return t.Origin.Guild == "" ||
+		slices.Contains([]approval.Class{
+			approval.ClassSubmit, approval.ClassSend, approval.ClassUnclear,
+			approval.ClassLeave,
+		}, c)
 }
 
 // questionFor returns a question for the people of a task.
 func questionFor(o sessions.Origin) approval.Question {
-	return approval.Question{Source: string(o.Kind), Guild: o.Guild, Channel: o.Channel, User: o.User, UserName: o.UserName, Private: o.Private}
+	return approval.Question{
+		Source: string(o.Kind), Guild: o.Guild, Channel: o.Channel, User: o.User,
+		UserName: o.UserName, Private: o.Private,
+	}
 }
 
 // ApproveHost asks whether a profile's browser may reach a new host. It asks the people of the only task that uses

@@ -51,14 +51,18 @@ func newTestApprover(t *testing.T) (*Approver, *settings.Settings, *approval.Fol
 	t.Helper()
 	set := settings.Defaults()
 	k := &Approver{Settings: fixedSettings{&set}}
-	k.Approvals = &approval.Queue{Rule: func(c approval.Class) approval.Rule { return approval.Rule(set.Approval.Rule(string(c))) }}
+	k.Approvals = &approval.Queue{Rule: func(c approval.Class) approval.Rule {
+		return approval.Rule(set.Approval.Rule(string(c)))
+	}}
 	f := k.Approvals.Follow(func(approval.Question) bool { return true })
 	t.Cleanup(f.Close)
 	return k, &set, f
 }
 
 // approveAll asks, answers the question that comes, if one does, and returns its class.
-func approveAll(t *testing.T, k *Approver, f *approval.Follower, task sessions.Task, q sessions.Question, a approval.Answer) (asked, decision string, err error) {
+func approveAll(t *testing.T, k *Approver, f *approval.Follower, task sessions.Task, q sessions.Question,
+	a approval.Answer,
+) (asked, decision string, err error) {
 	t.Helper()
 	ctx, done := context.WithCancel(t.Context())
 	go func() {
@@ -97,38 +101,81 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 		refused bool
 	}{
 		{name: "the weightiest first, and the others too", classes: "submit buy", origin: room, asked: "buy"},
-		{name: "what the task allows is left out", classes: "buy submit", origin: terminal, allow: []string{"buy"}, asked: "submit"},
+		{
+			name: "what the task allows is left out", classes: "buy submit", origin: terminal, allow: []string{"buy"},
+			asked: "submit",
+		},
 		{name: "all allowed", classes: "buy submit", origin: terminal, allow: []string{"buy", "submit"}},
-		{name: "a rule that allows", classes: "buy", origin: room, change: func(s *settings.Settings) { s.Approval.Buy = "allow" }},
-		{name: "a rule that refuses", classes: "buy", origin: room, allow: []string{"buy"}, change: func(s *settings.Settings) { s.Approval.Buy = "refuse" }, refused: true},
-		{name: "a refusal of the lesser", classes: "buy submit", origin: room, change: func(s *settings.Settings) { s.Approval.Buy, s.Approval.Submit = "allow", "refuse" }, refused: true},
-		{name: "a refusal beside a question", classes: "buy submit", origin: room, change: func(s *settings.Settings) { s.Approval.Submit = "refuse" }, refused: true},
+		{name: "a rule that allows", classes: "buy", origin: room, change: func(s *settings.Settings) {
+			s.Approval.Buy = "allow"
+		}},
+		{
+			name: "a rule that refuses", classes: "buy", origin: room, allow: []string{"buy"},
+			change: func(s *settings.Settings) { s.Approval.Buy = "refuse" }, refused: true,
+		},
+		{name: "a refusal of the lesser", classes: "buy submit", origin: room, change: func(s *settings.Settings) {
+			s.Approval.Buy, s.Approval.Submit = "allow", "refuse"
+		}, refused: true},
+		{
+			name: "a refusal beside a question", classes: "buy submit", origin: room,
+			change: func(s *settings.Settings) { s.Approval.Submit = "refuse" }, refused: true,
+		},
 		{name: "leaving the task to another", classes: "handover", origin: room, asked: "handover"},
-		{name: "leaving the task to another, by somebody with leave for it", classes: "handover", origin: terminal, allow: []string{"handover"}},
+		{
+			name: "leaving the task to another, by somebody with leave for it", classes: "handover", origin: terminal,
+			allow: []string{"handover"},
+		},
 		{name: "what nobody knows", classes: "novel", origin: room, asked: "novel"},
 		{name: "own words at a terminal", classes: "buy delete submit", origin: terminal, literal: true, typed: true},
 		{name: "own words among others", classes: "submit send", origin: room, literal: true, typed: true},
-		{name: "own words that cost, among others", classes: "submit buy", origin: room, literal: true, typed: true, asked: "buy"},
+		{
+			name: "own words that cost, among others", classes: "submit buy", origin: room, literal: true, typed: true,
+			asked: "buy",
+		},
 		{name: "a model's words that another follows", classes: "buy", origin: terminal, literal: true, asked: "buy"},
-		{name: "a model's words that another follows, among others", classes: "send", origin: room, literal: true, asked: "send"},
+		{
+			name: "a model's words that another follows, among others", classes: "send", origin: room, literal: true,
+			asked: "send",
+		},
 		{name: "a model's own choice for what a person typed", classes: "buy", origin: terminal, typed: true, asked: "buy"},
 		{name: "logging in, in own words at a terminal", classes: "login", origin: terminal, literal: true, typed: true},
 		{name: "logging in, in own words on the page", classes: "login", origin: page, literal: true, typed: true},
-		{name: "logging in, in own words in a direct message", classes: "login", origin: direct, literal: true, typed: true, asked: "login"},
-		{name: "logging in, in own words among others", classes: "login", origin: room, literal: true, typed: true, asked: "login"},
+		{
+			name: "logging in, in own words in a direct message", classes: "login", origin: direct, literal: true, typed: true,
+			asked: "login",
+		},
+		{
+			name: "logging in, in own words among others", classes: "login", origin: room, literal: true, typed: true,
+			asked: "login",
+		},
 		{name: "logging in, in a model's words", classes: "login", origin: terminal, literal: true, asked: "login"},
-		{name: "logging in where the settings refuse it", classes: "login", origin: terminal, literal: true, typed: true, change: func(s *settings.Settings) { s.Approval.Login = "refuse" }, refused: true},
+		{
+			name: "logging in where the settings refuse it", classes: "login", origin: terminal, literal: true, typed: true,
+			change: func(s *settings.Settings) { s.Approval.Login = "refuse" }, refused: true,
+		},
 		{name: "buying in own words in a direct message", classes: "buy", origin: direct, literal: true, typed: true},
-		{name: "leaving without a list", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Approval.Leave = "ask" }},
-		{name: "leaving the list", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Approval.Leave, s.Approval.Sites = "ask", "here.test" }, asked: "leave"},
-		{name: "leaving for a listed site", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Approval.Leave, s.Approval.Sites = "ask", "to.test" }},
+		{name: "leaving without a list", classes: "leave", origin: room, change: func(s *settings.Settings) {
+			s.Approval.Leave = "ask"
+		}},
+		{name: "leaving the list", classes: "leave", origin: room, change: func(s *settings.Settings) {
+			s.Approval.Leave, s.Approval.Sites = "ask", "here.test"
+		}, asked: "leave"},
+		{name: "leaving for a listed site", classes: "leave", origin: room, change: func(s *settings.Settings) {
+			s.Approval.Leave, s.Approval.Sites = "ask", "to.test"
+		}},
 	} {
 		k, set, f := newTestApprover(t)
 		if tt.change != nil {
 			tt.change(set)
 		}
-		q := sessions.Question{Classes: strings.Fields(tt.classes), Text: "x", Origin: "https://here.test", TargetHost: "to.test", Literal: tt.literal}
-		asked, decision, err := approveAll(t, k, f, sessions.Task{ID: "t1", Origin: tt.origin, Allow: tt.allow, Typed: tt.typed}, q, yes)
+		q := sessions.Question{
+			Classes: strings.Fields(tt.classes), Text: "x", Origin: "https://here.test",
+			TargetHost: "to.test", Literal: tt.literal,
+		}
+		asked, decision, err := approveAll(t, k, f, sessions.Task{
+			ID: "t1", Origin: tt.origin, Allow: tt.allow,
+			Typed: tt.typed,
+		}, q, yes)
 		if asked != tt.asked && !strings.HasPrefix(asked, tt.asked+"submit") || tt.asked == "" && asked != "" {
 			t.Errorf("%s: asked about %q, want %q", tt.name, asked, tt.asked)
 		}
@@ -222,7 +269,8 @@ func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
 	task := sessions.Task{ID: "t1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"}}
 	send := sessions.Question{Classes: []string{"send"}, Text: "x", Origin: "https://here.test"}
 	for _, want := range []string{"send", ""} {
-		if asked, _, err := approveAll(t, k, f, task, send, approval.Answer{Allowed: true, ForSession: true, By: "@ada"}); err != nil || asked != want {
+		if asked, _, err := approveAll(t, k, f, task, send,
+			approval.Answer{Allowed: true, ForSession: true, By: "@ada"}); err != nil || asked != want {
 			t.Errorf("asked about %q, want %q, %v", asked, want, err)
 		}
 	}
@@ -235,12 +283,22 @@ func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
 
 func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 	k, _, f := newTestApprover(t)
-	private := sessions.TaskRecord{Task: sessions.Task{ID: "t1", SessionID: "s1", Profile: "clank", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true}}}
-	other := sessions.TaskRecord{Task: sessions.Task{ID: "t2", SessionID: "s2", Profile: "clank", Origin: TerminalOrigin()}}
+	private := sessions.TaskRecord{Task: sessions.Task{
+		ID: "t1", SessionID: "s1", Profile: "clank",
+		Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true},
+	}}
+	other := sessions.TaskRecord{Task: sessions.Task{
+		ID: "t2", SessionID: "s2", Profile: "clank",
+		Origin: TerminalOrigin(),
+	}}
 	for _, tt := range []struct {
 		work []sessions.TaskRecord
 		user string
-	}{{[]sessions.TaskRecord{private}, "u"}, {[]sessions.TaskRecord{private, other}, ""}, {[]sessions.TaskRecord{other, private}, ""}} {
+	}{
+		{[]sessions.TaskRecord{private}, "u"},
+		{[]sessions.TaskRecord{private, other}, ""},
+		{[]sessions.TaskRecord{other, private}, ""},
+	} {
 		k.Tasks = runningTasks(tt.work)
 		got := make(chan error, 1)
 		go func() {
@@ -267,7 +325,10 @@ func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 	t.Parallel()
 	k, _, f := newTestApprover(t)
-	here := sessions.TaskRecord{Task: sessions.Task{ID: "t1", SessionID: "s1", Profile: "clank", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u"}}}
+	here := sessions.TaskRecord{Task: sessions.Task{
+		ID: "t1", SessionID: "s1", Profile: "clank",
+		Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u"},
+	}}
 	elsewhere := here
 	elsewhere.Profile, elsewhere.Origin.User = "work", "other"
 	work := []sessions.TaskRecord{elsewhere, here}
@@ -283,7 +344,8 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 		}()
 		ev, err := f.Next(t.Context())
 		check.Must(t, err)
-		if q := ev.Question; q.Source != want || q.Text != `Reach "new.test" for the first time` || q.Detail != "a page wants it" || q.Class != approval.ClassHost {
+		if q := ev.Question; q.Source != want || q.Text != `Reach "new.test" for the first time` ||
+			q.Detail != "a page wants it" || q.Class != approval.ClassHost {
 			t.Errorf("question %+v", q)
 		}
 		if err := k.Approvals.Answer(ev.Question.ID, approval.Answer{Allowed: true, ForSession: true}); err != nil {
@@ -327,9 +389,20 @@ func TestTheRightPersonIsAskedBeforeAProgramIsKept(t *testing.T) {
 		{name: "a model's tab, and nobody to ask", d: program, model: "nobody", denied: true},
 		{name: "a model's tab, no program", d: files.Download{Target: "T"}, model: "nobody"},
 		{name: "a model's click was allowed", d: program, model: "room", clicked: true},
-		{name: "a task in a room", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s1", Origin: room}}}, asked: "executable g c s1 work get.test x.exe"},
-		{name: "other tasks", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s2", Origin: room}}}, asked: "executable   s1 work get.test x.exe"},
-		{name: "the task may", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s1", Origin: room, Allow: []string{"executable"}}}}},
+		{
+			name: "a task in a room", d: program, owner: "s1",
+			tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s1", Origin: room}}},
+			asked: "executable g c s1 work get.test x.exe",
+		},
+		{
+			name: "other tasks", d: program, owner: "s1",
+			tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s2", Origin: room}}},
+			asked: "executable   s1 work get.test x.exe",
+		},
+		{
+			name: "the task may", d: program, owner: "s1",
+			tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s1", Origin: room, Allow: []string{"executable"}}}},
+		},
 		{name: "the click was allowed", d: program, owner: "s1", clicked: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -366,7 +439,8 @@ func TestTheRightPersonIsAskedBeforeAProgramIsKept(t *testing.T) {
 			if asked != tt.asked {
 				t.Errorf("asked %q, want %q", asked, tt.asked)
 			}
-			if _, denied := errors.AsType[*approval.DeniedError](err); denied != (tt.asked != "" || tt.denied) || err != nil && !denied {
+			if _, denied := errors.AsType[*approval.DeniedError](err); denied != (tt.asked != "" || tt.denied) || err != nil &&
+				!denied {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -375,7 +449,10 @@ func TestTheRightPersonIsAskedBeforeAProgramIsKept(t *testing.T) {
 
 func TestOneClickIsOneProgram(t *testing.T) {
 	t.Parallel()
-	p := &DownloadApprover{approvedClicks: map[string]time.Time{"s1": time.Now(), "s2": time.Now().Add(-clickApprovalLifetime)}}
+	p := &DownloadApprover{approvedClicks: map[string]time.Time{
+		"s1": time.Now(),
+		"s2": time.Now().Add(-clickApprovalLifetime),
+	}}
 	if !p.takeApprovedClick("s1") || p.takeApprovedClick("s1") || p.takeApprovedClick("s2") || p.takeApprovedClick("s3") {
 		t.Error("a click counts for more than its download")
 	}
@@ -397,7 +474,8 @@ func TestAnUnknownSpeakerAsksNobody(t *testing.T) {
 	k, set, f := newTestApprover(t) // somebody could be asked
 	buy := sessions.Question{Classes: []string{"submit", "buy"}, Text: "Buy"}
 	err := ToolApprover{Approver: k}.Ask(t.Context(), "guessed", "work", buy)
-	if denied := new(approval.DeniedError); !errors.As(err, &denied) || !strings.Contains(err.Error(), "set interaction.consent.buy to allow") {
+	if denied := new(approval.DeniedError); !errors.As(err, &denied) ||
+		!strings.Contains(err.Error(), "set interaction.consent.buy to allow") {
 		t.Errorf("it asked: %v", err)
 	}
 	set.Approval.Buy, set.Approval.Submit = settings.AskAllow, settings.AskAllow
@@ -423,7 +501,8 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 	ev, err := f.Next(t.Context())
 	check.Must(t, err)
 	q := ev.Question
-	if q.Source != "discord" || q.Channel != "c" || q.User != "u" || !q.Private || q.Session != "talk" || q.Profile != "work" {
+	if q.Source != "discord" || q.Channel != "c" || q.User != "u" || !q.Private || q.Session != "talk" ||
+		q.Profile != "work" {
 		t.Errorf("question %+v", q)
 	}
 	if err := k.Approvals.Answer(q.ID, approval.Answer{Allowed: true, ForSession: true, By: "@ada"}); err != nil {
@@ -453,17 +532,23 @@ func TestModelsAndTheWindowAreForOperatorsUnlessTheyAreListed(t *testing.T) {
 		task sessions.Task
 		no   string
 	}{
-		"no wish":                    {sessions.Task{Origin: from(eve)}, ""},
-		"the model that is set":      {sessions.Task{Origin: from(eve), Model: "openai:one"}, ""},
-		"the model without a key":    {sessions.Task{Origin: from(eve), Model: "plain:steps"}, ""},
-		"a listed model":             {sessions.Task{Origin: from(eve), Model: "compatible:three"}, ""},
-		"another model":              {sessions.Task{Origin: from(eve), Model: "openai:dear"}, "there are: openai:one, compatible:three, gemini:two, plain:steps"},
+		"no wish":                 {sessions.Task{Origin: from(eve)}, ""},
+		"the model that is set":   {sessions.Task{Origin: from(eve), Model: "openai:one"}, ""},
+		"the model without a key": {sessions.Task{Origin: from(eve), Model: "plain:steps"}, ""},
+		"a listed model":          {sessions.Task{Origin: from(eve), Model: "compatible:three"}, ""},
+		"another model": {
+			sessions.Task{Origin: from(eve), Model: "openai:dear"},
+			"there are: openai:one, compatible:three, gemini:two, plain:steps",
+		},
 		"another model, by operator": {sessions.Task{Origin: from(ada), Model: "openai:dear"}, ""},
 		"window":                     {sessions.Task{Origin: from(eve), Headed: true}, "only an operator"},
 		"window, by role":            {sessions.Task{Origin: from(eve, staff), Headed: true}, ""},
-		"at the terminal":            {sessions.Task{Model: "openai:dear", Headed: true, Origin: sessions.Origin{Kind: sessions.FromTerminal}}, ""},
+		"at the terminal": {
+			sessions.Task{Model: "openai:dear", Headed: true, Origin: sessions.Origin{Kind: sessions.FromTerminal}}, "",
+		},
 	} {
-		if err := checkOperatorOptions(s, c.task); (err == nil) != (c.no == "") || err != nil && !strings.Contains(err.Error(), c.no) {
+		if err := checkOperatorOptions(s, c.task); (err == nil) != (c.no == "") || err != nil &&
+			!strings.Contains(err.Error(), c.no) {
 			t.Errorf("%s: got %v, want %q", name, err, c.no)
 		}
 	}
@@ -534,12 +619,14 @@ func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 		`{"action":"stop"}`:                  "for the operator",
 		`{"action":"snapshot"}`:              "no tab of this conversation",
 	} {
-		if _, _, err := offered[0].Call(t.Context(), guild(eve), json.RawMessage(input)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := offered[0].Call(t.Context(), guild(eve), json.RawMessage(input)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", input, err, want)
 		}
 	}
 	s.BrowserTool.AllowHost = false
-	if _, _, err := offered[0].Call(t.Context(), guild(eve), json.RawMessage(`{"action":"open","url":"https://x.test/"}`)); err == nil || strings.Contains(err.Error(), api) {
+	if _, _, err := offered[0].Call(t.Context(), guild(eve),
+		json.RawMessage(`{"action":"open","url":"https://x.test/"}`)); err == nil || strings.Contains(err.Error(), api) {
 		t.Errorf("a setting changed between two calls does not hold: %v", err)
 	}
 }
@@ -601,22 +688,29 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	dir := t.TempDir()
 	v, err := vault.Open(t.Context(), vault.Options{Path: dir + "/v", KeyFile: dir + "/k"})
 	check.Must(t, err)
-	check.Must(t, v.Put(t.Context(), vault.NewEntry{Name: "shop", Origins: []string{"https://shop.example"}, Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP", Users: []string{"42"}}))
+	check.Must(t, v.Put(t.Context(), vault.NewEntry{
+		Name: "shop", Origins: []string{"https://shop.example"},
+		Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP", Users: []string{"42"},
+	}))
 	k := VaultLogins{Vault: v, Windows: &browsermgr.Manager{}}
 	stranger := sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "43"}}
 	if list, err := k.List(t.Context(), stranger); err != nil || len(list) != 0 {
 		t.Errorf("a stranger is offered %v, %v", list, err)
 	}
-	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false)), vault.ErrNotFound)
-	if _, err := k.FillCode(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "https://shop.example"); !errors.Is(err, vault.ErrNotFound) {
+	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false)),
+		vault.ErrNotFound)
+	if _, err := k.FillCode(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "https://shop.example"); !errors.Is(
+		err, vault.ErrNotFound) {
 		t.Errorf("a code for a stranger: %v", err)
 	}
-	if _, _, err := k.Where(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", true); !errors.Is(err, vault.ErrNotFound) {
+	if _, _, err := k.Where(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", true); !errors.Is(err,
+		vault.ErrNotFound) {
 		t.Errorf("a stranger comes to know where: %v", err)
 	}
 	friend := sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "42"}}
 	if list, err := k.List(t.Context(), friend); err != nil || len(list) != 1 || !list[0].Code {
 		t.Errorf("a friend is offered %v, %v", list, err)
 	}
-	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", "https://shop.example", false)), nil, "no page is open")
+	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", "https://shop.example",
+		false)), nil, "no page is open")
 }

@@ -102,12 +102,15 @@ func (a *Server) Route(t sessions.Task) (runtime, model string, err error) {
 }
 
 // AllowHandOver decides whether the rest of a task may continue with another runtime, and returns its model.
-func (a *Server) AllowHandOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
+func (a *Server) AllowHandOver(ctx context.Context, s sessions.Session, t sessions.Task,
+	to sessions.HandOverError,
+) (string, error) {
 	now := a.Settings.For(t.Origin.Guild)
 	way, err := settings.HandOverRoute(now, t.Runtime, to.Runtime, a.models.Ability)
 	if err == nil && now.HandOver == settings.HandOverAsk {
 		_, err = a.downloads.Ask(ctx, s, t, sessions.Question{
-			Classes: []string{string(approval.ClassHandOver)}, Text: fmt.Sprintf("Go on with %s (%s)", way.Model, way.Runtime), Detail: to.Summary,
+			Classes: []string{string(approval.ClassHandOver)}, Text: fmt.Sprintf("Go on with %s (%s)", way.Model, way.Runtime),
+			Detail: to.Summary,
 		})
 	}
 	return way.Model, err

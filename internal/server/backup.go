@@ -58,7 +58,10 @@ var (
 	// keyFiles decrypt what is encrypted in the home.
 	keyFiles = []string{"vault.key", "browser.key"}
 	// runFiles belong to the running process.
-	runFiles = []string{ownerFileName, "clank.holder", "server.json", "control.json", "DevToolsActivePort", discordSessionsFile, unfinishedFile}
+	runFiles = []string{
+		ownerFileName, "clank.holder", "server.json", "control.json", "DevToolsActivePort",
+		discordSessionsFile, unfinishedFile,
+	}
 )
 
 // Backup writes the home to a new file: a tar archive compressed with gzip and, with a passphrase, encrypted in the

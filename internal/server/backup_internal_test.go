@@ -57,7 +57,8 @@ func saveSession(t *testing.T, h *Home, id string) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), h.DatabaseFile())
 	check.Must(t, err)
-	check.Must(t, errors.Join(db.SaveSession(t.Context(), sessions.Session{ID: id, State: sessions.SessionParked}), db.Close()))
+	check.Must(t, errors.Join(db.SaveSession(t.Context(), sessions.Session{ID: id, State: sessions.SessionParked}),
+		db.Close()))
 }
 
 // filesBelow lists the files of a folder.
@@ -79,7 +80,8 @@ func phrase(text string) func() (string, error) { return func() (string, error) 
 func TestWhatIsBackedUpIsRestored(t *testing.T) {
 	t.Parallel()
 	kept := []string{
-		"browser/clank/user-data/Default/Preferences", "browser/clank@person-1/state.age", "browser/profiles.json", "clank.db",
+		"browser/clank/user-data/Default/Preferences", "browser/clank@person-1/state.age", "browser/profiles.json",
+		"clank.db",
 		"downloads/clank/large.bin", "scripts/apply.txt", "tokens.json", "transcripts/call.jsonl", "vault.json",
 	}
 	for name, tt := range map[string]struct {
@@ -239,10 +241,16 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 		held  bool // by a server
 		want  string
 	}{
-		"no file":          {file: filepath.Join(dir, "none"), want: "no such file"},
-		"no file, a home":  {file: filepath.Join(dir, "none"), again: true, want: "no such file"},
-		"something else":   {make: func(p string) { check.Must(t, os.WriteFile(p, []byte("my diary"), 0o600)) }, want: "no backup of clank"},
-		"cut off":          {make: func(p string) { check.Must(t, os.WriteFile(p, whole[:len(whole)-100], 0o600)) }, want: "damaged or cut off"},
+		"no file":         {file: filepath.Join(dir, "none"), want: "no such file"},
+		"no file, a home": {file: filepath.Join(dir, "none"), again: true, want: "no such file"},
+		"something else": {
+			make: func(p string) { check.Must(t, os.WriteFile(p, []byte("my diary"), 0o600)) },
+			want: "no backup of clank",
+		},
+		"cut off": {
+			make: func(p string) { check.Must(t, os.WriteFile(p, whole[:len(whole)-100], 0o600)) },
+			want: "damaged or cut off",
+		},
 		"changed":          {make: func(p string) { check.Must(t, os.WriteFile(p, flipped(whole), 0o600)) }, want: "damaged"},
 		"wrong passphrase": {file: sealed, want: "passphrase is wrong"},
 		"it is there":      {file: good, again: true, want: "--replace"},
@@ -291,7 +299,8 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 			}
 			_, err := to.Restore(tt.ctx, file, RestoreOptions{Replace: !tt.again, Passphrase: phrase("wrong")})
 			check.Fails(t, err, nil, tt.want)
-			if got := filesBelow(t, filepath.Dir(to.Dir)); !slices.Equal(slices.DeleteFunc(got, func(n string) bool { return n == "home/clank.lock" }), []string{"home/mine"}) {
+			if got := filesBelow(t, filepath.Dir(to.Dir)); !slices.Equal(
+				slices.DeleteFunc(got, func(n string) bool { return n == "home/clank.lock" }), []string{"home/mine"}) {
 				t.Errorf("there is %v, want the home as it was", got)
 			}
 		})
@@ -315,13 +324,15 @@ func TestNoBackupIsHalf(t *testing.T) {
 	check.Must(t, os.WriteFile(filepath.Join(dir, "there"), nil, 0o600))
 	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "there"), BackupOptions{})), nil, "there already")
 	check.Fails(t, check.Err(h.Backup(t.Context(), h.Path("b"), BackupOptions{})), nil, "another place")
-	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "none", "b"), BackupOptions{})), nil, "there is no folder "+filepath.Join(dir, "none"))
+	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "none", "b"), BackupOptions{})), nil,
+		"there is no folder "+filepath.Join(dir, "none"))
 	twice := filepath.Join(t.TempDir(), "b")
 	check.Fails(t, writeNewFile(twice, func(*atomicfile.File) error { // another backup was faster
 		return os.WriteFile(twice, []byte("the other"), 0o600)
 	}), nil, "there already")
 	check.Must(t, os.Remove(h.DatabaseFile()))
-	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "b"), BackupOptions{})), nil, "nothing is kept there")
+	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "b"), BackupOptions{})), nil,
+		"nothing is kept there")
 	if got := filesBelow(t, dir); !slices.Equal(got, []string{"there"}) {
 		t.Errorf("left behind: %v", got)
 	}
@@ -362,12 +373,14 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 	t.Parallel()
 	env := func(name string) string { return map[string]string{"CLANK_VAULT_KEYRING": "off"}[name] }
 	run := func(user, guild string) string {
-		return `{"kind":"begin","begin":{"task":{"origin":{"kind":"discord","user":"` + user + `","guild":"` + guild + `"}}}}` + "\n"
+		return `{"kind":"begin","begin":{"task":{"origin":{"kind":"discord","user":"` + user + `","guild":"` + guild +
+			`"}}}}` + "\n"
 	}
 	said := func(ids ...string) string {
 		var lines strings.Builder
 		for _, id := range ids {
-			lines.WriteString(`{"at":"2026-03-01T12:00:00Z","id":"` + id + `","by":"` + id + `","text":"said by ` + id + `"}` + "\n")
+			lines.WriteString(`{"at":"2026-03-01T12:00:00Z","id":"` + id + `","by":"` + id + `","text":"said by ` + id + `"}` +
+				"\n")
 		}
 		return lines.String()
 	}
@@ -380,14 +393,18 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 			sqlite.Subject{Person: "canary"},
 			[]string{"canary"},
 			[]string{
-				"browser/clank@server-7/state.age", "downloads/clank@server-7/bobs.txt", "films/film@server-7/t2.webm", "inbound/s2/f/x",
+				"browser/clank@server-7/state.age", "downloads/clank@server-7/bobs.txt", "films/film@server-7/t2.webm",
+				"inbound/s2/f/x",
 				"runs/t2/run.jsonl", "tokens.json", "transcripts/2026-03-01T120000Z-7-1-a.jsonl",
 			},
 		},
 		{
 			sqlite.Subject{Server: "7"},
 			[]string{"server-7", "said by", `"guild":"7"`},
-			[]string{"browser/clank@person-canary/state.age", "downloads/clank@person-canary/x", "inbound/s2/f/x", "tokens.json"},
+			[]string{
+				"browser/clank@person-canary/state.age", "downloads/clank@person-canary/x", "inbound/s2/f/x",
+				"tokens.json",
+			},
 		},
 	} {
 		t.Run(tt.of.Person+tt.of.Server, func(t *testing.T) {
@@ -395,10 +412,13 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 			h := &Home{Dir: filepath.Join(t.TempDir(), "home")}
 			hers := h.Path("downloads", "clank@server-7", "canary.pdf")
 			writeFiles(t, h.Dir, map[string]string{
-				"browser/clank@person-canary/state.age": "x", "browser/clank@person-canaryat7/state.age": "x", "browser/clank@server-7/state.age": "x",
-				"downloads/clank@person-canary/x": "x", "downloads/clank@server-7/canary.pdf": "x", "downloads/clank@server-7/bobs.txt": "x",
-				"inbound/s1@server-7/f/canary.pdf": "x", "inbound/s2/f/x": "x", "runs/t1/run.jsonl": run("canary", "7"),
-				"runs/old/run.jsonl": run("canary", "7"), "runs/t2/run.jsonl": run("bob", "7"), "films/film@server-7/t1.webm": "canary",
+				"browser/clank@person-canary/state.age": "x", "browser/clank@person-canaryat7/state.age": "x",
+				"browser/clank@server-7/state.age": "x",
+				"downloads/clank@person-canary/x":  "x", "downloads/clank@server-7/canary.pdf": "x",
+				"downloads/clank@server-7/bobs.txt": "x",
+				"inbound/s1@server-7/f/canary.pdf":  "x", "inbound/s2/f/x": "x", "runs/t1/run.jsonl": run("canary", "7"),
+				"runs/old/run.jsonl": run("canary", "7"), "runs/t2/run.jsonl": run("bob", "7"),
+				"films/film@server-7/t1.webm": "canary",
 				"films/film@server-7/t2.webm": "bob", "transcripts/2026-03-01T120000Z-7-1-a.jsonl": said("canary", "bob"),
 				"transcripts/2026-03-01T120000Z-7-1-b.jsonl": said("canary"),
 			})
@@ -408,7 +428,10 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 				id := strconv.Itoa(i + 1)
 				from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", Channel: "1", User: user, UserName: user}
 				s := sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionParked, Title: user}
-				r := sessions.TaskRecord{Task: sessions.Task{ID: "t" + id, SessionID: s.ID, Prompt: "for " + user, Origin: from}, State: sessions.TaskDone}
+				r := sessions.TaskRecord{
+					Task:  sessions.Task{ID: "t" + id, SessionID: s.ID, Prompt: "for " + user, Origin: from},
+					State: sessions.TaskDone,
+				}
 				if user == "canary" {
 					r.Downloads = []sessions.File{{ID: "f", Name: "canary.pdf", Path: hers}}
 				}
@@ -423,7 +446,10 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 			v, err := vault.Open(t.Context(), opts)
 			check.Must(t, err)
 			for name, users := range map[string][]string{"shared": {"canary", "bob"}, "canarys": {"canary"}, "operators": nil} {
-				entry := vault.NewEntry{Name: name, Origins: []string{"https://a.example"}, Username: "u", Password: "pass word", Users: users}
+				entry := vault.NewEntry{
+					Name: name, Origins: []string{"https://a.example"}, Username: "u", Password: "pass word",
+					Users: users,
+				}
 				check.Must(t, v.Put(t.Context(), entry))
 			}
 			tokens, err := access.OpenTokens(h.TokenFile(), nil)

@@ -48,7 +48,8 @@ func (b *BrowserTools) NewTool(context.Context) (*browsertool.Tool, error) {
 	s := b.Settings.Current()
 	t := &browsertool.Tool{
 		Targets: browsertool.Targets{
-			Host: b.HostTarget, AllowHostControl: s.BrowserTool.AllowHost, NodeMode: s.BrowserTool.NodeMode, Node: s.BrowserTool.Node,
+			Host: b.HostTarget, AllowHostControl: s.BrowserTool.AllowHost, NodeMode: s.BrowserTool.NodeMode,
+			Node: s.BrowserTool.Node,
 		},
 		Settings: browserSettings{b.Settings},
 	}
@@ -65,7 +66,10 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 		if err != nil {
 			return err
 		}
-		t.Targets.Sandbox = &browsertool.Target{API: &browsertool.APIClient{URL: s.BrowserTool.SandboxURL, Token: token.Reveal()}, Media: []string{b.receivedDir}}
+		t.Targets.Sandbox = &browsertool.Target{API: &browsertool.APIClient{
+			URL:   s.BrowserTool.SandboxURL,
+			Token: token.Reveal(),
+		}, Media: []string{b.receivedDir}}
 	}
 	nodes := s.BrowserTool.NodeList()
 	if len(nodes) == 0 {
@@ -81,8 +85,14 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 	t.Targets.Nodes = func(context.Context) ([]browsertool.Target, error) {
 		var out []browsertool.Target
 		for _, n := range nodes {
-			caller := &browsertool.NodeClient{Proxy: &browsertool.APIClient{URL: n.URL, Token: token.Reveal()}, Dir: b.receivedDir}
-			out = append(out, browsertool.Target{ID: n.Name, Name: n.Name, API: caller, Media: []string{b.receivedDir}, Slack: browsertool.NodeSlack})
+			caller := &browsertool.NodeClient{
+				Proxy: &browsertool.APIClient{URL: n.URL, Token: token.Reveal()},
+				Dir:   b.receivedDir,
+			}
+			out = append(out, browsertool.Target{
+				ID: n.Name, Name: n.Name, API: caller, Media: []string{b.receivedDir},
+				Slack: browsertool.NodeSlack,
+			})
 		}
 		return out, nil
 	}

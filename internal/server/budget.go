@@ -30,7 +30,9 @@ func NewBudgetEnforcer(ledger budget.Ledger, now func() settings.Settings, logge
 
 // OpenBudget returns an enforcer of the configured budgets. Reservations that an earlier run left open are charged as
 // estimated.
-func OpenBudget(ctx context.Context, ledger budget.Ledger, now func() settings.Settings, logger *slog.Logger) (*budget.Enforcer, error) {
+func OpenBudget(ctx context.Context, ledger budget.Ledger, now func() settings.Settings,
+	logger *slog.Logger,
+) (*budget.Enforcer, error) {
 	n, err := ledger.Abandon(ctx)
 	if err != nil {
 		return nil, err
@@ -56,9 +58,13 @@ func (a *Server) openBudget(ctx context.Context) (err error) {
 // BudgetRules converts the settings to budget rules. Limits that cannot be parsed were refused when they were set.
 func BudgetRules(all settings.Settings) budget.Rules {
 	s := all.Budget
-	rules := budget.Rules{Zone: s.Location(), KeepDays: all.RetentionInDays, Limits: make(budget.Limits), Prices: s.PriceList()}
+	rules := budget.Rules{
+		Zone: s.Location(), KeepDays: all.RetentionInDays, Limits: make(budget.Limits),
+		Prices: s.PriceList(),
+	}
 	for level, text := range map[budget.Level]string{
-		budget.LevelTask: s.Task, budget.LevelSession: s.Session, budget.LevelUser: s.User, budget.LevelGuild: s.Guild, budget.LevelDay: s.Day,
+		budget.LevelTask: s.Task, budget.LevelSession: s.Session, budget.LevelUser: s.User, budget.LevelGuild: s.Guild,
+		budget.LevelDay: s.Day,
 	} {
 		rules.Limits[level] = budgetLimit(text)
 	}
@@ -76,14 +82,19 @@ func budgetLimit(text string) budget.Amount {
 	if err != nil {
 		return budget.Amount{}
 	}
-	return budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time, Talk: l.Talk}
+	return budget.Amount{
+		Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time,
+		Talk: l.Talk,
+	}
 }
 
 // ChargedReplier is an assistant whose model calls are charged to the person it answers.
 type ChargedReplier struct{ bot.Replier }
 
 // Reply implements [bot.Replier].
-func (b ChargedReplier) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+func (b ChargedReplier) Reply(ctx context.Context, t assistant.Turn,
+	watch func(assistant.Progress),
+) (assistant.Answer, error) {
 	return b.Replier.Reply(llm.WithAccount(ctx, agent.PersonAccount(t.Origin, "talk")), t, watch)
 }
 
@@ -126,7 +137,10 @@ func (x *CallService) budgetedTranscriber(tr voice.Transcriber, s settings.Trans
 	if x.Budget == nil {
 		return tr
 	}
-	return &budget.LimitedTranscriber{Transcriber: tr, Enforcer: x.Budget, Model: budget.AudioModel{Name: s.Model, URL: s.URL}}
+	return &budget.LimitedTranscriber{
+		Transcriber: tr, Enforcer: x.Budget,
+		Model: budget.AudioModel{Name: s.Model, URL: s.URL},
+	}
 }
 
 // budgetedSynthesizer returns s limited by the budget. When that is exhausted, the local voice takes over, which is

@@ -36,14 +36,18 @@ const (
 // are set. It contacts no server. If try is set it tests the UDP port, which must not be done while a running clank
 // may use it.
 func CallCapabilities(ctx context.Context, s settings.Settings, present func(name string) bool, try bool) []Capability {
-	list := []Capability{transcriptionCapability(s.Voice, present), stopWordsCapability(), speechCapability(s.Voice, present)}
+	list := []Capability{
+		transcriptionCapability(s.Voice, present), stopWordsCapability(),
+		speechCapability(s.Voice, present),
+	}
 	if !s.Voice.Enabled {
 		off := "calls are switched off in the settings under Calls"
 		for i := range list {
 			list[i].Ready, list[i].Detail = false, off
 		}
 	}
-	return append(list, udpPortCapability(ctx, s.Share, try), relayCapability(s.Share, present), viewerCapability(s.Share), goLiveCapability(s.Share, present))
+	return append(list, udpPortCapability(ctx, s.Share, try), relayCapability(s.Share, present), viewerCapability(s.Share),
+		goLiveCapability(s.Share, present))
 }
 
 // configuredServer returns the configured server of a speech service: its own address, or OpenAI's if there is a key.
@@ -74,26 +78,31 @@ func transcriptionCapability(v settings.Voice, present func(string) bool) Capabi
 			a.Detail += DeprecationNote(v.Realtime.Model)
 		}
 		if !a.Ready {
-			a.Detail += ", which needs REALTIME_API_KEY or OPENAI_API_KEY, or the address of a realtime server in the settings under Calls"
+			a.Detail += ", which needs REALTIME_API_KEY or OPENAI_API_KEY, or the address of a realtime server in the " +
+				"settings under Calls"
 		}
 		return a
 	}
-	if server := configuredServer(v.Transcription.URL, v.Transcription.Model, "TRANSCRIPTION_API_KEY", present); server != "" {
+	if server := configuredServer(v.Transcription.URL, v.Transcription.Model, "TRANSCRIPTION_API_KEY",
+		present); server != "" {
 		a.Ready, a.Detail = true, "understood by "+server
 		return a
 	}
-	a.Detail = "not understood: set OPENAI_API_KEY or TRANSCRIPTION_API_KEY, or name a transcription server of your own in the settings under Calls"
+	a.Detail = "not understood: set OPENAI_API_KEY or TRANSCRIPTION_API_KEY, or name a transcription server of your own " +
+		"in the settings under Calls"
 	return a
 }
 
 func stopWordsCapability() Capability {
-	a := Capability{Name: CapabilityStopWords, Ready: true, Detail: "“stop” and the name are heard by pocketsphinx, on this machine"}
+	a := Capability{Name: CapabilityStopWords, Ready: true, Detail: "“stop” and the name are heard by pocketsphinx, on " +
+		"this machine"}
 	s, err := keyword.Open(keyword.Options{})
 	switch {
 	case err == nil:
 		err = s.Close()
 	case errors.Is(err, keyword.ErrMissing):
-		return Capability{Name: CapabilityStopWords, Detail: "“stop” is only heard where words are understood, and later: apt-get install pocketsphinx pocketsphinx-en-us"}
+		return Capability{Name: CapabilityStopWords, Detail: "“stop” is only heard where words are understood, and later: " +
+			"apt-get install pocketsphinx pocketsphinx-en-us"}
 	}
 	if err != nil {
 		a.Ready, a.Detail = false, err.Error()
@@ -112,12 +121,14 @@ func speechCapability(v settings.Voice, present func(string) bool) Capability {
 	if server != "" && engine != settings.SpeechLocal {
 		a.Ready, a.Detail = true, "spoken by "+server
 		if _, ends := llm.DeprecationOf(v.Speech.Model); ends && v.Speech.URL == "" {
-			a.Detail += "; then choose espeak-ng (clank config set interaction.voice.speech.engine local), a server of your own, or a realtime model"
+			a.Detail += "; then choose espeak-ng (clank config set interaction.voice.speech.engine local), a server of your " +
+				"own, or a realtime model"
 		}
 		return a
 	}
 	if engine == settings.SpeechServer {
-		a.Detail = "answers are written: set OPENAI_API_KEY or SPEECH_API_KEY, or name a speech server of your own in the settings under Calls"
+		a.Detail = "answers are written: set OPENAI_API_KEY or SPEECH_API_KEY, or name a speech server of your own in the " +
+			"settings under Calls"
 		return a
 	}
 	switch _, err := speech.NewESpeak(speech.ESpeakOptions{Voice: v.Speech.LocalVoice}); {
@@ -132,7 +143,8 @@ func speechCapability(v settings.Voice, present func(string) bool) Capability {
 }
 
 func udpPortCapability(ctx context.Context, s settings.Share, try bool) Capability {
-	a := Capability{Name: CapabilityUDPPort, Ready: true, Detail: "any that is free, for pages on this machine and in its network"}
+	a := Capability{Name: CapabilityUDPPort, Ready: true, Detail: "any that is free, for pages on this machine and in " +
+		"its network"}
 	if s.UDPPort == 0 {
 		return a
 	}
@@ -164,7 +176,8 @@ func viewerCapability(s settings.Share) Capability {
 	a := Capability{Name: CapabilityViewer, Ready: true, Detail: s.PublicURL}
 	if s.PublicURL == "" {
 		a.Ready = false
-		a.Detail = "links work on this machine only: for people elsewhere, put the page (clank serve --watch-addr) behind a reverse proxy and name its address in the settings under Sharing"
+		a.Detail = "links work on this machine only: for people elsewhere, put the page (clank serve --watch-addr) behind " +
+			"a reverse proxy and name its address in the settings under Sharing"
 		return a
 	}
 	if !strings.HasPrefix(s.PublicURL, "https://") {
@@ -181,7 +194,8 @@ func goLiveCapability(s settings.Share, present func(string) bool) Capability {
 	a.Ready = present("DISCORD_GOLIVE_TOKEN")
 	a.Detail = "on. Discord does not let bots do this, and may end the account that does"
 	if !a.Ready {
-		a.Detail = "on, but without an account: set DISCORD_GOLIVE_TOKEN. Discord does not let bots do this, and may end the account that does"
+		a.Detail = "on, but without an account: set DISCORD_GOLIVE_TOKEN. Discord does not let bots do this, and may end " +
+			"the account that does"
 	}
 	return a
 }
@@ -233,7 +247,8 @@ func (x *CallService) iceServers(s settings.Share) []webrtc.ICEServer {
 }
 
 func relayCapability(s settings.Share, present func(string) bool) Capability {
-	a := Capability{Name: CapabilityRelay, Detail: "none: needed only for people whose network lets neither UDP nor this machine's port through"}
+	a := Capability{Name: CapabilityRelay, Detail: "none: needed only for people whose network lets neither UDP nor " +
+		"this machine's port through"}
 	relays, err := s.TURNServers(present)
 	switch {
 	case err != nil:
@@ -241,7 +256,8 @@ func relayCapability(s settings.Share, present func(string) bool) Capability {
 	case len(relays) > 0 && present(settings.SecretTURN):
 		a.Ready, a.Detail = true, strings.Join(relays, " ")+", lent to whoever may watch for six hours"
 	case len(relays) > 0:
-		a.Ready, a.Detail = true, strings.Join(relays, " ")+", with a credential that whoever may watch can read and that does not expire; "+settings.SecretTURN+" is safer"
+		a.Ready, a.Detail = true, strings.Join(relays, " ")+", with a credential that whoever may watch can read and that "+
+			"does not expire; "+settings.SecretTURN+" is safer"
 	}
 	return a
 }

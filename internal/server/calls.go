@@ -170,10 +170,13 @@ func (x *CallService) onClose(f func(context.Context) error) { x.closers = appen
 
 // openSpotter loads the local recognizer for stop words.
 func (x *CallService) openSpotter() {
-	s, err := keyword.Open(keyword.Options{Log: x.Logger, Dir: filepath.Join(x.Dir, "stopwords"), Speech: func() (names []string, language string) {
-		v := x.Settings.Current().Voice
-		return v.NameList(), v.Transcription.Language
-	}})
+	s, err := keyword.Open(keyword.Options{
+		Log: x.Logger, Dir: filepath.Join(x.Dir, "stopwords"),
+		Speech: func() (names []string, language string) {
+			v := x.Settings.Current().Voice
+			return v.NameList(), v.Transcription.Language
+		},
+	})
 	if err != nil {
 		x.spotterProblem = err.Error()
 		x.Logger.Info("stop words are not spotted in calls", "error", err)
@@ -252,7 +255,8 @@ func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
 // OpenCalls enables calls on Discord and on the call page.
 func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	x := &CallService{
-		Dir: a.StateDir, Settings: a.Settings, Getenv: a.getenv, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
+		Dir: a.StateDir, Settings: a.Settings, Getenv: a.getenv, Sessions: a.Sessions, Browsers: a.Browsers,
+		Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
 		Access: a, Models: a.models, Live: a.Live, Budget: a.budget,
 		ViewerAddr: watchAddr, DiscordBase: a.getenv("CLANK_DISCORD_API"), Logger: a.logger,
 	}

@@ -31,13 +31,16 @@ import (
 // shareStartTimeout bounds the start of a share, which may have to reopen a page.
 const shareStartTimeout = 30 * time.Second
 
-func (x *CallService) newConversation(line voice.Line, place conversation.Location, chat conversation.Chat, call share.CallRef) conversation.CallRunner {
+func (x *CallService) newConversation(line voice.Line, place conversation.Location, chat conversation.Chat,
+	call share.CallRef,
+) conversation.CallRunner {
 	v := x.Settings.Current().Voice
 	t := &conversation.Conversation{
 		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, Logger: x.Logger,
 		Assistant: callReplier{ChargedReplier{x.Assistant}, x}, Host: callHost{service: x, place: place},
 		Options: conversation.Options{
-			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn), AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,
+			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn),
+			AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,
 			RequireEncryption: v.RequireEncryption,
 		},
 	}
@@ -205,7 +208,9 @@ type callReplier struct {
 }
 
 // Reply implements [conversation.Assistant].
-func (r callReplier) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+func (r callReplier) Reply(ctx context.Context, t assistant.Turn,
+	watch func(assistant.Progress),
+) (assistant.Answer, error) {
 	now, why := r.service.presentOrigin(ctx, t.Origin)
 	if why != "" {
 		return assistant.Answer{Text: t.Origin.Locale.Sentence(why)}, nil
@@ -291,7 +296,8 @@ func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) 
 		if err == nil {
 			server.ModelSetting = "interaction.voice.speech.model"
 			return speech.NewSynthesizer(speech.SynthesizerOptions{
-				Server: server, Model: s.Model, Voice: s.Voice, Format: speech.Format(s.Format), FormatSetting: "interaction.voice.speech.format",
+				Server: server, Model: s.Model, Voice: s.Voice, Format: speech.Format(s.Format),
+				FormatSetting: "interaction.voice.speech.format",
 			})
 		}
 		if s.Engine == settings.SpeechServer || !errors.Is(err, errNoSpeechServer) {
@@ -337,7 +343,8 @@ func (p pageCalls) Begin(c *webrtc.PageCall) {
 	x := p.service
 	place := conversation.Location{Kind: sessions.FromDashboard, Channel: pageOrigin.Channel}
 	x.background.Go(func() {
-		if err := x.newConversation(c, place, pageChat{c}, pageCallRef).Run(x.callsContext); err != nil && cancel.CauseOf(x.callsContext, err) == nil {
+		if err := x.newConversation(c, place, pageChat{c}, pageCallRef).Run(x.callsContext); err != nil &&
+			cancel.CauseOf(x.callsContext, err) == nil {
 			x.Logger.Info("call on the page ended", "reason", err)
 		}
 		x.endShares(pageCallRef)

@@ -34,7 +34,8 @@ func (d discordCalls) StartCall(ctx context.Context, c conversation.CallInfo) (c
 		Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, TextChannel: c.TextChannel, SelfID: (*b).UserID(),
 	}
 	// The conversation outlives the request that started it.
-	return x.newConversation(line, place, callChat{*b, line.Channel, func() bool { return x.isPrivate(c.Guild) }}, callRefOf(c.Guild, c.Channel)), nil
+	return x.newConversation(line, place, callChat{*b, line.Channel, func() bool { return x.isPrivate(c.Guild) }},
+		callRefOf(c.Guild, c.Channel)), nil
 }
 
 // ChannelOf implements [conversation.RegistryHost].
@@ -168,9 +169,11 @@ func (x *CallService) Share(ctx context.Context, o sessions.Origin, session stri
 	}
 	call, ok := x.findCall(o)
 	if !ok {
-		return "", errors.New("I am in no call on this server: bring me into yours with /clank join") //nolint:staticcheck // people read it
+		return "", errors.New("I am in no call on this server: " + //nolint:staticcheck // for people
+			"bring me into yours with /clank join")
 	}
-	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.mayControlShare(o, call) { // others are refused below
+	// others are refused below
+	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.mayControlShare(o, call) {
 		return "", errors.New("pages are shown only to a call that you are in; join it first")
 	}
 	r, err := x.shares.Share(ctx, call, session, o)

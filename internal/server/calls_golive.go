@@ -113,7 +113,8 @@ func (x *CallService) goLiveToken() (string, error) {
 		return "", err
 	}
 	if bareToken(own) == bareToken(bots) {
-		return "", errors.New(goLiveTokenName + " is the bot's own token, and Discord lets no bot go live: it needs an account of its own, or switch it off in the settings")
+		return "", errors.New(goLiveTokenName + " is the bot's own token, and Discord lets no bot go live: it needs an " +
+			"account of its own, or switch it off in the settings")
 	}
 	return bareToken(own), nil
 }
@@ -131,7 +132,8 @@ func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 	for {
 		small := &golive.PreviewPoster{API: x.discordAPI(), Token: token}
 		a := &golive.Account{
-			Logger: x.Logger, Preview: small.Post, RequireEncryption: x.requireEncryption, Format: conn.Format{Rate: goLiveFrameRate, Bitrate: goLiveBitrate},
+			Logger: x.Logger, Preview: small.Post, RequireEncryption: x.requireEncryption,
+			Format: conn.Format{Rate: goLiveFrameRate, Bitrate: goLiveBitrate},
 			Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 				return &discord.Gateway{
 					Token: token, UserToken: true, Intents: goLiveIntents,
@@ -185,7 +187,8 @@ func (x *CallService) gatewayURL(ctx context.Context) (string, error) {
 	var answer struct {
 		URL string `json:"url"`
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxGatewayAnswer)).Decode(&answer); err != nil || res.StatusCode != http.StatusOK {
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxGatewayAnswer)).Decode(&answer); err != nil ||
+		res.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("ask Discord where its gateway is: it answered %s", res.Status)
 	}
 	u, err := url.Parse(answer.URL)

@@ -67,7 +67,8 @@ func TestANameInANoticeOfAShareIsEscaped(t *testing.T) {
 
 func TestPagesAreShownToACallByThoseWhoAreInIt(t *testing.T) {
 	x := &CallService{joiner: &discord.Joiner{}}
-	x.HandleDispatch("GUILD_CREATE", json.RawMessage(`{"id":"g","voice_states":[{"user_id":"1","channel_id":"v"},{"user_id":"2","channel_id":"w"}]}`))
+	x.HandleDispatch("GUILD_CREATE",
+		json.RawMessage(`{"id":"g","voice_states":[{"user_id":"1","channel_id":"v"},{"user_id":"2","channel_id":"w"}]}`))
 	call := callRefOf("g", "v")
 	for user, want := range map[string]bool{"1": true, "2": false, "3": false} {
 		if got := x.mayControlShare(sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: user}, call); got != want {
@@ -133,9 +134,15 @@ func TestUnusableGoLiveSaysWhyAndALinkIsUsed(t *testing.T) {
 		secrets map[string]string
 		want    string
 	}{
-		"no account":                   {map[string]string{botTokenName: "of the bot"}, "set DISCORD_GOLIVE_TOKEN"},
-		"the bot's":                    {map[string]string{botTokenName: "of the bot", goLiveTokenName: "of the bot"}, "the bot's own token"},
-		"the bot's, written otherwise": {map[string]string{botTokenName: "of the bot", goLiveTokenName: " Bot of the bot\n"}, "the bot's own token"},
+		"no account": {map[string]string{botTokenName: "of the bot"}, "set DISCORD_GOLIVE_TOKEN"},
+		"the bot's": {
+			map[string]string{botTokenName: "of the bot", goLiveTokenName: "of the bot"},
+			"the bot's own token",
+		},
+		"the bot's, written otherwise": {
+			map[string]string{botTokenName: "of the bot", goLiveTokenName: " Bot of the bot\n"},
+			"the bot's own token",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newTestCallService(t, true, tc.secrets)
@@ -225,7 +232,8 @@ func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
 		t.Errorf("the brain lacks %q", got)
 	}
 	s.Voice.Engine = settings.VoiceEngineRealtime
-	if got, want := (discordCalls{x}).CallPolicy().MissingSetup, "Calls are held by a realtime model here"; len(got) < len(want) || got[:len(want)] != want {
+	if got, want := (discordCalls{x}).CallPolicy().MissingSetup,
+		"Calls are held by a realtime model here"; len(got) < len(want) || got[:len(want)] != want {
 		t.Errorf("the realtime model lacks %q", got)
 	}
 	key = "sk-test"
@@ -251,7 +259,8 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 				privacy: left, Settings: fixedSettings{&s}, Scopes: new(cancel.Scopes), Logger: slog.New(slog.DiscardHandler),
 				Getenv: noEnv,
 			}
-			call, ok := x.newConversation(nil, conversation.Location{Kind: sessions.FromDiscord, Guild: guild}, pageChat{}, share.CallRef{}).(recordedConversation)
+			call, ok := x.newConversation(nil, conversation.Location{Kind: sessions.FromDiscord, Guild: guild}, pageChat{},
+				share.CallRef{}).(recordedConversation)
 			if !ok || call.Privacy != left {
 				t.Fatalf("the call has the list %v", call.Privacy)
 			}
@@ -428,10 +437,11 @@ func TestPeopleInCallsAreTreatedByTheirPresentRoles(t *testing.T) {
 				t.Errorf("refused: %s", why)
 			}
 			used := false
-			tools := x.byPresentRoles([]sessions.Tool{{Call: func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
-				used = true
-				return "", nil, nil
-			}}})
+			tools := x.byPresentRoles(
+				[]sessions.Tool{{Call: func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
+					used = true
+					return "", nil, nil
+				}}})
 			if _, _, err := tools[0].Call(t.Context(), o, nil); used != tt.may || (err == nil) != tt.may {
 				t.Errorf("a tool: used %v, %v", used, err)
 			}

@@ -23,14 +23,16 @@ import (
 )
 
 // realtimeStyle instructs realtime models how to speak.
-const realtimeStyle = "This is a voice call: you hear people and speak with them. Answer in one to three short sentences of plain spoken language, in the " +
-	"language of the person. Never read addresses, code or lists aloud: pictures of a browse are put into the chat for you, and share_browser_session " +
-	"shows the live page. Before a tool that takes a while, say in a few words that you are looking. People may speak with each other: where that " +
-	"is not for you, say nothing."
+const realtimeStyle = "This is a voice call: you hear people and speak with them. Answer in one to three short " +
+	"sentences of plain spoken language, in the language of the person. Never read addresses, code or lists aloud: " +
+	"pictures of a browse are put into the chat for you, and share_browser_session shows the live page. Before a tool " +
+	"that takes a while, say in a few words that you are looking. People may speak with each other: where that is not " +
+	"for you, say nothing."
 
 // noRealtimeKeyText is shown if the settings select a realtime model but there is no key or server for it.
-const noRealtimeKeyText = "calls are held by a realtime model here, and there is no key for one: whoever runs clank can set OPENAI_API_KEY, or the address of a realtime " +
-	"server (and REALTIME_API_KEY, if it wants one), or have the brain talk instead (setting interaction.voice.brain)"
+const noRealtimeKeyText = "calls are held by a realtime model here, and there is no key for one: whoever runs clank " +
+	"can set OPENAI_API_KEY, or the address of a realtime server (and REALTIME_API_KEY, if it wants one), or have the " +
+	"brain talk instead (setting interaction.voice.brain)"
 
 // realtimeProblem returns noRealtimeKeyText if the settings want a realtime model that is not available,
 // otherwise "".
@@ -77,10 +79,14 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	}
 	m := &nativeModel{
 		Session: s, service: x, call: call, line: t.Line,
-		callAccount: llm.Account{Guild: t.Location.Guild, Channel: t.Location.Channel, Purpose: "talk"}, uses: make(chan budgetUse, 256),
+		callAccount: llm.Account{Guild: t.Location.Guild, Channel: t.Location.Channel, Purpose: "talk"},
+		uses:        make(chan budgetUse, 256),
 	}
 	if x.Budget != nil {
-		m.bill = &budget.SpeechConversation{Enforcer: x.Budget, Model: budget.AudioModel{Name: v.Realtime.Model, URL: v.Realtime.URL}}
+		m.bill = &budget.SpeechConversation{
+			Enforcer: x.Budget,
+			Model:    budget.AudioModel{Name: v.Realtime.Model, URL: v.Realtime.URL},
+		}
 		s.Meter = m
 		t.Host = callHost{x, t.Location, m.bill}
 	}
@@ -187,7 +193,10 @@ func (m *nativeModel) account(ctx context.Context, u budgetUse) llm.Account {
 
 // CountResponse implements [realtime.Meter].
 func (m *nativeModel) CountResponse(by []string, u realtime.Usage) {
-	r := budget.SpeechResponse{Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached, AudioOutput: u.AudioOutput}
+	r := budget.SpeechResponse{
+		Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached,
+		AudioOutput: u.AudioOutput,
+	}
 	m.uses <- budgetUse{by, "talk", func(place, by context.Context) error { return m.bill.CountResponse(place, by, r) }}
 }
 

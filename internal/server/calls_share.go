@@ -63,7 +63,9 @@ func (x *CallService) serveViewer(ctx context.Context) error {
 		Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
-	x.onClose(serveInBackground(server, func() error { return server.Serve(ln) }, func(err error) { x.Logger.Error("viewer's page ended", "error", err) }))
+	x.onClose(serveInBackground(server, func() error { return server.Serve(ln) }, func(err error) {
+		x.Logger.Error("viewer's page ended", "error", err)
+	}))
 	return nil
 }
 
@@ -120,12 +122,14 @@ func (x shareHost) CheckShare(by sessions.Origin, s sessions.Session) error {
 		return err
 	}
 	_, owner := sessions.SplitProfile(s.Profile)
-	if place := by.Place(s.Origin.Private); owner != "" && place != "" && place != owner && place.Of(s.Origin.User) != owner {
+	if place := by.Place(s.Origin.Private); owner != "" && place != "" && place != owner &&
+		place.Of(s.Origin.User) != owner {
 		return errors.New("that page belongs to another server, or to somebody's private tasks; share it there")
 	}
 	name, err := policy.SelectProfile(s.Origin, s.Origin.Place(s.Origin.Private), s.Profile)
 	if err == nil && name != s.Profile { // profiles of old sessions belong to no place
-		err = errors.New("that page was open in a browser that belongs to the operator now; go on with the session, and then share it")
+		err = errors.New("that page was open in a browser that belongs to the operator now; go on with the session, and " +
+			"then share it")
 	}
 	return err
 }
@@ -217,7 +221,8 @@ func (x *CallService) soundPlayer(c share.CallRef) *playout.Player {
 // mayBeHeard reports whether no task of another channel uses the browser of a session: Chromium mixes the sound of
 // all pages.
 func (x shareHost) mayBeHeard(ctx context.Context, s sessions.Session) bool {
-	running, err := x.Sessions.Sessions(ctx, sessions.SessionQuery{States: []sessions.SessionState{sessions.SessionRunning}})
+	running, err := x.Sessions.Sessions(ctx,
+		sessions.SessionQuery{States: []sessions.SessionState{sessions.SessionRunning}})
 	return err == nil && !slices.ContainsFunc(running, func(o sessions.Session) bool {
 		return o.Profile == s.Profile && (o.Origin.Guild != s.Origin.Guild || o.Origin.Channel != s.Origin.Channel)
 	})

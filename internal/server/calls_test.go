@@ -76,7 +76,10 @@ func (nobody) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { retur
 func open(t *testing.T, url string, change func(*house)) *house {
 	t.Helper()
 	t.Setenv("PATH", t.TempDir())
-	h := &house{dir: t.TempDir(), ledger: sqlitetest.OpenLedger(t), all: settings.Defaults(), key: "sk-test", backend: new(sessionstest.Backend)}
+	h := &house{
+		dir: t.TempDir(), ledger: sqlitetest.OpenLedger(t), all: settings.Defaults(), key: "sk-test",
+		backend: new(sessionstest.Backend),
+	}
 	h.all.Voice.Engine = settings.VoiceEngineRealtime
 	h.all.Voice.Realtime.URL = url
 	h.all.Voice.Transcription.URL = url
@@ -98,7 +101,9 @@ func open(t *testing.T, url string, change func(*house)) *house {
 		Getenv:   func(name string) string { return map[string]string{"REALTIME_API_KEY": h.key}[name] },
 		Sessions: m, Scopes: scopes, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:0", Logger: logger,
 		Browsers: &browsermgr.Manager{}, Assistant: b,
-		Budget: &budget.Enforcer{Ledger: h.ledger, Rules: func() budget.Rules { return budget.Rules{Zone: time.UTC, Limits: h.limits} }},
+		Budget: &budget.Enforcer{Ledger: h.ledger, Rules: func() budget.Rules {
+			return budget.Rules{Zone: time.UTC, Limits: h.limits}
+		}},
 	}
 	check.Must(t, h.Open(t.Context()))
 	t.Cleanup(func() {
@@ -202,7 +207,10 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	}})
 	h := open(t, srv.URL(), func(h *house) {
 		h.backend.Script = func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
-			return []sessionstest.ScriptStep{sessionstest.Act("ferries"), sessionstest.Answer("At nine, for “" + task.Prompt + "”.")}
+			return []sessionstest.ScriptStep{
+				sessionstest.Act("ferries"),
+				sessionstest.Answer("At nine, for “" + task.Prompt + "”."),
+			}
 		}
 	})
 	page := h.join(t)
@@ -211,7 +219,8 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	if got := rtctest.Next(t, outputs); got != want {
 		t.Errorf("tools: %s, want %s", got, want)
 	}
-	if got := rtctest.Next(t, outputs); !strings.Contains(got, `"ok":true`) || !strings.Contains(got, "At nine, for") || !strings.Contains(got, "[session_id: ") {
+	if got := rtctest.Next(t, outputs); !strings.Contains(got, `"ok":true`) || !strings.Contains(got, "At nine, for") ||
+		!strings.Contains(got, "[session_id: ") {
 		t.Errorf("the browse gave %s", got)
 	}
 	if got := rtctest.Next(t, outputs); !strings.Contains(got, "browser_session_not_found") {
@@ -224,7 +233,8 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	if ms := rtctest.Next(t, truncated); ms < 300 || ms > 7000 {
 		t.Errorf("the model is told that %v ms of 8 s were heard", ms)
 	}
-	if got := rtctest.Next(t, again); !strings.Contains(got, "Look up the ferry.") || !strings.Contains(got, "session_id") {
+	if got := rtctest.Next(t, again); !strings.Contains(got, "Look up the ferry.") ||
+		!strings.Contains(got, "session_id") {
 		t.Errorf("the next connection is told\n%s", got)
 	}
 	if err := h.Close(t.Context()); err != nil {
@@ -320,7 +330,8 @@ func TestOldTranscriptsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	made := func(name string, age time.Duration) string {
 		path := filepath.Join(dir, "transcripts", name)
-		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, time.Time{}, time.Now().Add(-age))))
+		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600),
+			os.Chtimes(path, time.Time{}, time.Now().Add(-age))))
 		return path
 	}
 	old, young, other := made("a.jsonl", 31*24*time.Hour), made("b.jsonl", 29*24*time.Hour), made("c.txt", 31*24*time.Hour)
@@ -345,13 +356,16 @@ func TestOldTranscriptsAreRemoved(t *testing.T) {
 
 func TestAnInvalidAddressIsNotReportedAsInUse(t *testing.T) {
 	x := &server.CallService{
-		Settings: &settings.Manager{}, Getenv: func(string) string { return "" }, Scopes: &cancel.Scopes{}, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:99999", Logger: slog.New(slog.DiscardHandler),
+		Settings: &settings.Manager{}, Getenv: func(string) string { return "" }, Scopes: &cancel.Scopes{},
+		PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:99999", Logger: slog.New(slog.DiscardHandler),
 	}
 	check.Fails(t, x.Open(t.Context()), nil, "99999")
 }
 
 // abilities returns the capabilities by name, for a machine with these secrets and with programs only in dir.
-func abilities(t *testing.T, dir string, change func(*settings.Settings), secrets ...string) map[string]server.Capability {
+func abilities(t *testing.T, dir string, change func(*settings.Settings),
+	secrets ...string,
+) map[string]server.Capability {
 	t.Helper()
 	t.Setenv("PATH", dir)
 	s := settings.Defaults()
@@ -399,26 +413,88 @@ func TestTheCallConfigurationIsDescribed(t *testing.T) {
 		ready   bool
 		says    string
 	}{
-		"OpenAI hears":          {secrets: []string{"OPENAI_API_KEY"}, ability: server.CapabilityTranscription, ready: true, says: "OpenAI's gpt-transcribe"},
-		"a server of one's own": {func(s *settings.Settings) { s.Voice.Transcription.URL = "http://127.0.0.1:8000/v1" }, nil, server.CapabilityTranscription, true, "at http://127.0.0.1:8000/v1"},
-		"realtime":              {func(s *settings.Settings) { s.Voice.Engine = settings.VoiceEngineRealtime }, []string{"TRANSCRIPTION_API_KEY"}, server.CapabilityTranscription, false, "needs REALTIME_API_KEY"},
-		"OpenAI speaks":         {nil, []string{"SPEECH_API_KEY"}, server.CapabilitySpeech, true, "gpt-4o-mini-tts (OpenAI takes it back on 2027-01-06); then choose espeak-ng"},
-		"a model that goes":     {func(s *settings.Settings) { s.Voice.Transcription.Model = "whisper-1" }, []string{"OPENAI_API_KEY"}, server.CapabilityTranscription, true, "2027-02-26; gpt-transcribe takes its place"},
+		"OpenAI hears": {
+			secrets: []string{"OPENAI_API_KEY"}, ability: server.CapabilityTranscription, ready: true,
+			says: "OpenAI's gpt-transcribe",
+		},
+		"a server of one's own": {
+			func(s *settings.Settings) { s.Voice.Transcription.URL = "http://127.0.0.1:8000/v1" }, nil,
+			server.CapabilityTranscription, true, "at http://127.0.0.1:8000/v1",
+		},
+		"realtime": {
+			func(s *settings.Settings) { s.Voice.Engine = settings.VoiceEngineRealtime },
+			[]string{"TRANSCRIPTION_API_KEY"},
+			server.CapabilityTranscription, false, "needs REALTIME_API_KEY",
+		},
+		"OpenAI speaks": {
+			nil,
+			[]string{"SPEECH_API_KEY"},
+			server.CapabilitySpeech, true,
+			"gpt-4o-mini-tts (OpenAI takes it back on 2027-01-06); then choose espeak-ng",
+		},
+		"a model that goes": {
+			func(s *settings.Settings) { s.Voice.Transcription.Model = "whisper-1" },
+			[]string{"OPENAI_API_KEY"},
+			server.CapabilityTranscription, true, "2027-02-26; gpt-transcribe takes its place",
+		},
 		"a name of one's own": {func(s *settings.Settings) {
 			s.Voice.Transcription.Model, s.Voice.Transcription.URL = "whisper-1", "http://127.0.0.1:8000/v1"
 		}, nil, server.CapabilityTranscription, true, "whisper-1 at http://127.0.0.1:8000/v1"},
-		"nobody speaks":        {func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechOff }, []string{"OPENAI_API_KEY"}, server.CapabilitySpeech, false, "written"},
-		"only a server speaks": {func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechServer }, nil, server.CapabilitySpeech, false, "SPEECH_API_KEY"},
-		"calls are off":        {func(s *settings.Settings) { s.Voice.Enabled = false }, []string{"OPENAI_API_KEY"}, server.CapabilityTranscription, false, "switched off"},
-		"a viewer's address":   {func(s *settings.Settings) { s.Share.PublicURL = "https://clank.example/watch" }, nil, server.CapabilityViewer, true, "https://clank.example/watch"},
-		"one without https":    {func(s *settings.Settings) { s.Share.PublicURL = "http://clank.example/watch" }, nil, server.CapabilityViewer, true, "without https"},
-		"a relay, no secret":   {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, nil, server.CapabilityRelay, false, "set TURN_SECRET"},
-		"a relay, no name":     {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_CREDENTIAL"}, server.CapabilityRelay, false, "set interaction.share.turnUsername"},
-		"a relay, two secrets": {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_CREDENTIAL", "TURN_SECRET"}, server.CapabilityRelay, false, "unset the second"},
-		"a relay for a time":   {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_SECRET"}, server.CapabilityRelay, true, "turn:turn.example, lent"},
-		"a relay for ever":     {func(s *settings.Settings) { s.Share.TURN, s.Share.TURNUser = "turn:turn.example", "ada" }, []string{"TURN_CREDENTIAL"}, server.CapabilityRelay, true, "TURN_SECRET is safer"},
-		"Go Live":              {func(s *settings.Settings) { s.Share.GoLive = true }, []string{"DISCORD_GOLIVE_TOKEN"}, server.CapabilityGoLive, true, "may end the account"},
-		"Go Live, no account":  {func(s *settings.Settings) { s.Share.GoLive = true }, nil, server.CapabilityGoLive, false, "set DISCORD_GOLIVE_TOKEN"},
+		"nobody speaks": {
+			func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechOff },
+			[]string{"OPENAI_API_KEY"},
+			server.CapabilitySpeech, false, "written",
+		},
+		"only a server speaks": {
+			func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechServer }, nil,
+			server.CapabilitySpeech, false, "SPEECH_API_KEY",
+		},
+		"calls are off": {
+			func(s *settings.Settings) { s.Voice.Enabled = false },
+			[]string{"OPENAI_API_KEY"},
+			server.CapabilityTranscription, false, "switched off",
+		},
+		"a viewer's address": {
+			func(s *settings.Settings) { s.Share.PublicURL = "https://clank.example/watch" }, nil,
+			server.CapabilityViewer, true, "https://clank.example/watch",
+		},
+		"one without https": {
+			func(s *settings.Settings) { s.Share.PublicURL = "http://clank.example/watch" }, nil,
+			server.CapabilityViewer, true, "without https",
+		},
+		"a relay, no secret": {
+			func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, nil,
+			server.CapabilityRelay, false, "set TURN_SECRET",
+		},
+		"a relay, no name": {
+			func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" },
+			[]string{"TURN_CREDENTIAL"},
+			server.CapabilityRelay, false, "set interaction.share.turnUsername",
+		},
+		"a relay, two secrets": {
+			func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" },
+			[]string{"TURN_CREDENTIAL", "TURN_SECRET"},
+			server.CapabilityRelay, false, "unset the second",
+		},
+		"a relay for a time": {
+			func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" },
+			[]string{"TURN_SECRET"},
+			server.CapabilityRelay, true, "turn:turn.example, lent",
+		},
+		"a relay for ever": {
+			func(s *settings.Settings) { s.Share.TURN, s.Share.TURNUser = "turn:turn.example", "ada" },
+			[]string{"TURN_CREDENTIAL"},
+			server.CapabilityRelay, true, "TURN_SECRET is safer",
+		},
+		"Go Live": {
+			func(s *settings.Settings) { s.Share.GoLive = true },
+			[]string{"DISCORD_GOLIVE_TOKEN"},
+			server.CapabilityGoLive, true, "may end the account",
+		},
+		"Go Live, no account": {
+			func(s *settings.Settings) { s.Share.GoLive = true }, nil, server.CapabilityGoLive, false,
+			"set DISCORD_GOLIVE_TOKEN",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := abilities(t, t.TempDir(), tc.change, tc.secrets...)[tc.ability]

@@ -61,7 +61,8 @@ func (x *CallService) sweepTranscripts(now time.Time) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || filepath.Ext(e.Name()) != transcriptSuffix || now.Sub(info.ModTime()) < time.Duration(days)*24*time.Hour {
+		if err != nil || !info.Mode().IsRegular() || filepath.Ext(e.Name()) != transcriptSuffix ||
+			now.Sub(info.ModTime()) < time.Duration(days)*24*time.Hour {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {

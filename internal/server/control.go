@@ -35,7 +35,8 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 		return nil, err
 	}
 	s := &control.Server{
-		Manager: a.Browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: a.version, Logger: a.logger,
+		Manager: a.Browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: a.version,
+		Logger:   a.logger,
 		Settings: browserSettings{a.Settings}, Approver: ToolApprover{Approver: a.Approver, Downloads: a.downloads},
 	}
 	s.Addr = cmp.Or(s.Addr, controlAddress(a.getenv))

@@ -31,7 +31,9 @@ var (
 )
 
 // Script implements [bot.Pages]. Anyone can run a script with their own values, so only operators may add one.
-func (p DiscordPages) Script(_ context.Context, o sessions.Origin, task, name string) (text string, saved bool, err error) {
+func (p DiscordPages) Script(_ context.Context, o sessions.Origin, task,
+	name string,
+) (text string, saved bool, err error) {
 	home := &Home{Dir: p.server.StateDir}
 	runs, err := recording.FindRuns(home.RunsDir(), task)
 	if errors.Is(err, recording.ErrRunNotFound) {

@@ -97,7 +97,9 @@ func (k *diskLimiter) makeRoom(now time.Time, place sessions.Place, more int64) 
 			all = append(all, f)
 		}
 	}
-	slices.SortFunc(all, func(a, b keptFile) int { return cmp.Or(a.changed.Compare(b.changed), strings.Compare(a.path, b.path)) })
+	slices.SortFunc(all, func(a, b keptFile) int {
+		return cmp.Or(a.changed.Compare(b.changed), strings.Compare(a.path, b.path))
+	})
 	for _, f := range all {
 		age, wanted := now.Sub(f.changed), int64(0)
 		if f.place == place {
@@ -179,7 +181,8 @@ func (k *diskLimiter) Room(task string, place sessions.Place, more int64) error 
 			task != "" && isOver(limits.Task, k.tasks[task]+more)
 	}
 	full := func(what string, limit int64, setting string) error {
-		return fmt.Errorf("%w: %s %s. The operator can raise %q in the settings, or remove files", sessions.ErrNoRoom, what, gibibytes(limit), setting)
+		return fmt.Errorf("%w: %s %s. The operator can raise %q in the settings, or remove files", sessions.ErrNoRoom, what,
+			gibibytes(limit), setting)
 	}
 	total, ofPlace, ofTask := over()
 	if total || ofPlace {

@@ -10,5 +10,6 @@ func freeBytes(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, err
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil //nolint:gosec,unconvert // disk sizes fit; the types differ between platforms
+	return int64(s.Bavail) * int64(s.Bsize), //nolint:gosec,unconvert // disk sizes fit; the types differ between platforms
+		nil
 }

@@ -33,7 +33,9 @@ type DownloadApprover struct {
 const clickApprovalLifetime = 10 * time.Minute
 
 // Ask implements [browseagent.Consent].
-func (p *DownloadApprover) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
+func (p *DownloadApprover) Ask(ctx context.Context, s sessions.Session, t sessions.Task,
+	q sessions.Question,
+) (string, error) {
 	by, err := p.Approver.Ask(ctx, s, t, q)
 	if err == nil && slices.Contains(q.Classes, string(approval.ClassExecutable)) {
 		p.recordApprovedClick(s.ID)

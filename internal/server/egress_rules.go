@@ -103,8 +103,9 @@ func rulesFromSettings(r settings.NetworkAccess) policy.Rules {
 		private = policy.PrivateStrict
 	}
 	return policy.Rules{
-		PrivateNetwork: private, AllowedHosts: settings.SplitHosts(r.AllowedHosts), HostAllowlist: settings.SplitHosts(r.HostAllowlist),
-		BlockedHosts: settings.SplitHosts(r.BlockedHosts), AllowBenchmark: r.AllowBenchmark, AllowULA: r.AllowULA,
+		PrivateNetwork: private, AllowedHosts: settings.SplitHosts(r.AllowedHosts),
+		HostAllowlist: settings.SplitHosts(r.HostAllowlist),
+		BlockedHosts:  settings.SplitHosts(r.BlockedHosts), AllowBenchmark: r.AllowBenchmark, AllowULA: r.AllowULA,
 	}
 }
 

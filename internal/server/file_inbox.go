@@ -105,7 +105,8 @@ func (i *FileInbox) Received(ids []string) (list []sessions.File, err error) {
 	for _, id := range ids {
 		f, known := i.received[id]
 		if !known {
-			return nil, fmt.Errorf("file %q: %w (it was sent too long ago, or not at all; send it again)", id, sessions.ErrNotFound)
+			return nil, fmt.Errorf("file %q: %w (it was sent too long ago, or not at all; send it again)", id,
+				sessions.ErrNotFound)
 		}
 		list = append(list, f)
 	}

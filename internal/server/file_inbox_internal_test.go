@@ -49,7 +49,10 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 	again, err := i.Received([]string{got.ID})
 	check.Must(t, err)
 	server := sessions.Session{ID: "bcdfgh", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "1"}}
-	private := sessions.Session{ID: "jkmnpq", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "1", User: "7", Private: true}}
+	private := sessions.Session{ID: "jkmnpq", Origin: sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: "1", User: "7",
+		Private: true,
+	}}
 	for _, s := range []sessions.Session{server, private} {
 		adopted, err := i.Adopt(s, again)
 		check.Must(t, err)
@@ -72,7 +75,8 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 	check.Must(t, i.Discard(again...))
 	check.Fails(t, check.Err(i.Received([]string{got.ID})), sessions.ErrNotFound, "send it again")
 	i.Forget(server.ID)
-	if i.Folder(server.ID) != "" || i.Folder(private.ID) == "" || i.Folder("*") != "" || i.Folder("") != "" || i.Folder("..") != "" {
+	if i.Folder(server.ID) != "" || i.Folder(private.ID) == "" || i.Folder("*") != "" || i.Folder("") != "" ||
+		i.Folder("..") != "" {
 		t.Error("the wrong folders are left")
 	}
 }
@@ -110,7 +114,8 @@ func TestAnIncompleteUploadIsNotKept(t *testing.T) {
 func TestUnusedReceivedFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	i := newTestInbox(t)
-	old, err := i.Receive(t.Context(), "", strings.NewReader("")) // a name and a content that are none are no reason to fail
+	// a name and a content that are none are no reason to fail
+	old, err := i.Receive(t.Context(), "", strings.NewReader(""))
 	check.Must(t, err)
 	past := time.Now().Add(-2 * receivedLife)
 	check.Must(t, os.Chtimes(filepath.Dir(old.Path), past, past))

@@ -39,7 +39,8 @@ func TestALinkToAFileGivesItUntilItExpires(t *testing.T) {
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} { // which programs send by themselves
 		res, body := ask(method, path)
-		if csp := res.Header.Get("Content-Security-Policy"); res.StatusCode != http.StatusOK || !strings.Contains(csp, "default-src 'none'") {
+		if csp := res.Header.Get("Content-Security-Policy"); res.StatusCode != http.StatusOK ||
+			!strings.Contains(csp, "default-src 'none'") {
 			t.Errorf("%s: %d, policy %q", method, res.StatusCode, csp)
 		}
 		check.Contains(t, body, "&lt;b&gt;&#34;Film&#34;.mp4", "5 bytes", `<form method="post">`)
@@ -50,13 +51,15 @@ func TestALinkToAFileGivesItUntilItExpires(t *testing.T) {
 	for range 2 {
 		res, body := ask(http.MethodPost, path)
 		what := res.Header.Get("Content-Disposition")
-		if body != "bytes" || res.Header.Get("Content-Type") != "application/octet-stream" || !strings.HasPrefix(what, "attachment;") {
+		if body != "bytes" || res.Header.Get("Content-Type") != "application/octet-stream" ||
+			!strings.HasPrefix(what, "attachment;") {
 			t.Errorf("got %q, %v", body, res.Header)
 		}
 	}
 	gone := func(why, method, path string, want int) {
 		t.Helper()
-		if res, body := ask(method, path); res.StatusCode != want || strings.Contains(body, "bytes.") || strings.Contains(body, "Film") {
+		if res, body := ask(method, path); res.StatusCode != want || strings.Contains(body, "bytes.") ||
+			strings.Contains(body, "Film") {
 			t.Errorf("%s: %d %s, want %d", why, res.StatusCode, body, want)
 		}
 	}

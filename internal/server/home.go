@@ -57,8 +57,8 @@ func protectHome(dir string) error {
 			return err
 		}
 		if len(entries) > 0 {
-			return fmt.Errorf("other accounts of this machine can write to %s (%v), so that its settings and tokens may be theirs: "+
-				"look at what is in it, then run chmod 700 %s", dir, info.Mode().Perm(), dir)
+			return fmt.Errorf("other accounts of this machine can write to %s (%v), so that its settings and tokens may be "+
+				"theirs: look at what is in it, then run chmod 700 %s", dir, info.Mode().Perm(), dir)
 		}
 	}
 	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory
@@ -175,7 +175,8 @@ func (h *Home) RunningServer() (a Address, found bool, err error) {
 		return Address{}, false, fmt.Errorf("read the server's address: %w", err)
 	}
 	if err := json.Unmarshal(data, &a); err != nil {
-		return Address{}, false, fmt.Errorf("read the server's address in %s: %w (remove it; a clank that runs writes it again)", h.Path("server.json"), err)
+		return Address{}, false, fmt.Errorf("read the server's address in %s: %w (remove it; a clank that runs writes "+
+			"it again)", h.Path("server.json"), err)
 	}
 	held, err := h.isClaimed()
 	return a, held, err

@@ -33,7 +33,8 @@ func TestAHomeIsForItsOwnerAlone(t *testing.T) {
 			}
 			check.Must(t, os.Chmod(dir, c.mode))
 			_, err := server.OpenHome(func(key string) string { return map[string]string{"CLANK_HOME": dir}[key] })
-			if (err != nil) != (c.refused != "") || err != nil && (!strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), dir)) {
+			if (err != nil) != (c.refused != "") || err != nil &&
+				(!strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), dir)) {
 				t.Fatalf("got %v, want %q", err, c.refused)
 			}
 			info, statErr := os.Stat(dir)

@@ -19,7 +19,10 @@ import (
 
 // openLive creates the live view server.
 func (a *Server) openLive() {
-	a.Live = &liveview.Server{Sessions: a.Sessions, Scopes: &a.scopes, Window: a.liveWindow, OpenEncoder: a.Browsers.OpenEncoder}
+	a.Live = &liveview.Server{
+		Sessions: a.Sessions, Scopes: &a.scopes, Window: a.liveWindow,
+		OpenEncoder: a.Browsers.OpenEncoder,
+	}
 	a.onClose(a.Live.Close)
 	// People who watch a page see there that they are asked to take over.
 	watched := a.Approver.Approvals.Follow(func(q approval.Question) bool {
@@ -98,7 +101,9 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 }
 
 // askPerson asks the person of a task a question from its model; it implements [agent.PersonAsker].
-func (a *Server) askPerson(ctx context.Context, s sessions.Session, t sessions.Task, words agent.PersonQuestion) (string, error) {
+func (a *Server) askPerson(ctx context.Context, s sessions.Session, t sessions.Task,
+	words agent.PersonQuestion,
+) (string, error) {
 	q := questionFor(t.Origin)
 	q.Class, q.Task, q.Session, q.Profile = approval.ClassAnswer, t.ID, s.ID, s.Profile
 	q.Text, q.Detail, q.Choices = "Answer what the model asks", words.Question, words.Choices

@@ -20,13 +20,22 @@ func TestAvailableMemory(t *testing.T) {
 		want  float64
 	}{
 		{"machine", nil, 0.5},
-		{"group without a limit", map[string]string{"proc/self/cgroup": "0::/clank.slice/it\n", group + "it/memory.max": "max\n", group + "it/memory.current": "7\n"}, 0.5},
+		{"group without a limit", map[string]string{
+			"proc/self/cgroup":      "0::/clank.slice/it\n",
+			group + "it/memory.max": "max\n", group + "it/memory.current": "7\n",
+		}, 0.5},
 		{"group", map[string]string{
 			"proc/self/cgroup": "0::/clank.slice/it\n", group + "it/memory.max": "1000\n", group + "it/memory.current": "900\n",
 			group + "it/memory.stat": "anon 700\ninactive_file 150\n",
 		}, 0.25},
-		{"group above", map[string]string{"proc/self/cgroup": "0::/clank.slice/it\n", group + "memory.max": "1000\n", group + "memory.current": "900\n"}, 0.1},
-		{"container", map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "1000\n", "sys/fs/cgroup/memory.current": "800\n"}, 0.2},
+		{"group above", map[string]string{
+			"proc/self/cgroup": "0::/clank.slice/it\n", group + "memory.max": "1000\n",
+			group + "memory.current": "900\n",
+		}, 0.1},
+		{"container", map[string]string{
+			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "1000\n",
+			"sys/fs/cgroup/memory.current": "800\n",
+		}, 0.2},
 	} {
 		root := t.TempDir()
 		for _, files := range []map[string]string{machine, tt.files} {

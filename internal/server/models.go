@@ -83,7 +83,8 @@ func (m *ModelFinder) OpenAIOptions(name string) (openai.Options, error) {
 		return openai.Options{}, err
 	}
 	return openai.Options{
-		BaseURL: m.Getenv("OPENAI_BASE_URL"), Key: key, Model: model, API: openai.APIResponses, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger},
+		BaseURL: m.Getenv("OPENAI_BASE_URL"), Key: key, Model: model, API: openai.APIResponses,
+		Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger},
 	}, nil
 }
 
@@ -91,7 +92,8 @@ func (m *ModelFinder) compatibleOptions(name string) (openai.Options, error) {
 	_, model, _ := strings.Cut(name, ":")
 	base := m.Settings.Current().CompatibleURL
 	if base == "" {
-		return openai.Options{}, fmt.Errorf("model %s: the address of the OpenAI-compatible server is not set (settings, for example http://127.0.0.1:11434/v1)", name)
+		return openai.Options{}, fmt.Errorf("model %s: the address of the OpenAI-compatible server is not set (settings, "+
+			"for example http://127.0.0.1:11434/v1)", name)
 	}
 	if model == "" {
 		return openai.Options{}, fmt.Errorf("model %q names no model (write compatible:<model>)", name)
@@ -112,7 +114,10 @@ func (m *ModelFinder) Claude(name string) (*anthropic.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return anthropic.New(anthropic.Options{BaseURL: m.Getenv("ANTHROPIC_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
+	return anthropic.New(anthropic.Options{
+		BaseURL: m.Getenv("ANTHROPIC_BASE_URL"), Key: key, Model: model,
+		Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger},
+	})
 }
 
 // Gemini returns the named Gemini model without a budget.
@@ -121,7 +126,10 @@ func (m *ModelFinder) Gemini(name string) (*gemini.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gemini.New(gemini.Options{BaseURL: m.Getenv("GEMINI_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
+	return gemini.New(gemini.Options{
+		BaseURL: m.Getenv("GEMINI_BASE_URL"), Key: key, Model: model,
+		Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger},
+	})
 }
 
 // modelAndKey returns the vendor's name of the model and the vendor's key.
@@ -136,7 +144,8 @@ func (m *ModelFinder) modelAndKey(name string) (model, key string, err error) {
 		return "", "", err
 	}
 	if !secret.IsSet() {
-		return "", "", fmt.Errorf("model %s needs a key: set %s, or %s_FILE, and start again; %s needs none", name, variable, variable, plain.ModelName)
+		return "", "", fmt.Errorf("model %s needs a key: set %s, or %s_FILE, and start again; %s needs none", name, variable,
+			variable, plain.ModelName)
 	}
 	return model, secret.Reveal(), nil
 }
@@ -154,7 +163,8 @@ func (m *ModelFinder) Ability(runtime, name string) settings.ModelAbility {
 		return settings.ModelAbility{Known: true, Tools: true, Literal: true}
 	}
 	caps, known := llm.CapsOf(model)
-	return settings.ModelAbility{Known: known, Tools: caps.Tools, Computer: caps.Computer || runtime == settings.RuntimeOpenAI && provider == "compatible", Literal: caps.Literal}
+	return settings.ModelAbility{Known: known, Tools: caps.Tools, Computer: caps.Computer ||
+		runtime == settings.RuntimeOpenAI && provider == "compatible", Literal: caps.Literal}
 }
 
 // checkReady returns an error that names what is missing to use a model.
@@ -174,6 +184,7 @@ func (m *ModelFinder) checkReady(provider, name string) error {
 	case "":
 		return fmt.Errorf("no model is set (write one in the settings, for example %s)", plain.ModelName)
 	default:
-		return fmt.Errorf("model %q: there is no provider %q here (known: %s)", name, provider, strings.Join(ModelProviders(), ", "))
+		return fmt.Errorf("model %q: there is no provider %q here (known: %s)", name, provider,
+			strings.Join(ModelProviders(), ", "))
 	}
 }

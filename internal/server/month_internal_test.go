@@ -95,8 +95,14 @@ func newMonth(t *testing.T, seed uint64) *month {
 	t.Helper()
 	db := sqlitetest.Open(t)
 	env := map[string]string{"OPENAI_API_KEY": "sk-1"}
-	a := &Server{Home: &Home{Dir: t.TempDir()}, getenv: func(name string) string { return env[name] }, logger: slog.New(slog.DiscardHandler)}
-	a.Settings = &settings.Manager{Store: db, Guilds: db, Log: a.logger, Providers: ModelProviders(), ServerModels: choosableModels}
+	a := &Server{
+		Home: &Home{Dir: t.TempDir()}, getenv: func(name string) string { return env[name] },
+		logger: slog.New(slog.DiscardHandler),
+	}
+	a.Settings = &settings.Manager{
+		Store: db, Guilds: db, Log: a.logger, Providers: ModelProviders(),
+		ServerModels: choosableModels,
+	}
 	check.Must(t, a.Settings.Open(t.Context()))
 	_, _, err := a.Settings.Update(t.Context(), map[string]json.RawMessage{
 		"interaction.access.models":                json.RawMessage(`"openai:gpt-5.6 openai:gpt-6-luna"`),
@@ -109,7 +115,8 @@ func newMonth(t *testing.T, seed uint64) *month {
 	a.budget.GuildLimit = a.guildLimit
 	a.models = a.newModelFinder()
 	m := &month{
-		t: t, rand: rand.New(rand.NewPCG(seed, 1)), lasts: rand.New(rand.NewPCG(seed, 2)), server: a, tasks: map[string]*monthTask{}, asked: map[string][]time.Time{},
+		t: t, rand: rand.New(rand.NewPCG(seed, 1)), lasts: rand.New(rand.NewPCG(seed, 2)), server: a,
+		tasks: map[string]*monthTask{}, asked: map[string][]time.Time{},
 		calls: map[string]int{}, atOnce: map[string]int{}, counts: map[string]int{},
 	}
 	for i := range monthServers {
@@ -124,8 +131,9 @@ func newMonth(t *testing.T, seed uint64) *month {
 		Policy: monthPolicy{a}, Scopes: &a.scopes, Logger: a.logger,
 		Limits: func() sessions.Limits {
 			return sessions.Limits{
-				PerHourUser: monthHourUser, PerHourGuild: monthHourGuild, Running: 8, RunningPerGuild: monthAtOnce, RunningPerUser: 2,
-				Sessions: 20, SessionIdle: 5 * time.Minute, MaxSteps: 10, TaskTimeout: time.Hour,
+				PerHourUser: monthHourUser, PerHourGuild: monthHourGuild, Running: 8, RunningPerGuild: monthAtOnce,
+				RunningPerUser: 2,
+				Sessions:       20, SessionIdle: 5 * time.Minute, MaxSteps: 10, TaskTimeout: time.Hour,
 			}
 		},
 	}
@@ -147,7 +155,8 @@ func (m *month) someone() (*monthServer, sessions.Origin) {
 	i := n%5 + m.rand.IntN(4)*(n%12)
 	s := m.servers[i]
 	o := sessions.Origin{
-		Kind: sessions.FromDiscord, Guild: s.id, Channel: s.rooms[m.rand.IntN(len(s.rooms))], User: strconv.Itoa(400_000_000_000_000_000 + n),
+		Kind: sessions.FromDiscord, Guild: s.id, Channel: s.rooms[m.rand.IntN(len(s.rooms))],
+		User:    strconv.Itoa(400_000_000_000_000_000 + n),
 		Private: m.rand.IntN(8) == 0,
 	}
 	if (n+i)%2 == 0 {
@@ -163,7 +172,8 @@ func (m *month) someone() (*monthServer, sessions.Origin) {
 func (m *month) usual(s *monthServer) settings.Server {
 	pick := func(values ...string) string { return values[m.rand.IntN(len(values))] }
 	return settings.Server{
-		Channels: pick("", "", s.rooms[0], s.rooms[1]+" "+s.rooms[2]), Roles: pick("", "", s.role), Model: pick("", "openai:gpt-5.6", "openai:gpt-6-luna"),
+		Channels: pick("", "", s.rooms[0], s.rooms[1]+" "+s.rooms[2]), Roles: pick("", "", s.role),
+		Model:  pick("", "openai:gpt-5.6", "openai:gpt-6-luna"),
 		Budget: pick("", "2 calls", "5 calls"), Language: pick("", "de", "ja"), Isolation: pick("", settings.IsolationPerson),
 		Private: m.rand.IntN(4) == 0,
 	}
@@ -173,8 +183,10 @@ func (m *month) usual(s *monthServer) settings.Server {
 func (m *month) setUp(s *monthServer) {
 	next, changes := m.usual(s), map[string]json.RawMessage{}
 	for key, v := range map[string]any{
-		settings.ServerChannels: next.Channels, settings.ServerRoles: next.Roles, settings.ServerModel: next.Model, settings.ServerBudget: next.Budget,
-		settings.ServerLanguage: next.Language, settings.ServerIsolation: next.Isolation, settings.ServerPrivate: next.Private,
+		settings.ServerChannels: next.Channels, settings.ServerRoles: next.Roles, settings.ServerModel: next.Model,
+		settings.ServerBudget:   next.Budget,
+		settings.ServerLanguage: next.Language, settings.ServerIsolation: next.Isolation,
+		settings.ServerPrivate: next.Private,
 	} {
 		changes[key], _ = json.Marshal(v)
 	}
@@ -222,11 +234,15 @@ func (m *month) ask(n int) {
 	}
 	m.last.on, m.last.from = s, o
 	o.Private = o.Private || s.set.Private // as bots ask
-	t := &monthTask{Task: sessions.Task{ID: "t" + strconv.Itoa(n), Prompt: "task " + strconv.Itoa(n), Origin: o}, on: s, model: "plain:steps"}
+	t := &monthTask{
+		Task: sessions.Task{ID: "t" + strconv.Itoa(n), Prompt: "task " + strconv.Itoa(n), Origin: o}, on: s,
+		model: "plain:steps",
+	}
 	var goesOn *sessions.Session
 	if len(m.sessions) > 0 && m.rand.IntN(2) == 0 {
 		goesOn = &m.sessions[len(m.sessions)-1-m.rand.IntN(min(len(m.sessions), 300))]
-		if i := slices.IndexFunc(m.sessions, func(s sessions.Session) bool { return s.Origin.User == o.User }); i >= 0 && m.rand.IntN(4) > 0 {
+		if i := slices.IndexFunc(m.sessions, func(s sessions.Session) bool { return s.Origin.User == o.User }); i >= 0 &&
+			m.rand.IntN(4) > 0 {
 			goesOn = &m.sessions[i]
 		}
 		t.SessionID = goesOn.ID
@@ -299,7 +315,8 @@ func (m *month) refusal(t *monthTask, goesOn *sessions.Session) error {
 // run runs a task, and checks what its person receives.
 func (m *month) run(t *monthTask) {
 	rec, err := m.manager.Run(m.t.Context(), t.Task, func(e sessions.Event) {
-		if e.Record.ID != t.ID || e.Record.Prompt != t.Prompt || e.Step != nil && e.Step.Text != "" && !strings.HasSuffix(e.Step.Text, t.Prompt) {
+		if e.Record.ID != t.ID || e.Record.Prompt != t.Prompt || e.Step != nil && e.Step.Text != "" &&
+			!strings.HasSuffix(e.Step.Text, t.Prompt) {
 			m.errorf("the person of %s was told of %s: %+v", t.ID, e.Record.ID, e.Step)
 		}
 	})
@@ -346,7 +363,8 @@ func (m *month) Run(ctx context.Context, s sessions.Session, task sessions.Task)
 		}
 		step.Phase = sessions.PhaseDone
 		if yield(step, nil) {
-			yield(sessions.Step{N: 2, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: "answer to " + task.Prompt}, nil)
+			yield(sessions.Step{N: 2, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: "answer to " +
+				task.Prompt}, nil)
 		}
 	}
 }
@@ -361,8 +379,10 @@ func (m *month) begin(s sessions.Session, task sessions.Task) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.tasks[task.ID]
-	if t.refusal != nil || s.Profile != t.profile || task.Model != t.model || s.Origin.User != t.Origin.User || task.Origin.Guild != t.on.id {
-		m.errorf("%s runs with %s and %s for %s, want %s, %s, %s (%v)", task.ID, s.Profile, task.Model, s.Origin.User, t.profile, t.model, t.Origin.User, t.refusal)
+	if t.refusal != nil || s.Profile != t.profile || task.Model != t.model || s.Origin.User != t.Origin.User ||
+		task.Origin.Guild != t.on.id {
+		m.errorf("%s runs with %s and %s for %s, want %s, %s, %s (%v)", task.ID, s.Profile, task.Model, s.Origin.User,
+			t.profile, t.model, t.Origin.User, t.refusal)
 	}
 	if m.atOnce[t.on.id]++; m.atOnce[t.on.id] > monthAtOnce {
 		m.errorf("%d tasks run at once on %s", m.atOnce[t.on.id], t.on.id)
@@ -388,7 +408,8 @@ func (m *month) spend(ctx context.Context, s sessions.Session, task sessions.Tas
 	err := m.server.budget.Spend(llm.WithAccount(ctx, agent.AccountOf(s, task)), budget.Estimate{Model: "plain:steps"},
 		func(context.Context) (llm.Usage, time.Duration, error) { return llm.Usage{}, 0, nil })
 	if (err != nil) != t.spent {
-		m.errorf("%s: %v, with %d calls of the person and %d of %d of the server", t.ID, err, m.calls[person], m.calls[server], most)
+		m.errorf("%s: %v, with %d calls of the person and %d of %d of the server", t.ID, err, m.calls[person],
+			m.calls[server], most)
 	}
 	if !t.spent {
 		m.calls[person]++
@@ -440,7 +461,8 @@ func TestAMonthOnManyServersMixesNothingUp(t *testing.T) {
 		check.Must(t, m.manager.Close(context.WithoutCancel(t.Context())))
 		t.Logf("%s: %v, %d sessions", time.Since(begun), m.counts, len(m.sessions))
 		for _, what := range []string{
-			"stopped", string(sessions.TaskDone), string(sessions.TaskStopped), string(sessions.TaskFailed), sessions.ErrForbidden.Error(),
+			"stopped", string(sessions.TaskDone), string(sessions.TaskStopped), string(sessions.TaskFailed),
+			sessions.ErrForbidden.Error(),
 			sessions.ErrBudgetSpent.Error(), sessions.ErrNotOwner.Error(), sessions.ErrBadTask.Error(),
 		} {
 			if m.counts[what] < 5 {

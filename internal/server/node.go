@@ -34,11 +34,14 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 	case err != nil:
 		return "", fmt.Errorf("lend browsers on %s: %w", f.NodeAddr, err)
 	case !token.IsSet():
-		return "", fmt.Errorf("lend browsers on %s: set CLANK_NODE_TOKEN to a secret that the other machines know", f.NodeAddr)
+		return "", fmt.Errorf("lend browsers on %s: set CLANK_NODE_TOKEN to a secret that the other machines know",
+			f.NodeAddr)
 	case !secure && !pageorigin.IsLoopback(host):
-		return "", fmt.Errorf("lend browsers on %s: others can reach that address: give --node-cert and --node-key, or a loopback address behind a tunnel", f.NodeAddr)
+		return "", fmt.Errorf("lend browsers on %s: others can reach that address: give --node-cert and --node-key, or a "+
+			"loopback address behind a tunnel", f.NodeAddr)
 	case len(token.Reveal()) < minNodeToken:
-		return "", fmt.Errorf("lend browsers on %s: CLANK_NODE_TOKEN is short enough to be guessed: use %d characters or more, such as openssl rand -hex 32 writes", f.NodeAddr, minNodeToken)
+		return "", fmt.Errorf("lend browsers on %s: CLANK_NODE_TOKEN is short enough to be guessed: use %d characters or "+
+			"more, such as openssl rand -hex 32 writes", f.NodeAddr, minNodeToken)
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", f.NodeAddr)
 	if err != nil {
@@ -48,13 +51,16 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			a.nodeProxy(control, token.Reveal()).ServeHTTP(w, r)
 		}),
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 16 << 10,
 	}
 	scheme, serve := "http", func() error { return server.Serve(ln) }
 	if secure {
 		scheme, serve = "https", func() error { return server.ServeTLS(ln, f.NodeCertFile, f.NodeKeyFile) }
 	}
-	a.onClose(serveInBackground(server, serve, func(err error) { a.logger.Error("browsers are not lent any more", "error", err) }))
+	a.onClose(serveInBackground(server, serve, func(err error) {
+		a.logger.Error("browsers are not lent any more", "error", err)
+	}))
 	url = scheme + "://" + ln.Addr().String()
 	a.nodes.lend(url, f.NodeCertFile)
 	return url, a.OwnListeners.AddURL(url)
@@ -65,7 +71,9 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 type nodeCaller struct{ *browsertool.APIClient }
 
 // Call has the shape of [browsertool.APIClient.Call].
-func (c nodeCaller) Call(ctx context.Context, method, path string, query url.Values, body any) (int, json.RawMessage, error) {
+func (c nodeCaller) Call(ctx context.Context, method, path string, query url.Values,
+	body any,
+) (int, json.RawMessage, error) {
 	return c.APIClient.Call(browsertool.WithAskID(ctx, "node"), method, path, query, body)
 }
 

@@ -72,7 +72,9 @@ type preapproved struct {
 	classes []string
 }
 
-func (c preapproved) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
+func (c preapproved) Ask(ctx context.Context, s sessions.Session, t sessions.Task,
+	q sessions.Question,
+) (string, error) {
 	t.Origin, t.Allow = TerminalOrigin(), c.classes
 	s.Origin = t.Origin
 	return c.Approver.Ask(ctx, s, t, q)

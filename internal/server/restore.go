@@ -73,7 +73,8 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if r.NoKeys, err = h.keepKeys(staged, r.Manifest); err != nil {
 		return r, err
 	}
-	if runtime.GOOS == "windows" { // on Windows a folder with an open file cannot be renamed; elsewhere the lock moves with it
+	// on Windows a folder with an open file cannot be renamed; elsewhere the lock moves with it
+	if runtime.GOOS == "windows" {
 		h.Release()
 	}
 	if !full {
@@ -101,7 +102,9 @@ func (h *Home) prepareRestore(replace bool) (full bool, err error) {
 	if errors.Is(err, ErrHomeClaimed) {
 		err = fmt.Errorf("%w: end it first", err)
 	}
-	full = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != lockFileName && e.Name() != ownerFileName })
+	full = slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() != lockFileName && e.Name() != ownerFileName
+	})
 	if err == nil && full && !replace {
 		err = fmt.Errorf("there is something in %s already: --replace puts it beside", h.Dir)
 	}
@@ -126,7 +129,9 @@ func (h *Home) keepKeys(staged string, m BackupManifest) (missing bool, err erro
 }
 
 // readBackup unpacks a backup into an empty folder and verifies it.
-func readBackup(ctx context.Context, file, into string, passphrase func() (string, error)) (m BackupManifest, err error) {
+func readBackup(ctx context.Context, file, into string,
+	passphrase func() (string, error),
+) (m BackupManifest, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return m, err
@@ -235,10 +240,11 @@ func checkBackup(ctx context.Context, dir string, m BackupManifest, sums map[str
 	case err != nil:
 		return err
 	case m.Format != backupFormat:
-		return fmt.Errorf("the backup has format %d, and this clank knows %d: install the version that made it (%s)", m.Format, backupFormat, m.Version)
+		return fmt.Errorf("the backup has format %d, and this clank knows %d: install the version that made it (%s)",
+			m.Format, backupFormat, m.Version)
 	case m.Schema > newest:
-		return fmt.Errorf("the backup was made by a newer clank (%s, with schema %d; this one knows %d): install that version, "+
-			"or restore an older backup", m.Version, m.Schema, newest)
+		return fmt.Errorf("the backup was made by a newer clank (%s, with schema %d; this one knows %d): install that "+
+			"version, or restore an older backup", m.Version, m.Schema, newest)
 	}
 	for name, sum := range m.Files {
 		if sums[name] != sum {
@@ -246,7 +252,8 @@ func checkBackup(ctx context.Context, dir string, m BackupManifest, sums map[str
 		}
 	}
 	if len(sums) != len(m.Files) {
-		return fmt.Errorf("the backup is damaged, and nothing was changed: it has %d files and should have %d", len(sums), len(m.Files))
+		return fmt.Errorf("the backup is damaged, and nothing was changed: it has %d files and should have %d", len(sums),
+			len(m.Files))
 	}
 	version, err := sqlite.Check(ctx, filepath.Join(dir, "clank.db"))
 	if err == nil && version != m.Schema {

@@ -54,7 +54,8 @@ func (a *Server) Serve(ctx context.Context, opts ServeOptions) error {
 	}
 	a.RunWatches(ctx, a.Web)
 	opts.OnReady(Endpoints{
-		DashboardURL: board.LoginURL(), BrowserStatus: a.browserStatus(ctx), ModelStatus: a.modelStatus(), ControlURL: api.URL(), NodeURL: lent,
+		DashboardURL: board.LoginURL(), BrowserStatus: a.browserStatus(ctx), ModelStatus: a.modelStatus(),
+		ControlURL: api.URL(), NodeURL: lent,
 		DiscordStatus: discord.firstState(ctx), CallStatus: a.callStatus(ctx),
 	})
 	discord.reportStates(ctx, opts.OnDiscordChange)
@@ -101,12 +102,15 @@ func (a *Server) modelStatus() string {
 			return plain.ModelName + ", written steps (choose another in the settings)"
 		}
 	}
-	return plain.ModelName + ", written steps (set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a server of your own in the settings, for a model that thinks)"
+	return plain.ModelName + ", written steps (set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a " +
+		"server of your own in the settings, for a model that thinks)"
 }
 
 // callStatus summarizes in one line what works in calls, and what is missing.
 func (a *Server) callStatus(ctx context.Context) string {
-	return CapabilitySummary(CallCapabilities(ctx, a.Settings.Current(), func(name string) bool { return SecretPresent(a.getenv, name) }, false))
+	return CapabilitySummary(CallCapabilities(ctx, a.Settings.Current(), func(name string) bool {
+		return SecretPresent(a.getenv, name)
+	}, false))
 }
 
 // SecretPresent reports whether the environment has the named secret.

@@ -97,7 +97,7 @@ type Options struct {
 	Getenv         func(string) string // the environment, including secrets
 	Logger         *slog.Logger
 	Version        string          // of clank
-	AbortContext   context.Context //nolint:containedctx // ends when the user forces an immediate exit; a signal, not the context of a call
+	AbortContext   context.Context //nolint:containedctx // ends when the user forces an exit; a signal
 	Ephemeral      bool
 	ShopAddr       string              // listen address of the demo shop
 	OnProtocolCall func(method string) // see [browsermgr.Manager.OnSent]; nil except in measurements
@@ -105,7 +105,10 @@ type Options struct {
 
 // Open opens the components in order of their dependencies. If one fails, those already open are closed.
 func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
-	a := &Server{Home: h, logger: opts.Logger, environ: opts.Getenv, version: opts.Version, abort: opts.AbortContext, Ephemeral: opts.Ephemeral}
+	a := &Server{
+		Home: h, logger: opts.Logger, environ: opts.Getenv, version: opts.Version, abort: opts.AbortContext,
+		Ephemeral: opts.Ephemeral,
+	}
 	a.getenv = a.keys.behind(opts.Getenv)
 	defer func() {
 		if err != nil {
@@ -214,7 +217,8 @@ func (a *Server) openDatabase(ctx context.Context) error {
 		return err
 	}
 	a.Settings = &settings.Manager{
-		Store: a.homeDB, Guilds: a.homeDB, Log: a.logger, Providers: ModelProviders(), Check: CheckReach, ServerModels: choosableModels,
+		Store: a.homeDB, Guilds: a.homeDB, Log: a.logger, Providers: ModelProviders(), Check: CheckReach,
+		ServerModels: choosableModels,
 	}
 	return a.Settings.Open(ctx)
 }
@@ -231,7 +235,9 @@ func (a *Server) openShop(ctx context.Context, addr string) error {
 	}
 	a.ShopURL = "http://" + ln.Addr().String() + "/"
 	shop := &http.Server{Handler: demoshop.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	a.onClose(serveInBackground(shop, func() error { return shop.Serve(ln) }, func(err error) { a.logger.Error("demo shop ended", "error", err) }))
+	a.onClose(serveInBackground(shop, func() error { return shop.Serve(ln) }, func(err error) {
+		a.logger.Error("demo shop ended", "error", err)
+	}))
 	return nil
 }
 
@@ -273,7 +279,9 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	}
 	a.inBackground(ctx, a.disk.Run)
 	a.Inbox = &FileInbox{
-		Dir: filepath.Join(a.StateDir, inboundFolder), Keep: a.disk.Keep, Room: func(bytes int64) error { return a.disk.Room("", "", bytes) },
+		Dir: filepath.Join(a.StateDir, inboundFolder), Keep: a.disk.Keep, Room: func(bytes int64) error {
+			return a.disk.Room("", "", bytes)
+		},
 		MaxBytes: func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
 	}
 	a.features = &control.Features{Dir: a.StateDir, Held: true, Host: fileHost{a}, Logger: a.logger}
@@ -304,7 +312,9 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	a.Browsers.DevToolsToken = func(token string) bool { return access.IsSecret(token, secrets.Token) || secrets.Issued(token) }
+	a.Browsers.DevToolsToken = func(token string) bool {
+		return access.IsSecret(token, secrets.Token) || secrets.Issued(token)
+	}
 	if err := a.Browsers.Open(ctx); err != nil {
 		return err
 	}
@@ -326,11 +336,16 @@ func (a *Server) browserConfig() profile.Config {
 	headless := !s.Headed // a setting or the task requests a window
 	b := s.Browser
 	return profile.Config{
-		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: a.noSandbox(), AttachOnly: b.AttachOnly,
+		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: a.noSandbox(),
+		AttachOnly:   b.AttachOnly,
 		DevToolsPort: b.DevToolsPort, MaxRunning: b.MaxRunning,
 		Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
-		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
-		Cleanup: profile.TabCleanup{Disabled: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Interval: b.TabSweepInterval, FreezeAfter: b.FreezeAfter},
+		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout,
+		RemoteHandshake: b.RemoteHandshake,
+		Cleanup: profile.TabCleanup{
+			Disabled: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession,
+			Interval: b.TabSweepInterval, FreezeAfter: b.FreezeAfter,
+		},
 	}
 }
 

@@ -56,7 +56,8 @@ func TestWhoStoresNothingHasTheBudgetOfTheHome(t *testing.T) {
 	dir := t.TempDir()
 	owner := openTestServer(t, dir, "")
 	defer func() { check.Must(t, owner.Close(t.Context())) }()
-	_, _, err := owner.Settings.Update(t.Context(), map[string]json.RawMessage{"agentStack.runtimeConfig.budget.day": json.RawMessage(`"2 calls"`)}, "")
+	_, _, err := owner.Settings.Update(t.Context(),
+		map[string]json.RawMessage{"agentStack.runtimeConfig.budget.day": json.RawMessage(`"2 calls"`)}, "")
 	check.Must(t, err)
 	call := budget.Estimate{Model: "openai:gpt"}
 	held, err := owner.budget.Hold(t.Context(), call)
@@ -93,7 +94,10 @@ const (
 
 // onGuild is a person with the role of helpers in a channel of a server.
 func onGuild(guild string) sessions.Origin {
-	return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, Channel: roomOne, User: "42", Roles: []string{helperRole}}
+	return sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: guild, Channel: roomOne, User: "42",
+		Roles: []string{helperRole},
+	}
 }
 
 func TestTheLocalVoiceSpeaksTheLanguageOfTheServer(t *testing.T) {
@@ -112,7 +116,8 @@ func TestTheLocalVoiceSpeaksTheLanguageOfTheServer(t *testing.T) {
 		{"en-gb", "ja", "en-gb", "en"},
 	} {
 		if name, speaks := localVoice(tt.set, tt.loc); name != tt.name || speaks != tt.speaks {
-			t.Errorf("%q on a server with %q: voice %q speaks %q, want %q and %q", tt.set, tt.loc, name, speaks, tt.name, tt.speaks)
+			t.Errorf("%q on a server with %q: voice %q speaks %q, want %q and %q", tt.set, tt.loc, name, speaks, tt.name,
+				tt.speaks)
 		}
 	}
 }
@@ -144,7 +149,8 @@ func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {
 	}
 	usual := model(task(guildTwo))
 	setGuild(t, a, guildOne, map[string]string{
-		settings.ServerChannels: `"` + roomOne + `"`, settings.ServerRoles: `"` + helperRole + `"`, settings.ServerModel: `"openai:gpt-6-luna"`,
+		settings.ServerChannels: `"` + roomOne + `"`, settings.ServerRoles: `"` + helperRole + `"`,
+		settings.ServerModel:  `"openai:gpt-6-luna"`,
 		settings.ServerBudget: `"2 USD, 30 calls"`, settings.ServerIsolation: `"person"`, settings.ServerLanguage: `"de"`,
 	})
 	setGuild(t, a, guildTwo, map[string]string{settings.ServerBudget: `"1 calls"`, settings.ServerPrivate: "true"})
@@ -161,20 +167,27 @@ func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {
 		return callHost{service: calls, place: line}.Origin(voice.Person{ID: "42"})
 	}
 	for what, got := range map[string][2]any{
-		"the model":                      {model(task(guildOne)), "openai:gpt-6-luna"},
-		"the model of the next task":     {model(goesOn), "openai:gpt-6-luna"},
-		"a model that is asked for":      {model(asked), "plain:steps"},
-		"the model elsewhere":            {model(task(guildTwo)), usual},
-		"the model of the operator":      {model(sessions.Task{Origin: TerminalOrigin(), Prompt: "look"}), usual},
-		"where and who":                  {a.AccessRefusal(onGuild(guildOne)), ""},
-		"a thread":                       {a.AccessRefusal(inThread), ""},
-		"another channel":                {strings.Contains(a.AccessRefusal(elsewhere), "other channels"), true},
-		"nobody with a role":             {strings.Contains(a.AccessRefusal(stranger), "roles"), true},
-		"another channel elsewhere":      {a.AccessRefusal(sessions.Origin{Kind: sessions.FromDiscord, Guild: guildTwo, Channel: threadOne}), ""},
-		"the browser":                    {profileOf(onGuild(guildOne), false, ""), "clank@person-42at" + guildOne},
-		"the browser of a session":       {profileOf(onGuild(guildOne), false, "clank@person-42at"+guildOne), "clank@person-42at" + guildOne},
-		"the browser of the server":      {strings.Contains(profileOf(onGuild(guildOne), false, "clank@server-"+guildOne), "start a new session"), true},
-		"the browser of another":         {strings.Contains(profileOf(onGuild(guildOne), false, "clank@person-43at"+guildOne), "belongs to"), true},
+		"the model":                  {model(task(guildOne)), "openai:gpt-6-luna"},
+		"the model of the next task": {model(goesOn), "openai:gpt-6-luna"},
+		"a model that is asked for":  {model(asked), "plain:steps"},
+		"the model elsewhere":        {model(task(guildTwo)), usual},
+		"the model of the operator":  {model(sessions.Task{Origin: TerminalOrigin(), Prompt: "look"}), usual},
+		"where and who":              {a.AccessRefusal(onGuild(guildOne)), ""},
+		"a thread":                   {a.AccessRefusal(inThread), ""},
+		"another channel":            {strings.Contains(a.AccessRefusal(elsewhere), "other channels"), true},
+		"nobody with a role":         {strings.Contains(a.AccessRefusal(stranger), "roles"), true},
+		"another channel elsewhere": {
+			a.AccessRefusal(sessions.Origin{Kind: sessions.FromDiscord, Guild: guildTwo, Channel: threadOne}), "",
+		},
+		"the browser": {profileOf(onGuild(guildOne), false, ""), "clank@person-42at" + guildOne},
+		"the browser of a session": {
+			profileOf(onGuild(guildOne), false, "clank@person-42at"+guildOne),
+			"clank@person-42at" + guildOne,
+		},
+		"the browser of the server": {strings.Contains(profileOf(onGuild(guildOne), false, "clank@server-"+guildOne),
+			"start a new session"), true},
+		"the browser of another": {strings.Contains(profileOf(onGuild(guildOne), false, "clank@person-43at"+guildOne),
+			"belongs to"), true},
 		"the browser in private":         {profileOf(onGuild(guildOne), true, ""), "clank@person-42"},
 		"the browser elsewhere":          {profileOf(onGuild(guildTwo), false, ""), "clank@server-" + guildTwo},
 		"what may be spent":              {limit(guildOne), budget.Amount{Money: budget.Dollars(2), Calls: 30}},
@@ -214,8 +227,12 @@ func TestAServerMayNotAllowItselfMoreThanTheOperatorDoes(t *testing.T) {
 	t.Parallel()
 	a := openTestServer(t, t.TempDir(), "")
 	t.Cleanup(func() { check.Must(t, a.Close(context.WithoutCancel(t.Context()))) })
-	for text, ok := range map[string]bool{"9 USD": true, "11 USD": false, "1 USD, 99999999999 tokens": false, "700 talk-minutes": false, "50 calls": true} {
-		err := a.Settings.UpdateGuild(t.Context(), guildOne, map[string]json.RawMessage{settings.ServerBudget: json.RawMessage(`"` + text + `"`)},
+	for text, ok := range map[string]bool{
+		"9 USD": true, "11 USD": false, "1 USD, 99999999999 tokens": false,
+		"700 talk-minutes": false, "50 calls": true,
+	} {
+		err := a.Settings.UpdateGuild(t.Context(), guildOne,
+			map[string]json.RawMessage{settings.ServerBudget: json.RawMessage(`"` + text + `"`)},
 			a.Settings.Guild(guildOne).Version)
 		if _, invalid := errors.AsType[*settings.InvalidError](err); invalid == ok {
 			t.Errorf("%s: %v", text, err)
@@ -240,14 +257,17 @@ func TestTheDataOfAServerIsDeletedWithIt(t *testing.T) {
 	files := func(g discordtest.Guild) []string {
 		return []string{
 			filepath.Join(dir, "downloads", "clank@person-42at"+g.ID), filepath.Join(dir, "downloads", "clank@server-"+g.ID),
-			filepath.Join(dir, inboundFolder, "clank@server-"+g.ID), filepath.Join(dir, "browser", "clank@server-"+g.ID, "user-data"),
+			filepath.Join(dir, inboundFolder, "clank@server-"+g.ID),
+			filepath.Join(dir, "browser", "clank@server-"+g.ID, "user-data"),
 			filepath.Join(dir, "browser", "clank@person-42at"+g.ID, profile.PackName),
 		}
 	}
 	run := func(token string, do func(a *Server)) {
 		a := openTestServer(t, dir, d.URL)
 		check.Must(t, a.OpenCalls(t.Context(), "127.0.0.1:0"))
-		secret, err := settings.ReadSecret("DISCORD_TOKEN", func(name string) string { return map[string]string{"DISCORD_TOKEN": token}[name] })
+		secret, err := settings.ReadSecret("DISCORD_TOKEN", func(name string) string {
+			return map[string]string{"DISCORD_TOKEN": token}[name]
+		})
 		check.Must(t, err)
 		if how, _ := a.ConnectBot(t.Context(), secret); !strings.HasPrefix(how, "connected") {
 			t.Error(how)
@@ -287,7 +307,10 @@ func TestTheDataOfAServerIsDeletedWithIt(t *testing.T) {
 		awaitState(a, map[string]bool{"has another bot": true, "is left while clank is off": true, "stays": true})
 	})
 	run("secret", func(a *Server) {
-		awaitState(a, map[string]bool{"has another bot": true, "is left while clank is off": false, "stays": true, "is left": false})
+		awaitState(a, map[string]bool{
+			"has another bot": true, "is left while clank is off": false, "stays": true,
+			"is left": false,
+		})
 	})
 }
 
@@ -306,17 +329,28 @@ func TestSettingsReachTheComponentsTheyControl(t *testing.T) {
 		effect func() any
 		want   any
 	}{
-		toolKeys + "vision.model":       {`"openai:gpt-4o"`, func() any { return a.models.Settings.Current().Vision.Model }, "openai:gpt-4o"},
-		toolKeys + "vision.prompt":      {`"Say it briefly."`, func() any { return a.models.Settings.Current().Vision.Prompt }, "Say it briefly."},
+		toolKeys + "vision.model": {
+			`"openai:gpt-4o"`, func() any { return a.models.Settings.Current().Vision.Model },
+			"openai:gpt-4o",
+		},
+		toolKeys + "vision.prompt": {`"Say it briefly."`, func() any {
+			return a.models.Settings.Current().Vision.Prompt
+		}, "Say it briefly."},
 		toolKeys + "vision.maxBytes":    {"20000", func() any { return a.models.Settings.Current().Vision.MaxBytes }, 20000},
 		browserKeys + "actionTimeoutMs": {"7000", func() any { return control.Settings.ActionTimeout() }, 7 * time.Second},
 		browserKeys + "evaluateEnabled": {"false", func() any { return control.Settings.EvaluateEnabled() }, false},
 		browserKeys + "profile":         {`"work"`, func() any { return profileOfTerminal(a) }, "work"},
 		browserKeys + "openaiComputerUse.client": {`"openai"`, func() any {
-			_, _, err := a.Route(sessions.Task{Runtime: settings.RuntimeOpenAI, Model: "compatible:mine", Origin: TerminalOrigin()})
+			_, _, err := a.Route(sessions.Task{
+				Runtime: settings.RuntimeOpenAI, Model: "compatible:mine",
+				Origin: TerminalOrigin(),
+			})
 			return err != nil && strings.Contains(err.Error(), "works with models of openai, not")
 		}, true},
-		browserKeys + "localBrowserAgent.stepTimeoutMs": {"9000", func() any { return a.agentSettings().StepTimeout }, 9 * time.Second},
+		browserKeys + "localBrowserAgent.stepTimeoutMs": {
+			"9000", func() any { return a.agentSettings().StepTimeout },
+			9 * time.Second,
+		},
 		browserKeys + "localBrowserAgent.maxStepsPerTask": {"3", func() any {
 			return a.computerUseSettings(settings.RuntimeOpenAI).MaxSteps
 		}, 3},

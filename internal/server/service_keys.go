@@ -80,7 +80,9 @@ func CheckServiceKeyName(name string) error {
 
 // SaveServiceKey stores a key in a vault after the service has accepted it; an empty value deletes it. getenv is the
 // environment, which takes precedence.
-func SaveServiceKey(ctx context.Context, v *vault.Vault, getenv func(string) string, name, value string, m *ModelFinder) error {
+func SaveServiceKey(ctx context.Context, v *vault.Vault, getenv func(string) string, name, value string,
+	m *ModelFinder,
+) error {
 	if err := CheckServiceKeyName(name); err != nil {
 		return err
 	}
@@ -143,7 +145,10 @@ func (m *ModelFinder) Models(ctx context.Context, provider string) ([]string, er
 var vendors = map[string]struct{ base, variable, path, header, prefix string }{
 	"openai":    {"https://api.openai.com/v1", "OPENAI_BASE_URL", "/models", "Authorization", "Bearer "},
 	"anthropic": {"https://api.anthropic.com", "ANTHROPIC_BASE_URL", "/v1/models?limit=1000", "X-Api-Key", ""},
-	"gemini":    {"https://generativelanguage.googleapis.com", "GEMINI_BASE_URL", "/v1beta/models?pageSize=1000", "X-Goog-Api-Key", ""},
+	"gemini": {
+		"https://generativelanguage.googleapis.com", "GEMINI_BASE_URL", "/v1beta/models?pageSize=1000",
+		"X-Goog-Api-Key", "",
+	},
 }
 
 // listModels requests the models of a provider with a key.

@@ -42,15 +42,22 @@ func vendorSite(t *testing.T) string {
 
 func TestAKeyIsStoredOnceItsServiceAcceptsItAndModelsAreListed(t *testing.T) {
 	site := vendorSite(t)
-	env := map[string]string{"OPENAI_BASE_URL": site + "/v1", "ANTHROPIC_BASE_URL": site + "/v1/", "GEMINI_BASE_URL": site, "CLANK_VAULT_KEYRING": "off"}
+	env := map[string]string{
+		"OPENAI_BASE_URL": site + "/v1", "ANTHROPIC_BASE_URL": site + "/v1/", "GEMINI_BASE_URL": site,
+		"CLANK_VAULT_KEYRING": "off",
+	}
 	environ := func(name string) string { return env[name] }
 	h := &server.Home{Dir: t.TempDir()}
 	v, err := server.OpenVault(t.Context(), environ, h)
 	check.Must(t, err)
 	finder := &server.ModelFinder{Settings: fixedSettings{CompatibleURL: site + "/elsewhere"}, Getenv: environ}
-	for provider, want := range map[string]string{"openai": "gpt-6-sol babbage-002", "anthropic": "claude-opus-5", "gemini": "gemini-3.8-flash"} {
+	for provider, want := range map[string]string{
+		"openai": "gpt-6-sol babbage-002", "anthropic": "claude-opus-5",
+		"gemini": "gemini-3.8-flash",
+	} {
 		name := strings.ToUpper(provider) + "_API_KEY"
-		if err := server.SaveServiceKey(t.Context(), v, environ, name, "a wrong key", finder); err == nil || !strings.Contains(err.Error(), "does not accept the key") {
+		if err := server.SaveServiceKey(t.Context(), v, environ, name, "a wrong key", finder); err == nil ||
+			!strings.Contains(err.Error(), "does not accept the key") {
 			t.Errorf("%s, a wrong key: %v", provider, err)
 		}
 		if server.WithServiceKeys(t.Context(), environ, h)(name) != "" {
@@ -66,10 +73,12 @@ func TestAKeyIsStoredOnceItsServiceAcceptsItAndModelsAreListed(t *testing.T) {
 			t.Errorf("%s: what was read before: %v", provider, err)
 		}
 	}
-	if _, err := finder.Models(t.Context(), "compatible"); err == nil || !strings.Contains(err.Error(), "does not accept") {
+	if _, err := finder.Models(t.Context(), "compatible"); err == nil ||
+		!strings.Contains(err.Error(), "does not accept") {
 		t.Errorf("a server that wants a key: %v", err)
 	}
-	for _, name := range []string{"BRAVE_API_KEY", "SPEECH_API_KEY", "COMPATIBLE_API_KEY", "TURN_SECRET"} { // which nobody is asked about
+	// which nobody is asked about
+	for _, name := range []string{"BRAVE_API_KEY", "SPEECH_API_KEY", "COMPATIBLE_API_KEY", "TURN_SECRET"} {
 		if err := server.SaveServiceKey(t.Context(), v, environ, name, "any-0123456789", finder); err != nil {
 			t.Errorf("%s was not kept: %v", name, err)
 		}
@@ -83,7 +92,8 @@ func TestAKeyIsStoredOnceItsServiceAcceptsItAndModelsAreListed(t *testing.T) {
 	if err := server.SaveServiceKey(t.Context(), v, environ, "OPENAI_API_KEY", "sk-0123456789", finder); err == nil {
 		t.Error("a key was kept that the environment hides")
 	}
-	if files, err := os.ReadDir(h.Dir); err != nil || !slices.ContainsFunc(files, func(f os.DirEntry) bool { return filepath.Ext(f.Name()) == ".key" }) {
+	if files, err := os.ReadDir(h.Dir); err != nil ||
+		!slices.ContainsFunc(files, func(f os.DirEntry) bool { return filepath.Ext(f.Name()) == ".key" }) {
 		t.Errorf("the vault is not in the home: %v %v", files, err)
 	}
 }

@@ -32,7 +32,8 @@ func (a *Server) CheckSettings(ctx context.Context, changes map[string]json.RawM
 	ctx, done := context.WithTimeoutCause(ctx, settingsCheckTime, errors.New("no answer within 10 s"))
 	defer done()
 	now := a.Settings.Current()
-	_ = json.Unmarshal(changes[compatibleURLKey], &now.CompatibleURL) // absent or not a string; the latter is refused anyway
+	// absent or not a string; the latter is refused anyway
+	_ = json.Unmarshal(changes[compatibleURLKey], &now.CompatibleURL)
 	finder := &ModelFinder{Settings: fixedSettings{&now}, Getenv: a.getenv}
 	var mu sync.Mutex
 	var doubts []settings.FieldError
@@ -97,5 +98,6 @@ func checkModelListed(ctx context.Context, finder *ModelFinder, name string) str
 	if len(near) == 0 {
 		return "names a model that " + provider + " does not offer"
 	}
-	return fmt.Sprintf("names a model that %s does not offer; it offers %s", provider, strings.Join(near[:min(len(near), 5)], ", "))
+	return fmt.Sprintf("names a model that %s does not offer; it offers %s", provider,
+		strings.Join(near[:min(len(near), 5)], ", "))
 }

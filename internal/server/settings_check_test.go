@@ -14,8 +14,9 @@ import (
 func TestSettingsAreCheckedAgainstReality(t *testing.T) {
 	site := vendorSite(t)
 	env := map[string]string{
-		"CLANK_HOME": t.TempDir(), "OPENAI_BASE_URL": site + "/v1", "OPENAI_API_KEY": "sk-0123456789", "GEMINI_BASE_URL": site,
-		"GEMINI_API_KEY": "wrong-key", "CLANK_VAULT_KEYRING": "off", server.NoSandboxEnv: "1",
+		"CLANK_HOME": t.TempDir(), "OPENAI_BASE_URL": site + "/v1", "OPENAI_API_KEY": "sk-0123456789",
+		"GEMINI_BASE_URL": site,
+		"GEMINI_API_KEY":  "wrong-key", "CLANK_VAULT_KEYRING": "off", server.NoSandboxEnv: "1",
 	}
 	getenv := func(name string) string { return env[name] }
 	h, err := server.OpenHome(getenv)
@@ -45,7 +46,8 @@ func TestSettingsAreCheckedAgainstReality(t *testing.T) {
 		check.Must(t, err)
 		got := a.CheckSettings(t.Context(), map[string]json.RawMessage{key: raw})
 		switch {
-		case want == "" && len(got) > 0, want != "" && (len(got) != 1 || got[0].Key != key || !strings.Contains(got[0].Why, want)):
+		case want == "" && len(got) > 0, want != "" &&
+			(len(got) != 1 || got[0].Key != key || !strings.Contains(got[0].Why, want)):
 			t.Errorf("%s: %+v, want %q", change, got, want)
 		}
 	}

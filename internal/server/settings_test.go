@@ -20,7 +20,10 @@ import (
 func TestReservationsOfACrashCountAsEstimated(t *testing.T) {
 	ledger := sqlitetest.OpenLedger(t)
 	reserve := func(at time.Time) int64 {
-		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
+		e := budget.Entry{
+			At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"},
+			Amount: budget.Amount{Calls: 1, Money: 5},
+		}
 		id, err := ledger.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
 		check.Must(t, err)
 		return id
@@ -48,7 +51,8 @@ func TestRulesFollowTheSettings(t *testing.T) {
 	rules := server.BudgetRules(settings.Settings{RetentionInDays: 7, Budget: settings.Budget{
 		Task: "0.5 USD, 3 steps, 2 minutes", Day: "7 calls 9 tokens", Zone: "UTC", Prices: "m 1 2 3",
 	}})
-	if got, want := rules.Limits[budget.LevelTask], (budget.Amount{Money: budget.Dollars(0.5), Steps: 3, Time: 2 * time.Minute}); got != want {
+	if got, want := rules.Limits[budget.LevelTask],
+		(budget.Amount{Money: budget.Dollars(0.5), Steps: 3, Time: 2 * time.Minute}); got != want {
 		t.Errorf("got %s for a task, want %s", got, want)
 	}
 	if got, want := rules.Limits[budget.LevelDay], (budget.Amount{Calls: 7, Tokens: 9}); got != want {
@@ -62,7 +66,8 @@ func TestRulesFollowTheSettings(t *testing.T) {
 func TestEveryModelThatSettingsNameHasAPrice(t *testing.T) {
 	named := map[string]string{}
 	note := func(where string, value any) {
-		if name, ok := value.(string); ok && strings.Contains(name, ":") && !strings.Contains(name, "://") && !strings.HasPrefix(name, "plain:") {
+		if name, ok := value.(string); ok && strings.Contains(name, ":") && !strings.Contains(name, "://") &&
+			!strings.HasPrefix(name, "plain:") {
 			named[name] = where
 		}
 	}
@@ -91,7 +96,8 @@ func TestEveryModelThatSettingsNameHasAPrice(t *testing.T) {
 // newTestFinder finds models with these secrets.
 func newTestFinder(base string, secrets map[string]string) *server.ModelFinder {
 	return &server.ModelFinder{
-		Settings: fixedSettings{CompatibleURL: base}, Getenv: func(name string) string { return secrets[name] }, Budget: unlimited{},
+		Settings: fixedSettings{CompatibleURL: base}, Getenv: func(name string) string { return secrets[name] },
+		Budget: unlimited{},
 		Logger: slog.New(slog.DiscardHandler),
 	}
 }
@@ -133,12 +139,14 @@ func TestAModelIsFoundOrTheErrorSaysHowToFixIt(t *testing.T) {
 			t.Errorf("%s: got %v, missing %q; want %q", name, err, missing, want)
 		}
 	}
-	check.Fails(t, check.Err(newTestFinder("", keys).Find(t.Context(), "compatible:mine")), nil, "the address of the OpenAI-compatible server is not set")
+	check.Fails(t, check.Err(newTestFinder("", keys).Find(t.Context(), "compatible:mine")), nil,
+		"the address of the OpenAI-compatible server is not set")
 }
 
 func TestOnlyACustomServerIsTrustedAboutScreens(t *testing.T) {
 	f := newTestFinder("http://127.0.0.1:1/v1", map[string]string{"OPENAI_API_KEY": "sk-1"})
-	if !f.Ability(settings.RuntimeOpenAI, "compatible:mine").Computer || f.Ability(settings.RuntimeLocal, "compatible:mine").Computer {
+	if !f.Ability(settings.RuntimeOpenAI, "compatible:mine").Computer ||
+		f.Ability(settings.RuntimeLocal, "compatible:mine").Computer {
 		t.Error("a compatible server's model may work a screen, in the runtime that speaks its language")
 	}
 	if a := f.Ability(settings.RuntimeLocal, "plain:steps"); !a.Known || !a.Tools || !a.Literal || a.Computer {

@@ -80,7 +80,10 @@ func (in SetupSubject) browserChecks(ctx context.Context) []api.SetupCheck {
 			if c.Status == chrome.CheckWarn {
 				state = api.SetupOptional
 			}
-			list = append(list, api.SetupCheck{Name: c.Label, State: state, Detail: sentence(c.Summary), Fix: sentence(c.FixHint)})
+			list = append(list, api.SetupCheck{
+				Name: c.Label, State: state, Detail: sentence(c.Summary),
+				Fix: sentence(c.FixHint),
+			})
 		}
 	}
 	return list
@@ -98,10 +101,14 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 		case b.Problem != "":
 			c.Detail = sentence(b.Problem)
 		case b.Model == plain.ModelName:
-			c.State, c.Detail = api.SetupOptional, "clank follows written steps, such as: open the demo shop, click \"Chairs\", read."
+			c.State, c.Detail = api.SetupOptional, "clank follows written steps, such as: open the demo shop, click "+
+				"\"Chairs\", read."
 			c.Fix = "A model that thinks needs a key: give it on the page Set-up, or to \"clank setup key\"."
 		default:
-			return api.SetupCheck{Name: "Model", State: api.SetupReady, Detail: b.Model, Test: api.TestsModel, Asks: api.AsksModel}
+			return api.SetupCheck{
+				Name: "Model", State: api.SetupReady, Detail: b.Model, Test: api.TestsModel,
+				Asks: api.AsksModel,
+			}
 		}
 	}
 	return c
@@ -190,7 +197,8 @@ func (in SetupSubject) voiceCheck(ctx context.Context) api.SetupCheck {
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
 	first, _, _ := strings.Cut(text, " ")
-	if text != "" && !strings.ContainsFunc(first, func(r rune) bool { return r < 'a' || r > 'z' }) { // unless it starts with a name
+	// unless it starts with a name
+	if text != "" && !strings.ContainsFunc(first, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
@@ -209,8 +217,9 @@ func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
 	s := a.Settings.Current()
 	list := SetupSubject{
 		Settings: s, Bindings: settings.RuntimeBindings(s, a.models.Ability), Getenv: a.getenv,
-		Present: func(name string) bool { return SecretPresent(a.getenv, name) }, NoSandbox: a.noSandbox(), DataDir: a.StateDir,
-		Serves: true,
+		Present: func(name string) bool { return SecretPresent(a.getenv, name) }, NoSandbox: a.noSandbox(),
+		DataDir: a.StateDir,
+		Serves:  true,
 	}.Checks(ctx)
 	for i := range list {
 		if d := discordFacts(a).State(); list[i].Name == "Discord" && len(d.Shards) > 0 {
@@ -260,7 +269,8 @@ func (a setup) TestModel(ctx context.Context) (string, error) {
 		if b.Problem != "" {
 			return "", errors.New(b.Problem)
 		}
-		ctx, done := context.WithTimeoutCause(ctx, modelTestTime, fmt.Errorf("%s did not answer within %s", b.Model, modelTestTime))
+		ctx, done := context.WithTimeoutCause(ctx, modelTestTime,
+			fmt.Errorf("%s did not answer within %s", b.Model, modelTestTime))
 		defer done()
 		model, err := a.models.Find(ctx, b.Model)
 		if err != nil {

@@ -12,7 +12,8 @@ import (
 
 func TestTheSetUpIsCheckedPartByPart(t *testing.T) {
 	nothing := server.SetupSubject{
-		Settings: settings.Defaults(), Getenv: func(string) string { return "" }, Present: func(string) bool { return false }, DataDir: t.TempDir(),
+		Settings: settings.Defaults(), Getenv: func(string) string { return "" }, Present: func(string) bool { return false },
+		DataDir: t.TempDir(),
 	}
 	nothing.Settings.BrowserPath = "/no/such/browser"
 	refused := nothing
@@ -30,9 +31,12 @@ func TestTheSetUpIsCheckedPartByPart(t *testing.T) {
 		in   server.SetupSubject
 		want string
 	}{
-		"nothing": {nothing, "Chromium missing, Model missing, Discord optional, Sign-in with Discord optional, Calls optional, Public address optional"},
-		"refused": {refused, "Chromium missing, Model missing, Discord missing, Sign-in with Discord optional, Calls optional, Public address ready"},
-		"ready":   {ready, "Chromium missing, Model ready, Discord missing, Sign-in with Discord ready, Calls optional, Public address ready"},
+		"nothing": {nothing, "Chromium missing, Model missing, Discord optional, Sign-in with Discord optional, Calls " +
+			"optional, Public address optional"},
+		"refused": {refused, "Chromium missing, Model missing, Discord missing, Sign-in with Discord optional, Calls " +
+			"optional, Public address ready"},
+		"ready": {ready, "Chromium missing, Model ready, Discord missing, Sign-in with Discord ready, Calls optional, " +
+			"Public address ready"},
 	} {
 		var got []string
 		for _, c := range tc.in.Checks(t.Context()) {

@@ -85,7 +85,9 @@ func (h *Home) openStores(ctx context.Context, getenv func(string) string, do fu
 }
 
 // find returns the data stored about a subject. It passes images of the database to file.
-func (s *subjectStores) find(ctx context.Context, of sqlite.Subject, file func(string, []byte) error) (d SubjectData, err error) {
+func (s *subjectStores) find(ctx context.Context, of sqlite.Subject,
+	file func(string, []byte) error,
+) (d SubjectData, err error) {
 	id := of.Person + of.Server
 	if !subjectPattern().MatchString(id) {
 		return d, fmt.Errorf("%q is no ID", id)
@@ -254,13 +256,18 @@ func (h *Home) eraseTranscripts(of sqlite.Subject) error {
 
 // ExportSubject writes the data stored about a person or a server to a new file, a gzip-compressed tar archive with
 // data.json and files. clank may be running. The archive does not include the data of their browsers.
-func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of sqlite.Subject, file string) (d SubjectData, err error) {
+func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of sqlite.Subject,
+	file string,
+) (d SubjectData, err error) {
 	err = writeNewFile(file, func(tmp *atomicfile.File) error {
 		out, err := newArchive(tmp, "")
 		if err != nil {
 			return err
 		}
-		to := &backup{home: h, ctx: ctx, manifest: &BackupManifest{At: time.Now(), Files: map[string]string{}}, to: out.Writer}
+		to := &backup{
+			home: h, ctx: ctx, manifest: &BackupManifest{At: time.Now(), Files: map[string]string{}},
+			to: out.Writer,
+		}
 		err = h.openStores(ctx, getenv, func(s *subjectStores) (err error) {
 			d, err = s.find(ctx, of, func(name string, data []byte) error { return to.addBytes(name, data, 0o600) })
 			return err

@@ -44,7 +44,8 @@ func (a taskTools) PageLog(t sessions.TaskRecord) api.PageLog {
 		log.Console = append(log.Console, line)
 	}
 	for _, e := range kept.Errors(tab, false) {
-		log.Console = append(log.Console, api.ConsoleLine{At: e.Timestamp, Type: "error", Text: strings.TrimPrefix(e.Name+": "+e.Message, ": ")})
+		log.Console = append(log.Console,
+			api.ConsoleLine{At: e.Timestamp, Type: "error", Text: strings.TrimPrefix(e.Name+": "+e.Message, ": ")})
 	}
 	log.Console = slices.DeleteFunc(log.Console, func(l api.ConsoleLine) bool { return !within(l.At) })
 	slices.SortStableFunc(log.Console, func(x, y api.ConsoleLine) int { return strings.Compare(x.At, y.At) })
@@ -84,7 +85,9 @@ func (a taskTools) SaveScript(task, name string) ([]string, error) {
 
 // Replay replays the record of a task in a new window, which is closed afterwards. It asks people the same questions
 // again.
-func (a taskTools) Replay(ctx context.Context, task string, report func(recording.StepComparison)) (recording.ReplaySummary, error) {
+func (a taskTools) Replay(ctx context.Context, task string,
+	report func(recording.StepComparison),
+) (recording.ReplaySummary, error) {
 	run, err := a.openRun(task)
 	if err != nil {
 		return recording.ReplaySummary{}, err

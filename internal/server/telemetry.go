@@ -17,16 +17,21 @@ type gauges struct{ server *Server }
 var (
 	tasksNow     = prometheus.NewDesc("clank_tasks", "Tasks that are not over, by state.", []string{"state"}, nil)
 	browsersNow  = prometheus.NewDesc("clank_browsers", "Browsers that run.", nil, nil)
-	browserBytes = prometheus.NewDesc("clank_browser_memory_bytes", "Memory of all browsers, shared pages counted once.", nil, nil)
-	refusals     = prometheus.NewDesc("clank_egress_refused_total", "Requests of pages that were refused.", nil, nil)
-	shardsNow    = prometheus.NewDesc("clank_discord_connected", "1 for a connection to Discord that stands, else 0.", []string{"shard"}, nil)
+	browserBytes = prometheus.NewDesc("clank_browser_memory_bytes", "Memory of all browsers, shared pages counted once.",
+		nil, nil)
+	refusals  = prometheus.NewDesc("clank_egress_refused_total", "Requests of pages that were refused.", nil, nil)
+	shardsNow = prometheus.NewDesc("clank_discord_connected", "1 for a connection to Discord that stands, else 0.",
+		[]string{"shard"}, nil)
 	callsNow     = prometheus.NewDesc("clank_calls", "Calls on Discord that clank is in.", nil, nil)
 	questionsNow = prometheus.NewDesc("clank_questions", "Questions that wait for a person.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].
 func (g gauges) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{tasksNow, browsersNow, browserBytes, refusals, questionsNow, shardsNow, callsNow} {
+	for _, d := range []*prometheus.Desc{
+		tasksNow, browsersNow, browserBytes, refusals, questionsNow, shardsNow,
+		callsNow,
+	} {
 		to <- d
 	}
 }

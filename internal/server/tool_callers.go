@@ -110,7 +110,10 @@ func (k *Approver) askMCPClient(ctx context.Context, sp ToolCaller, q approval.Q
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case asking.Err() != nil:
-		return &approval.DeniedError{Class: q.Class, Reason: fmt.Sprintf("nobody answered within %v", sessions.DurationText(wait))}
+		return &approval.DeniedError{
+			Class:  q.Class,
+			Reason: fmt.Sprintf("nobody answered within %v", sessions.DurationText(wait)),
+		}
 	case errors.Is(err, browsertool.ErrNobodyAnswered):
 		return &approval.DeniedError{Class: q.Class, Reason: err.Error()}
 	case err != nil:

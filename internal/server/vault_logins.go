@@ -32,7 +32,10 @@ func (k VaultLogins) List(ctx context.Context, t sessions.Task) ([]browseagent.L
 	var list []browseagent.Login
 	for _, e := range entries {
 		if mayUseLogin(e, t.Origin) {
-			list = append(list, browseagent.Login{Name: e.Name, Origins: vault.DisplayOrigins(e.Origins), Username: e.Username, Code: e.HasTOTP})
+			list = append(list, browseagent.Login{
+				Name: e.Name, Origins: vault.DisplayOrigins(e.Origins), Username: e.Username,
+				Code: e.HasTOTP,
+			})
 		}
 	}
 	return list, nil
@@ -68,7 +71,9 @@ func (k VaultLogins) withTab(ctx context.Context, s sessions.Session, do func(*p
 }
 
 // Where implements browseagent.Logins.
-func (k VaultLogins) Where(ctx context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error) {
+func (k VaultLogins) Where(ctx context.Context, s sessions.Session, t sessions.Task, name string,
+	code bool,
+) (origin, about string, err error) {
 	e, err := k.findEntry(ctx, t, name)
 	if err != nil {
 		return "", "", err
@@ -102,7 +107,9 @@ func errNoCodes(name string) error { return fmt.Errorf("the login %s makes no on
 var ErrPageChanged = errors.New("the page has become another one since a person agreed: fill it in again")
 
 // Fill implements browseagent.Logins.
-func (k VaultLogins) Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string, submit bool) (notes []string, err error) {
+func (k VaultLogins) Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string,
+	submit bool,
+) (notes []string, err error) {
 	e, err := k.findEntry(ctx, t, name)
 	if err != nil {
 		return nil, err
@@ -110,12 +117,15 @@ func (k VaultLogins) Fill(ctx context.Context, s sessions.Session, t sessions.Ta
 	agreed := false // the pages that follow the approved one belong to the same login
 	var res login.FillResult
 	err = k.withTab(ctx, s, func(tab *page.Tab) (err error) {
-		res, err = k.Filler.Fill(ctx, tab, login.FillRequest{Name: name, Origins: e.Origins, Submit: submit, Reveal: func(ctx context.Context, origin string) (login.Secret, error) {
-			if agreed = agreed || origin == at; !agreed {
-				return nil, ErrPageChanged
-			}
-			return k.Vault.Reveal(ctx, name, origin)
-		}})
+		res, err = k.Filler.Fill(ctx, tab, login.FillRequest{
+			Name: name, Origins: e.Origins, Submit: submit,
+			Reveal: func(ctx context.Context, origin string) (login.Secret, error) {
+				if agreed = agreed || origin == at; !agreed {
+					return nil, ErrPageChanged
+				}
+				return k.Vault.Reveal(ctx, name, origin)
+			},
+		})
 		return err
 	})
 	if err != nil {
@@ -151,7 +161,9 @@ func describeFill(res login.FillResult) string {
 const codeMargin = 2 * time.Second
 
 // FillCode implements browseagent.Logins.
-func (k VaultLogins) FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error) {
+func (k VaultLogins) FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name,
+	at string,
+) (notes []string, err error) {
 	e, err := k.findEntry(ctx, t, name)
 	if err != nil {
 		return nil, err
@@ -160,16 +172,17 @@ func (k VaultLogins) FillCode(ctx context.Context, s sessions.Session, t session
 		return nil, errNoCodes(name)
 	}
 	err = k.withTab(ctx, s, func(tab *page.Tab) error {
-		_, err := k.Filler.FillCode(ctx, tab, name, e.Origins, e.Digits, func(ctx context.Context, origin string) (string, error) {
-			if origin != at {
-				return "", ErrPageChanged
-			}
-			secret, err := k.Vault.Reveal(ctx, name, origin)
-			if err != nil {
-				return "", err
-			}
-			return secret.Code(time.Now().Add(codeMargin)), nil
-		})
+		_, err := k.Filler.FillCode(ctx, tab, name, e.Origins, e.Digits,
+			func(ctx context.Context, origin string) (string, error) {
+				if origin != at {
+					return "", ErrPageChanged
+				}
+				secret, err := k.Vault.Reveal(ctx, name, origin)
+				if err != nil {
+					return "", err
+				}
+				return secret.Code(time.Now().Add(codeMargin)), nil
+			})
 		return err
 	})
 	if err != nil {

@@ -106,7 +106,8 @@ func speakForCheck(ctx context.Context, s voice.Synthesizer) (sound []voice.Pack
 // packetOf returns the nth packet of a stream.
 func packetOf(n int, opus []byte) voice.Packet {
 	const each = int(voice.FrameTime * voice.RateOpus / time.Second)
-	return voice.Packet{Sequence: uint16(n), Timestamp: uint32(n * each), Opus: slices.Clone(opus)} //nolint:gosec // there are few
+	return voice.Packet{Sequence: uint16(n), Timestamp: uint32(n * each), //nolint:gosec // there are few
+		Opus: slices.Clone(opus)}
 }
 
 // checkTranscription transcribes the sound. Without one it uses the voice of this machine or, failing that, a tone.
@@ -133,19 +134,26 @@ func (x *CallService) checkTranscription(ctx context.Context, v settings.Voice, 
 	}
 	now := time.Now()
 	length := time.Duration(len(sound)) * voice.FrameTime
-	said, err := tr.Transcribe(ctx, voice.Utterance{From: "check", Packets: sound, Began: now.Add(-length), Ended: now, Loud: true})
-	understood := slices.ContainsFunc(checkedWords, func(word string) bool { return strings.Contains(strings.ToLower(said.Text), word) })
+	said, err := tr.Transcribe(ctx, voice.Utterance{
+		From: "check", Packets: sound, Began: now.Add(-length), Ended: now,
+		Loud: true,
+	})
+	understood := slices.ContainsFunc(checkedWords, func(word string) bool {
+		return strings.Contains(strings.ToLower(said.Text), word)
+	})
 	switch {
 	case err != nil:
 		c.Text = checkFailure(err)
 	case !words:
 		c.OK = true
-		c.Text += " The server answers. With espeak-ng on this machine it would be given words (Debian: apt install espeak-ng)."
+		c.Text += " The server answers. With espeak-ng on this machine it would be given words (Debian: apt install " +
+			"espeak-ng)."
 	case understood:
 		c.OK = true
 		c.Text += fmt.Sprintf(" “%s” was understood as “%s”.", checkedText, said.Text)
 	default:
-		c.Text = fmt.Sprintf("“%s” was understood as “%s”: choose another model or language in the settings under Calls.", checkedText, said.Text)
+		c.Text = fmt.Sprintf("“%s” was understood as “%s”: choose another model or language in the settings under Calls.",
+			checkedText, said.Text)
 	}
 	return c
 }
@@ -190,7 +198,8 @@ func (x *CallService) checkRealtime(ctx context.Context, v settings.RealtimeMode
 		return c
 	}
 	ctx, end := context.WithTimeoutCause(ctx, voiceCheckTime, errors.New(
-		"no answer within "+voiceCheckTime.String()+"; see whether the address and the model in the settings under Calls are right"))
+		"no answer within "+voiceCheckTime.String()+"; see whether the address and the model in the settings under Calls "+
+			"are right"))
 	defer end()
 	s := &realtime.Session{
 		BaseURL: server.BaseURL, Key: server.Key, Model: v.Model, Voice: v.Voice, Instructions: "Say the word: ready.",
@@ -287,7 +296,10 @@ type checkMeter struct {
 
 // CountResponse implements [realtime.Meter]. An exhausted budget does not stop the check.
 func (m checkMeter) CountResponse(_ []string, u realtime.Usage) {
-	r := budget.SpeechResponse{Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached, AudioOutput: u.AudioOutput}
+	r := budget.SpeechResponse{
+		Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached,
+		AudioOutput: u.AudioOutput,
+	}
 	_ = m.bill.CountResponse(m.ctx, m.ctx, r)
 }
 

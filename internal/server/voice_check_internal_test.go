@@ -77,7 +77,11 @@ func TestTheVoiceCheckTestsTheConfiguredServices(t *testing.T) {
 		"misunderstood": {
 			soundServer{heard: "Bon jour"}, nil, "Understanding", false, []string{"“Bon jour”", "another model or language"},
 		},
-		"a refused key": {soundServer{status: http.StatusUnauthorized}, nil, "Speech", false, []string{"Key", "SPEECH_API_KEY"}},
+		"a refused key": {
+			soundServer{status: http.StatusUnauthorized},
+			nil, "Speech", false,
+			[]string{"Key", "SPEECH_API_KEY"},
+		},
 		"a refused key to understand": {
 			soundServer{status: http.StatusUnauthorized}, nil, "Understanding", false, []string{"TRANSCRIPTION_API_KEY"},
 		},
@@ -88,17 +92,25 @@ func TestTheVoiceCheckTestsTheConfiguredServices(t *testing.T) {
 			[]string{"127.0.0.1:1"},
 		},
 		"no key to understand": {
-			soundServer{}, func(v *settings.Voice) { v.Transcription.URL = "" }, "Understanding", false, []string{"OPENAI_API_KEY"},
+			soundServer{},
+			func(v *settings.Voice) { v.Transcription.URL = "" }, "Understanding", false,
+			[]string{"OPENAI_API_KEY"},
 		},
 		"no key to speak": {
-			soundServer{heard: "test"}, func(v *settings.Voice) { v.Speech.URL = "" }, "Speech", false, []string{"SPEECH_API_KEY"},
+			soundServer{heard: "test"},
+			func(v *settings.Voice) { v.Speech.URL = "" }, "Speech", false,
+			[]string{"SPEECH_API_KEY"},
 		},
 		"speech is off": {
 			soundServer{heard: "test"},
 			func(v *settings.Voice) { v.Speech.Engine = settings.SpeechOff }, "Speech", true,
 			[]string{"written"},
 		},
-		"calls are off": {soundServer{}, func(v *settings.Voice) { v.Enabled = false }, "Calls", false, []string{"switch them on"}},
+		"calls are off": {
+			soundServer{},
+			func(v *settings.Voice) { v.Enabled = false }, "Calls", false,
+			[]string{"switch them on"},
+		},
 		"no key of a realtime model": {
 			soundServer{},
 			func(v *settings.Voice) { v.Engine = settings.VoiceEngineRealtime }, "Realtime model", false,

@@ -193,7 +193,8 @@ func (h watchHost) CheckAllowed(ctx context.Context, x watches.Watch) error {
 
 // Judge implements [watches.Host], on the account of the watch's owner.
 func (h watchHost) Judge(ctx context.Context, x watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
-	return (&watches.ModelJudge{Model: h.server.assistantModel}).Ask(llm.WithAccount(ctx, agent.PersonAccount(x.Origin, "watch")), x, q)
+	return (&watches.ModelJudge{Model: h.server.assistantModel}).Ask(
+		llm.WithAccount(ctx, agent.PersonAccount(x.Origin, "watch")), x, q)
 }
 
 // Notify implements [watches.Host]. It notifies owners on Discord; others see the result with the watch, on the

@@ -30,7 +30,10 @@ func TestLimitsAreReadAsPeopleWriteThem(t *testing.T) {
 }
 
 func TestLimitsThatCannotBeReadAreRefused(t *testing.T) {
-	for _, text := range []string{"1", "USD 1", "1 EUR", "-1 USD", "NaN USD", "Inf USD", "1 USD 2 usd", "1.5 calls", "1e9 calls", "x tokens", "9999999999999 tokens"} {
+	for _, text := range []string{
+		"1", "USD 1", "1 EUR", "-1 USD", "NaN USD", "Inf USD", "1 USD 2 usd", "1.5 calls",
+		"1e9 calls", "x tokens", "9999999999999 tokens",
+	} {
 		if got, err := settings.ParseLimit(text); err == nil {
 			t.Errorf("ParseLimit(%q) = %+v, want an error", text, got)
 		}

@@ -12,7 +12,8 @@ func TestActionsThatCostAreAskedAboutByDefault(t *testing.T) {
 	l := open(t, store)
 	a := l.Current().Approval
 	for class, want := range map[string]string{
-		"submit": "ask", "buy": "ask", "send": "ask", "delete": "ask", "permission": "ask", "executable": "ask", "leave": "allow", "host": "ask",
+		"submit": "ask", "buy": "ask", "send": "ask", "delete": "ask", "permission": "ask", "executable": "ask",
+		"leave": "allow", "host": "ask",
 		"login": "ask", "safety": "ask", "nonsense": "ask",
 	} {
 		if got := a.Rule(class); got != want {
@@ -21,7 +22,8 @@ func TestActionsThatCostAreAskedAboutByDefault(t *testing.T) {
 		if class == "nonsense" {
 			continue
 		}
-		if _, _, err := l.Update(t.Context(), values("interaction.consent."+class, `"refuse"`), l.State().Version); err != nil {
+		if _, _, err := l.Update(t.Context(), values("interaction.consent."+class, `"refuse"`),
+			l.State().Version); err != nil {
 			t.Errorf("%s: %v", class, err)
 		}
 		if got := l.Current().Approval.Rule(class); got != "refuse" {
@@ -36,8 +38,9 @@ func TestActionsThatCostAreAskedAboutByDefault(t *testing.T) {
 func TestSitesOutsideTheList(t *testing.T) {
 	a := settings.Approval{Sites: "example.com *.Example.org\nshop.test:8080"}
 	for host, want := range map[string]bool{
-		"example.com": false, "EXAMPLE.com.": false, "example.com:8443": false, "www.example.com": true, "www.example.org": false,
-		"example.org": true, "evilexample.org": true, "shop.test:8080": false, "shop.test": true, "": true,
+		"example.com": false, "EXAMPLE.com.": false, "example.com:8443": false, "www.example.com": true,
+		"www.example.org": false,
+		"example.org":     true, "evilexample.org": true, "shop.test:8080": false, "shop.test": true, "": true,
 	} {
 		if got := a.IsOutsideSites(host); got != want {
 			t.Errorf("%q: %v, want %v", host, got, want)

@@ -72,7 +72,8 @@ func checkProxies(text string) error {
 func checkHosts(text string) error {
 	for name := range strings.FieldsSeq(text) {
 		u, err := url.Parse("https://" + name)
-		if _, isAddr := netip.ParseAddr(name); err != nil || isAddr == nil || u.Hostname() != name || !strings.Contains(name, ".") {
+		if _, isAddr := netip.ParseAddr(name); err != nil || isAddr == nil || u.Hostname() != name ||
+			!strings.Contains(name, ".") {
 			return fmt.Errorf("must be names such as clank.example.org, without https and port, unlike %q", name)
 		}
 	}
@@ -80,14 +81,14 @@ func checkHosts(text string) error {
 }
 
 var dashboardFields = inGroup(groupDashboard,
-	choice(dashboardKeys+"signIn", "Sign in with Discord", "Who may sign in to the dashboard with a Discord account, besides "+
-		"those with a link of clank login. People see what is done in the channels that they see in Discord. It needs "+
-		"DISCORD_CLIENT_SECRET, and the address of the dashboard with /login behind it among the redirects in the developer "+
-		"portal.", SignInOff, &at.Dashboard.SignIn,
+	choice(dashboardKeys+"signIn", "Sign in with Discord", "Who may sign in to the dashboard with a Discord account, "+
+		"besides those with a link of clank login. People see what is done in the channels that they see in Discord. "+
+		"It needs DISCORD_CLIENT_SECRET, and the address of the dashboard with /login behind it among the redirects in the "+
+		"developer portal.", SignInOff, &at.Dashboard.SignIn,
 		Option{SignInOff, "Nobody"}, Option{SignInOperators, "Operators"}, Option{SignInModerators, "Moderators"},
 		Option{SignInMembers, "Members who may use clank"}, Option{SignInViewers, "All members of its servers"}),
-	longText(dashboardKeys+"operators", "Operators of the dashboard", "IDs of Discord accounts that may do everything here "+
-		"once they have signed in, as you can: change settings, read what all servers do, spend.",
+	longText(dashboardKeys+"operators", "Operators of the dashboard", "IDs of Discord accounts that may do "+
+		"everything here once they have signed in, as you can: change settings, read what all servers do, spend.",
 		&at.Dashboard.Operators).checked(parses(access.ParseIDs)),
 	text(dashboardKeys+"hosts", "Names of the dashboard", "Names under which a reverse proxy with https serves the "+
 		"dashboard, such as clank.example.org, separated by spaces. It always answers to localhost.", "", pathMaxLen,

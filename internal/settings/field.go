@@ -169,9 +169,11 @@ func FindField(key string) (Field, bool) {
 var commonKeys = []string{
 	presetKey, agentKeys + "execution.model", assistantKeys + "model", "agentStack.runtimeConfig.models.compatibleBaseUrl",
 	runtimeKeys + "enabled", runtimeKeys + "headed",
-	"agentStack.runtimeConfig.budget.task", "agentStack.runtimeConfig.budget.user", "agentStack.runtimeConfig.budget.guild",
+	"agentStack.runtimeConfig.budget.task", "agentStack.runtimeConfig.budget.user",
+	"agentStack.runtimeConfig.budget.guild",
 	"agentStack.runtimeConfig.budget.day",
-	agentKeys + "maxStepsPerTask", agentKeys + "maxBrowseCallsPerHour", taskKeys + "maxAtOnce", "interaction.stop.allowedTo",
+	agentKeys + "maxStepsPerTask", agentKeys + "maxBrowseCallsPerHour", taskKeys + "maxAtOnce",
+	"interaction.stop.allowedTo",
 	approvalKeys + "buy", accessKeys + "guilds", accessKeys + "operators", "interaction.history.retentionDays",
 	"interaction.voice.enabled", "interaction.share.publicUrl",
 }

@@ -12,7 +12,8 @@ import (
 
 func TestSettingsTravelAsJSONWithComments(t *testing.T) {
 	stored := map[string]json.RawMessage{
-		"interaction.tasks.maxAtOnce": json.RawMessage("5"), "interaction.brain.instructions": json.RawMessage(`"a // b, /* c */ \"}"`),
+		"interaction.tasks.maxAtOnce":    json.RawMessage("5"),
+		"interaction.brain.instructions": json.RawMessage(`"a // b, /* c */ \"}"`),
 	}
 	got, err := settings.ParseJSONC(settings.WriteJSONC(settings.State{Stored: stored}))
 	check.Must(t, err)
@@ -20,9 +21,11 @@ func TestSettingsTravelAsJSONWithComments(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for text, want := range map[string]string{
-		`{}`: "", "": "unexpected end", `{"a": 1, /* x */ // y` + "\n}": "", `{"a": [1, 2, ], }`: "", `{"a": "x`: "does not end",
-		`{"a": 1 /* x }`: "does not end", `{"a": 1,, }`: "invalid character", `[1]`: "cannot unmarshal", `{"a": 1} {`: "invalid character",
-		`{"a": "\`: "does not end", `/`: "invalid character", `{,}`: "",
+		`{}`: "", "": "unexpected end", `{"a": 1, /* x */ // y` + "\n}": "", `{"a": [1, 2, ], }`: "",
+		`{"a": "x`:       "does not end",
+		`{"a": 1 /* x }`: "does not end", `{"a": 1,, }`: "invalid character", `[1]`: "cannot unmarshal",
+		`{"a": 1} {`: "invalid character",
+		`{"a": "\`:   "does not end", `/`: "invalid character", `{,}`: "",
 	} {
 		_, err := settings.ParseJSONC([]byte(text))
 		if want == "" && err != nil || want != "" && err == nil {
@@ -46,7 +49,10 @@ func TestTheSettingsThatMatterFirstAreTwenty(t *testing.T) {
 }
 
 func FuzzWhatIsJSONStaysAsItIs(f *testing.F) {
-	for _, text := range []string{`{"a": [1, "x, } // y"], "b": "\\"}`, `{"a": 1, /* x */ // y` + "\n}", `{"a": "\`, `{"a": 1 /* x`, `/`} {
+	for _, text := range []string{
+		`{"a": [1, "x, } // y"], "b": "\\"}`, `{"a": 1, /* x */ // y` + "\n}", `{"a": "\`,
+		`{"a": 1 /* x`, `/`,
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

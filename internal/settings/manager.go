@@ -96,7 +96,9 @@ func (l *Manager) State() State {
 // Update checks all changes, saves them and applies them at once; if one fails it changes nothing. A change is the
 // JSON form of a field's value, or null for its default. expectVersion is the version that the changes are based on.
 // The error is an [*InvalidError], wraps [ErrConflict], or comes from the store.
-func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
+func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage,
+	expectVersion string,
+) (Settings, string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.State()
@@ -124,7 +126,9 @@ func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage
 
 // Replace is like Update but makes intent the complete set of values set by hand: other settings return to their
 // default or the preset's value.
-func (l *Manager) Replace(ctx context.Context, intent map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
+func (l *Manager) Replace(ctx context.Context, intent map[string]json.RawMessage,
+	expectVersion string,
+) (Settings, string, error) {
 	changes := maps.Clone(intent)
 	if changes == nil {
 		changes = make(map[string]json.RawMessage)
@@ -229,7 +233,8 @@ func (l *Manager) parseStored(stored map[string]json.RawMessage, version string)
 				nobody = true
 			}
 			if key == overrideKey {
-				st.Settings.Runtime = strings.Trim(shortValue(stored[key]), `"`) // tasks are refused with it, instead of being done otherwise
+				// tasks are refused with it, instead of being done otherwise
+				st.Settings.Runtime = strings.Trim(shortValue(stored[key]), `"`)
 			}
 			continue
 		}
@@ -246,7 +251,8 @@ func (l *Manager) parseStored(stored map[string]json.RawMessage, version string)
 }
 
 // admissionKeys are the settings that say who may use clank, and with which logins.
-var admissionKeys = []string{accessKeys + "guilds", accessKeys + "channels", accessKeys + "people", accessKeys + "direct", accessKeys + "profiles"}
+var admissionKeys = []string{accessKeys + "guilds", accessKeys + "channels", accessKeys + "people", accessKeys +
+	"direct", accessKeys + "profiles"}
 
 // damagedRules is the only allowed host when network rules are damaged, so that pages can reach nothing.
 const damagedRules = "a-stored-rule-is-damaged.invalid"

@@ -65,7 +65,10 @@ func (m *memory) name() string {
 
 func open(t *testing.T, store settings.Store) *settings.Manager {
 	t.Helper()
-	l := &settings.Manager{Store: store, Log: slog.New(slog.DiscardHandler), Providers: []string{"plain", "openai", "compatible", "anthropic", "gemini"}}
+	l := &settings.Manager{
+		Store: store, Log: slog.New(slog.DiscardHandler),
+		Providers: []string{"plain", "openai", "compatible", "anthropic", "gemini"},
+	}
 	check.Must(t, l.Open(t.Context()))
 	return l
 }
@@ -236,7 +239,8 @@ func TestAStaleChangeIsAConflictAndReturnsTheCurrentSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, version, err := l.Update(t.Context(), values(keyStop, `"anyone"`), "1")
-	if !errors.Is(err, settings.ErrConflict) || got.MaxSteps != 7 || version != "2" || got.WhoMayStop != settings.StopRequester {
+	if !errors.Is(err, settings.ErrConflict) || got.MaxSteps != 7 || version != "2" ||
+		got.WhoMayStop != settings.StopRequester {
 		t.Errorf("conflict = %v, settings %+v at %q; want what the other process saved", err, got, version)
 	}
 }
@@ -269,14 +273,16 @@ func TestOneOfTwoConcurrentWritersIsRefused(t *testing.T) {
 		t.Errorf("steps = %d after %d saves, want %d after one", got, store.version, want)
 	}
 	for _, stale := range []string{"", "0", "2"} {
-		if _, _, err := l.Update(t.Context(), values(keySteps, "7"), stale); !errors.Is(err, settings.ErrConflict) || l.Current().MaxSteps != want {
+		if _, _, err := l.Update(t.Context(), values(keySteps, "7"), stale); !errors.Is(err, settings.ErrConflict) ||
+			l.Current().MaxSteps != want {
 			t.Errorf("based on version %q: %v, steps %d", stale, err, l.Current().MaxSteps)
 		}
 	}
 }
 
 func TestStoredValuesThatCannotBeUsedAreReportedAndKept(t *testing.T) {
-	future := values(keySteps, "999", keyStep, "60000", "some.future.setting", `{"a":1}`, keyModel, "12", "DISCORD_TOKEN", `"x"`)
+	future := values(keySteps, "999", keyStep, "60000", "some.future.setting", `{"a":1}`, keyModel, "12", "DISCORD_TOKEN",
+		`"x"`)
 	store := &memory{values: maps.Clone(future), version: 1}
 	var log bytes.Buffer
 	l := &settings.Manager{Store: store, Log: slog.New(slog.NewTextHandler(&log, nil))}
@@ -302,7 +308,10 @@ func TestStoredValuesThatCannotBeUsedAreReportedAndKept(t *testing.T) {
 func TestADamagedRuleAboutHostsLetsPagesReachNothing(t *testing.T) {
 	const rules = "agentStack.runtimeConfig.browser.ssrfPolicy."
 	for _, key := range []string{"hostnameAllowlist", "blockedHostnames", "upstreamProxies", "askNewHosts"} {
-		l := &settings.Manager{Store: &memory{values: values(rules+key, "{}"), version: 1}, Log: slog.New(slog.DiscardHandler)}
+		l := &settings.Manager{
+			Store: &memory{values: values(rules+key, "{}"), version: 1},
+			Log:   slog.New(slog.DiscardHandler),
+		}
 		check.Must(t, l.Open(t.Context()))
 		if got := l.Current().NetworkAccess.HostAllowlist; !strings.HasSuffix(got, ".invalid") {
 			t.Errorf("%s: pages may reach %q", key, got)
@@ -314,7 +323,10 @@ func TestADamagedRuleAboutPeopleAdmitsNobody(t *testing.T) {
 	ada := access.Person{Guild: "7", Channel: "8", User: "9"}
 	check.Must(t, settings.Defaults().Access.Rules().Check(ada))
 	for _, key := range []string{"guilds", "channels", "people", "direct", "profiles"} {
-		l := &settings.Manager{Store: &memory{values: values("interaction.access."+key, "{}"), version: 1}, Log: slog.New(slog.DiscardHandler)}
+		l := &settings.Manager{
+			Store: &memory{values: values("interaction.access."+key, "{}"), version: 1},
+			Log:   slog.New(slog.DiscardHandler),
+		}
 		check.Must(t, l.Open(t.Context()))
 		if len(l.State().Problems) != 1 || l.Current().Access.Rules().Check(ada) == nil {
 			t.Errorf("%s: problems %v, and anybody may use clank", key, l.State().Problems)
@@ -326,7 +338,8 @@ func TestAStoreThatFailsChangesNothing(t *testing.T) {
 	store := &memory{}
 	l := open(t, store)
 	store.fail = errors.New("disk full")
-	if _, _, err := l.Update(t.Context(), values(keySteps, "5"), ""); err == nil || !strings.Contains(err.Error(), "save settings: disk full") {
+	if _, _, err := l.Update(t.Context(), values(keySteps, "5"), ""); err == nil ||
+		!strings.Contains(err.Error(), "save settings: disk full") {
 		t.Errorf("error = %v", err)
 	}
 	if l.Current() != settings.Defaults() {

@@ -31,7 +31,8 @@ func parsePrice(line string) (model string, p llm.Price, err error) {
 		return "", p, nil
 	}
 	if len(f) != 4 {
-		return "", p, fmt.Errorf("must have a model and three prices on each line (input, cached input, output), unlike %q", strings.TrimSpace(line))
+		return "", p, fmt.Errorf("must have a model and three prices on each line (input, cached input, output), unlike %q",
+			strings.TrimSpace(line))
 	}
 	for i, into := range []*float64{&p.Input, &p.Cached, &p.Output} {
 		if *into, err = parseCount(f[i+1], maxUSD); err != nil {

@@ -42,7 +42,8 @@ var keyAliases = map[string]string{networkKeys + "allowPrivateNetwork": privateK
 // networkFields are the settings of network access.
 var networkFields = inGroup(groupNetwork,
 	choice(privateKey, "Private networks", `Whether pages may reach this machine, also at its public `+
-		`addresses, and the networks that it is in. "Everything" opens your network to hostile pages.`, PrivateUnset, &at.NetworkAccess.PrivateNetwork,
+		`addresses, and the networks that it is in. "Everything" opens your network to hostile pages.`, PrivateUnset,
+		&at.NetworkAccess.PrivateNetwork,
 		Option{PrivateUnset, "Public hosts only"}, Option{PrivateStrict, "Public addresses and listed hosts only"},
 		Option{PrivateAllowed, "Everything (dangerous)"}),
 	longText(networkKeys+"allowedHostnames", "Allowed hosts", "Hosts that pages may reach even if their addresses "+

@@ -40,7 +40,10 @@ func TestListsOfHostsAreSplit(t *testing.T) {
 
 func TestProxiesBehindOursAreFoundByProfile(t *testing.T) {
 	r := settings.NetworkAccess{Upstreams: "work socks5://10.0.0.1:1080\n* http://proxy.example:3128\nnonsense\n"}
-	for profile, want := range map[string]string{"work": "socks5://10.0.0.1:1080", "clank": "http://proxy.example:3128", "work@server-1": "socks5://10.0.0.1:1080"} {
+	for profile, want := range map[string]string{
+		"work": "socks5://10.0.0.1:1080", "clank": "http://proxy.example:3128",
+		"work@server-1": "socks5://10.0.0.1:1080",
+	} {
 		if got := r.UpstreamProxy(profile); got == nil || got.String() != want {
 			t.Errorf("%s: got %v, want %s", profile, got, want)
 		}
@@ -58,7 +61,8 @@ func TestSettingsThatDoNotGoTogetherAreRefusedUnlessTheyWereThere(t *testing.T) 
 		}
 		return nil
 	}
-	if _, _, err := l.Update(t.Context(), values("agentStack.runtimeConfig.browser.noSandbox", "true"), ""); err == nil || !strings.Contains(err.Error(), "needs the sandbox") {
+	if _, _, err := l.Update(t.Context(), values("agentStack.runtimeConfig.browser.noSandbox", "true"), ""); err == nil ||
+		!strings.Contains(err.Error(), "needs the sandbox") {
 		t.Errorf("got %v", err)
 	}
 	old := open(t, &memory{values: values("agentStack.runtimeConfig.browser.noSandbox", "true"), version: 1})

@@ -33,7 +33,10 @@ var presets = []Preset{
 	{Name: "claude_api", Label: "Claude", Runtime: RuntimeLocal, Values: sameModel(anthropicChat)},
 	{Name: "openai_api", Label: "OpenAI", Runtime: RuntimeLocal, Values: sameModel(openaiChat)},
 	{Name: "openai_computer_use", Label: "OpenAI, computer use", Runtime: RuntimeOpenAI, Values: sameModel(openaiChat)},
-	{Name: "openai_native_realtime", Label: "OpenAI, computer use, and a realtime model in calls", Runtime: RuntimeOpenAI, Values: realtimeVoice(openaiChat)},
+	{
+		Name: "openai_native_realtime", Label: "OpenAI, computer use, and a realtime model in calls", Runtime: RuntimeOpenAI,
+		Values: realtimeVoice(openaiChat),
+	},
 	{
 		Name: "grok_native_agent", Label: "Grok, with its key in COMPATIBLE_API_KEY", Runtime: RuntimeLocal,
 		Values: compatibleModel("https://api.x.ai/v1", grokChat),

@@ -23,7 +23,8 @@ func anything(string, string) settings.ModelAbility { return settings.ModelAbili
 
 func set(t *testing.T, l *settings.Manager, key, raw string) {
 	t.Helper()
-	if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(raw)}, l.State().Version); err != nil {
+	if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(raw)},
+		l.State().Version); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -32,7 +33,8 @@ func TestValuesSetByHandOverrideThePreset(t *testing.T) {
 	store := &memory{}
 	l := open(t, store)
 	set(t, l, keyPreset, `"openai_api"`)
-	if got := l.Current(); got.AgentModel != "openai:gpt-5.6" || got.AssistantModel != "openai:gpt-5.6" || got.MaxSteps != 30 {
+	if got := l.Current(); got.AgentModel != "openai:gpt-5.6" || got.AssistantModel != "openai:gpt-5.6" ||
+		got.MaxSteps != 30 {
 		t.Errorf("the preset alone: %+v", got)
 	}
 	set(t, l, keyBrain, `""`) // the default, but not what the preset says
@@ -100,7 +102,8 @@ func TestAPresetIsShownBeforeItIsChosen(t *testing.T) {
 	for _, e := range settings.PreviewPreset(l.State(), "claude_api") {
 		got[e.Key] = e
 	}
-	if e := got[keyModel]; string(e.Now) != `"plain:steps"` || string(e.Then) != `"anthropic:claude-opus-5-5"` || e.Overridden {
+	if e := got[keyModel]; string(e.Now) != `"plain:steps"` || string(e.Then) != `"anthropic:claude-opus-5-5"` ||
+		e.Overridden {
 		t.Errorf("what changes: %+v", e)
 	}
 	if e := got[keyBrain]; !e.Overridden || string(e.Now) != `"openai:gpt-6-luna"` {
@@ -139,7 +142,8 @@ func TestAnUnlistedRuntimeIsRefusedAndNeverMeansTheLocalOne(t *testing.T) {
 	_, _, err := l.Update(t.Context(), map[string]json.RawMessage{keyOverride: json.RawMessage(`"hosted"`)}, "")
 	check.Fails(t, err, nil, "must be one of")
 	l = open(t, &memory{values: map[string]json.RawMessage{keyOverride: json.RawMessage(`"hosted"`)}})
-	if way, err := settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything); err == nil || !strings.Contains(err.Error(), `no runtime "hosted"`) {
+	if way, err := settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything); err == nil ||
+		!strings.Contains(err.Error(), `no runtime "hosted"`) {
 		t.Errorf("stored by something else: %+v, %v", way, err)
 	}
 	set(t, l, keyOverride, "null")
@@ -173,7 +177,8 @@ func TestEveryPresetChoosesAModelThatThinks(t *testing.T) {
 		}
 		s := settings.PresetDefaults(o.Value)
 		if s.AgentModel == settings.Defaults().AgentModel || s.AssistantModel != s.AgentModel {
-			t.Errorf("preset %q: %q drives the browser and %q talks, want one model of the vendor", o.Value, s.AgentModel, s.AssistantModel)
+			t.Errorf("preset %q: %q drives the browser and %q talks, want one model of the vendor", o.Value, s.AgentModel,
+				s.AssistantModel)
 		}
 	}
 }
@@ -186,12 +191,14 @@ func TestNoPresetChangesSafetySettings(t *testing.T) {
 	for _, o := range f.Options {
 		p, _ := settings.FindPreset(o.Value)
 		for key := range p.Values {
-			if !strings.Contains(key, ".model") && !strings.Contains(strings.ToLower(key), "runtime") && key != "interaction.voice.brain" {
+			if !strings.Contains(key, ".model") && !strings.Contains(strings.ToLower(key), "runtime") &&
+				key != "interaction.voice.brain" {
 				t.Errorf("preset %s sets %s", o.Value, key)
 			}
 		}
 		base, usual := settings.PresetDefaults(o.Value), settings.Defaults()
-		if base.Approval != usual.Approval || base.Access != usual.Access || base.Budget != usual.Budget || base.HandOver != usual.HandOver {
+		if base.Approval != usual.Approval || base.Access != usual.Access || base.Budget != usual.Budget ||
+			base.HandOver != usual.HandOver {
 			t.Errorf("preset %s changes what is asked, who may come in, or what may be spent", o.Value)
 		}
 	}
@@ -203,12 +210,17 @@ func TestAnIntentWithSecretsOrUnknownKeysChangesNothing(t *testing.T) {
 		if f.Kind != settings.KindSecret {
 			continue
 		}
-		_, _, err := l.Replace(t.Context(), map[string]json.RawMessage{f.Key: json.RawMessage(`"sk-live-4711"`)}, l.State().Version)
-		if invalid := (*settings.InvalidError)(nil); !errors.As(err, &invalid) || strings.Contains(err.Error(), "sk-live-4711") {
+		_, _, err := l.Replace(t.Context(), map[string]json.RawMessage{f.Key: json.RawMessage(`"sk-live-4711"`)},
+			l.State().Version)
+		if invalid := (*settings.InvalidError)(nil); !errors.As(err, &invalid) ||
+			strings.Contains(err.Error(), "sk-live-4711") {
 			t.Errorf("%s: got %v, want it refused without its value", f.Key, err)
 		}
 	}
-	for _, key := range []string{"", "interaction.consent", "interaction.consent.everything", "__proto__", strings.Repeat("a", 1<<20)} {
+	for _, key := range []string{
+		"", "interaction.consent", "interaction.consent.everything", "__proto__",
+		strings.Repeat("a", 1<<20),
+	} {
 		_, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(`"allow"`)}, l.State().Version)
 		if invalid := (*settings.InvalidError)(nil); !errors.As(err, &invalid) {
 			t.Errorf("%.40q: got %v, want it refused", key, err)

@@ -36,7 +36,8 @@ type ModelAbility struct {
 func ChooseRoute(s Settings, w RouteRequest, able func(runtime, model string) ModelAbility) (Route, error) {
 	way := runtimeFor(s, w)
 	if !slices.Contains(Runtimes(), way.Runtime) {
-		return Route{}, fmt.Errorf("%s, but there is no runtime %q; there are: %s", way.Why, way.Runtime, strings.Join(Runtimes(), ", "))
+		return Route{}, fmt.Errorf("%s, but there is no runtime %q; there are: %s", way.Why, way.Runtime,
+			strings.Join(Runtimes(), ", "))
 	}
 	way, w.Model = withServerModel(s, way, w, able)
 	var err error
@@ -116,7 +117,8 @@ func configuredModel(s Settings, runtime string) (modelChoice, error) {
 	}
 	switch s.AgentMode {
 	case ModeDisabled:
-		return modelChoice{}, fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime, agentModeKey)
+		return modelChoice{}, fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime,
+			agentModeKey)
 	case ModeInherit:
 		return modelChoice{model: cmp.Or(s.Server.Model, s.AssistantModel), key: assistantModelKey}, nil
 	default:
@@ -145,7 +147,8 @@ func (w Route) check(a ModelAbility) error {
 	case w.Runtime == RuntimeLocal && !a.Tools:
 		return fmt.Errorf("the model %s cannot use tools, which %s needs; choose another model", w.Model, w.Runtime)
 	case w.Runtime != RuntimeLocal && !a.Computer:
-		return fmt.Errorf("the model %s cannot work a screen, which %s needs; choose another model, or the runtime %s", w.Model, w.Runtime, RuntimeLocal)
+		return fmt.Errorf("the model %s cannot work a screen, which %s needs; choose another model, or the runtime %s",
+			w.Model, w.Runtime, RuntimeLocal)
 	}
 	return nil
 }
@@ -164,7 +167,8 @@ func HandOverRoute(s Settings, from, to string, able func(runtime, model string)
 		return Route{}, err
 	}
 	if able(way.Runtime, way.Model).Literal {
-		return Route{}, fmt.Errorf("%s would go on with %s, which only does what is written word for word", way.Runtime, way.Model)
+		return Route{}, fmt.Errorf("%s would go on with %s, which only does what is written word for word", way.Runtime,
+			way.Model)
 	}
 	return way, nil
 }

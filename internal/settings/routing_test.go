@@ -41,7 +41,10 @@ func TestTheRouteComesFromTheTaskTheOverrideOrThePreset(t *testing.T) {
 		"anthropic": ready("anthropic"),
 		"none":      ready(),
 	}
-	has := map[string]string{"all": "plain openai anthropic gemini compatible", "openai": "openai", "anthropic": "anthropic"}
+	has := map[string]string{
+		"all": "plain openai anthropic gemini compatible", "openai": "openai",
+		"anthropic": "anthropic",
+	}
 	model := func(runtime, preset string) string {
 		switch {
 		case runtime == "openai_computer_use":
@@ -76,13 +79,16 @@ func TestTheRouteComesFromTheTaskTheOverrideOrThePreset(t *testing.T) {
 					wantModel := model(want, preset)
 					provider, _, _ := strings.Cut(wantModel, ":")
 					if !strings.Contains(has[name], provider) {
-						if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "set the key of "+provider) {
-							t.Errorf("preset %q, override %q, asked %q, ready %s: got %+v, %v; want the reason", preset, override, asked, name, way, err)
+						if err == nil || !strings.Contains(err.Error(), want) ||
+							!strings.Contains(err.Error(), "set the key of "+provider) {
+							t.Errorf("preset %q, override %q, asked %q, ready %s: got %+v, %v; want the reason", preset, override, asked,
+								name, way, err)
 						}
 						continue
 					}
 					if err != nil || way.Runtime != want || way.Model != wantModel || way.Why == "" {
-						t.Errorf("preset %q, override %q, asked %q, ready %s: got %+v, %v; want %s with %s", preset, override, asked, name, way, err, want, wantModel)
+						t.Errorf("preset %q, override %q, asked %q, ready %s: got %+v, %v; want %s with %s", preset, override, asked,
+							name, way, err, want, wantModel)
 					}
 				}
 			}
@@ -99,24 +105,49 @@ func TestAnUnusableRouteIsExplained(t *testing.T) {
 		able   func(string, string) settings.ModelAbility
 		want   string
 	}{
-		"no such runtime": {nil, settings.RouteRequest{Runtime: "magic"}, all, `there is no runtime "magic"; there are: local_browser_agent, openai_computer_use`},
+		"no such runtime": {
+			nil,
+			settings.RouteRequest{Runtime: "magic"},
+			all,
+			`there is no runtime "magic"; there are: local_browser_agent, openai_computer_use`,
+		},
 		"the override names none": {
 			func(s *settings.Settings) { s.Runtime = "typo" },
 			settings.RouteRequest{},
 			all,
 			`the setting agentStack.overrides.browserRuntime says so, but there is no runtime "typo"`,
 		},
-		"no model":      {func(s *settings.Settings) { s.GeminiComputer.Model = "" }, settings.RouteRequest{Runtime: "gemini_computer_use"}, all, "gemini_computer_use has no model; set one"},
-		"no brain":      {func(s *settings.Settings) { s.AgentMode = settings.ModeInherit }, settings.RouteRequest{}, all, "local_browser_agent has no model; set one (interaction.brain.model)"},
-		"switched off":  {func(s *settings.Settings) { s.AgentMode = settings.ModeDisabled }, settings.RouteRequest{}, all, "is switched off"},
-		"another house": {nil, settings.RouteRequest{Runtime: "anthropic_computer_use", Model: "openai:gpt-5.6"}, all, "anthropic_computer_use works with models of anthropic, not with openai:gpt-5.6"},
+		"no model": {
+			func(s *settings.Settings) { s.GeminiComputer.Model = "" },
+			settings.RouteRequest{Runtime: "gemini_computer_use"},
+			all, "gemini_computer_use has no model; set one",
+		},
+		"no brain": {
+			func(s *settings.Settings) { s.AgentMode = settings.ModeInherit },
+			settings.RouteRequest{},
+			all,
+			"local_browser_agent has no model; set one (interaction.brain.model)",
+		},
+		"switched off": {
+			func(s *settings.Settings) { s.AgentMode = settings.ModeDisabled },
+			settings.RouteRequest{},
+			all,
+			"is switched off",
+		},
+		"another house": {
+			nil,
+			settings.RouteRequest{Runtime: "anthropic_computer_use", Model: "openai:gpt-5.6"},
+			all,
+			"anthropic_computer_use works with models of anthropic, not with openai:gpt-5.6",
+		},
 		"the client": {
 			func(s *settings.Settings) { s.OpenAIComputer.Client = "compatible" },
 			settings.RouteRequest{Runtime: "openai_computer_use"},
 			all,
 			"works with models of compatible, not with openai:gpt-5.6",
 		},
-		"no tools":  {nil, settings.RouteRequest{Model: "compatible:llava"}, unable, "the model compatible:llava cannot use tools"},
+		"no tools": {nil, settings.RouteRequest{Model: "compatible:llava"}, unable, "the model compatible:llava cannot " +
+			"use tools"},
 		"no screen": {nil, settings.RouteRequest{Runtime: "gemini_computer_use"}, unable, "cannot work a screen"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +164,10 @@ func TestAnUnusableRouteIsExplained(t *testing.T) {
 
 func TestTheModelOfAServerReachesEveryRuntime(t *testing.T) {
 	able := func(_, model string) settings.ModelAbility {
-		return settings.ModelAbility{Known: true, Tools: true, Computer: strings.Contains(model, "-cu"), Literal: model == "plain:steps"}
+		return settings.ModelAbility{
+			Known: true, Tools: true, Computer: strings.Contains(model, "-cu"),
+			Literal: model == "plain:steps",
+		}
 	}
 	for _, tt := range []struct {
 		override, server string
@@ -145,9 +179,19 @@ func TestTheModelOfAServerReachesEveryRuntime(t *testing.T) {
 		{"openai_computer_use", "openai:gpt-9", settings.RouteRequest{}, "local_browser_agent", "openai:gpt-9"},
 		{"openai_computer_use", "plain:steps", settings.RouteRequest{}, "local_browser_agent", "plain:steps"},
 		{"anthropic_computer_use", "openai:gpt-9-cu", settings.RouteRequest{}, "local_browser_agent", "openai:gpt-9-cu"},
-		{"", "anthropic:c-cu", settings.RouteRequest{Runtime: "anthropic_computer_use"}, "anthropic_computer_use", "anthropic:c-cu"},
+		{
+			"", "anthropic:c-cu",
+			settings.RouteRequest{Runtime: "anthropic_computer_use"},
+			"anthropic_computer_use",
+			"anthropic:c-cu",
+		},
 		{"", "anthropic:c-cu", settings.RouteRequest{Runtime: "gemini_computer_use"}, "gemini_computer_use", "gemini:own-cu"},
-		{"openai_computer_use", "plain:steps", settings.RouteRequest{Model: "openai:x-cu"}, "openai_computer_use", "openai:x-cu"},
+		{
+			"openai_computer_use", "plain:steps",
+			settings.RouteRequest{Model: "openai:x-cu"},
+			"openai_computer_use",
+			"openai:x-cu",
+		},
 	} {
 		s := settings.Defaults()
 		s.Server.Model, s.GeminiComputer.Model = tt.server, "gemini:own-cu"
@@ -163,7 +207,8 @@ func TestTheModelOfAServerReachesEveryRuntime(t *testing.T) {
 
 func TestAnUnknownModelIsLeftToItsVendor(t *testing.T) {
 	unknown := func(string, string) settings.ModelAbility { return settings.ModelAbility{} }
-	way, err := settings.ChooseRoute(settings.Defaults(), settings.RouteRequest{Runtime: "openai_computer_use", Model: "compatible:new"}, unknown)
+	way, err := settings.ChooseRoute(settings.Defaults(),
+		settings.RouteRequest{Runtime: "openai_computer_use", Model: "compatible:new"}, unknown)
 	if err != nil || way.Model != "compatible:new" {
 		t.Errorf("got %+v, %v", way, err)
 	}
@@ -188,10 +233,12 @@ func TestATaskIsHandedOverOnlyToAReadyRuntime(t *testing.T) {
 		t.Errorf("where it is never done: %v", got)
 	}
 	s.HandOver = settings.HandOverAsk
-	if diff := cmp.Diff([]string{"openai_computer_use", "gemini_computer_use"}, names("anthropic_computer_use", all)); diff != "" {
+	if diff := cmp.Diff([]string{"openai_computer_use", "gemini_computer_use"},
+		names("anthropic_computer_use", all)); diff != "" {
 		t.Errorf("the local one, with a model that takes every word as it is, is no successor (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"openai_computer_use"}, names("local_browser_agent", ready("plain", "openai"))); diff != "" {
+	if diff := cmp.Diff([]string{"openai_computer_use"},
+		names("local_browser_agent", ready("plain", "openai"))); diff != "" {
 		t.Errorf("with one key (-want +got):\n%s", diff)
 	}
 }
@@ -206,11 +253,13 @@ func TestARefusedHandOverIsExplained(t *testing.T) {
 		{"allow", "magic", `there is no runtime "magic"`},
 	} {
 		s.HandOver = tc.rule
-		if way, err := settings.HandOverRoute(s, "anthropic_computer_use", tc.to, ready("plain", "openai")); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if way, err := settings.HandOverRoute(s, "anthropic_computer_use", tc.to, ready("plain", "openai")); err == nil ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s, to %s: %+v, %v; want %q", tc.rule, tc.to, way, err, tc.want)
 		}
 	}
-	if way, err := settings.HandOverRoute(s, "anthropic_computer_use", "openai_computer_use", ready("openai")); err != nil || way.Model != "openai:gpt-5.6" {
+	if way, err := settings.HandOverRoute(s, "anthropic_computer_use", "openai_computer_use",
+		ready("openai")); err != nil || way.Model != "openai:gpt-5.6" {
 		t.Errorf("to one that is ready: %+v, %v", way, err)
 	}
 }
@@ -221,10 +270,12 @@ func TestBindingsReportWhichRuntimesAreReady(t *testing.T) {
 	for _, b := range settings.RuntimeBindings(s, ready("openai")) {
 		got[b.Runtime] = b
 	}
-	if b := got["openai_computer_use"]; !b.Chosen || b.Problem != "" || b.Model != "openai:gpt-5.6" || b.Why != "the preset openai_computer_use says so" {
+	if b := got["openai_computer_use"]; !b.Chosen || b.Problem != "" || b.Model != "openai:gpt-5.6" ||
+		b.Why != "the preset openai_computer_use says so" {
 		t.Errorf("the chosen one: %+v", b)
 	}
-	if b := got["gemini_computer_use"]; b.Chosen || !strings.Contains(b.Problem, "set the key of gemini") || b.Model != "gemini:gemini-3.5-flash" {
+	if b := got["gemini_computer_use"]; b.Chosen || !strings.Contains(b.Problem, "set the key of gemini") ||
+		b.Model != "gemini:gemini-3.5-flash" {
 		t.Errorf("one that is not ready: %+v", b)
 	}
 }

@@ -31,9 +31,11 @@ func (s Server) Check(p access.Person) error {
 	channels, roles := readIDs(s.Channels), readIDs(s.Roles)
 	switch {
 	case s.Channels != "" && !slices.Contains(channels, p.Channel) && !slices.Contains(channels, p.Parent):
-		return &access.RefusedError{Text: "those who manage this server have chosen other channels for me; they can add this one with /clank setup"}
+		return &access.RefusedError{Text: "those who manage this server have chosen other channels for me; they can add " +
+			"this one with /clank setup"}
 	case s.Roles != "" && !slices.ContainsFunc(roles, func(id string) bool { return slices.Contains(p.Roles, id) }):
-		return &access.RefusedError{Text: "those who manage this server have chosen roles that may use me, and you have none of them"}
+		return &access.RefusedError{Text: "those who manage this server have chosen roles that may use me, and you have " +
+			"none of them"}
 	}
 	return nil
 }
@@ -166,7 +168,10 @@ func (l *Manager) For(guild string) Settings {
 func (l *Manager) Guild(guild string) GuildState {
 	kept := l.guildValues(guild)
 	now := l.Current()
-	st := GuildState{State: State{Settings: now, Version: strconv.FormatInt(kept.Version, 10), Stored: kept.Values}, Fields: l.serverFields(now)}
+	st := GuildState{
+		State:  State{Settings: now, Version: strconv.FormatInt(kept.Version, 10), Stored: kept.Values},
+		Fields: l.serverFields(now),
+	}
 	for _, f := range st.Fields {
 		raw, set := kept.Values[f.Key]
 		if !set {
@@ -208,7 +213,9 @@ func (g GuildState) ManagerFields() []Field {
 }
 
 // UpdateGuild changes the settings of a server, as [Manager.Update] does for those of the operator.
-func (l *Manager) UpdateGuild(ctx context.Context, guild string, changes map[string]json.RawMessage, expectVersion string) error {
+func (l *Manager) UpdateGuild(ctx context.Context, guild string, changes map[string]json.RawMessage,
+	expectVersion string,
+) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	st := l.Guild(guild)
@@ -256,8 +263,10 @@ func checkWithin(text, most string) error {
 	a, _ := ParseLimit(text) // both have been parsed before
 	b, err := ParseLimit(most)
 	over := func(x, y float64) bool { return y > 0 && x > y }
-	if err == nil && (over(a.USD, b.USD) || over(float64(a.Calls), float64(b.Calls)) || over(float64(a.Steps), float64(b.Steps)) ||
-		over(float64(a.Tokens), float64(b.Tokens)) || over(float64(a.Time), float64(b.Time)) || over(float64(a.Talk), float64(b.Talk))) {
+	if err == nil && (over(a.USD, b.USD) || over(float64(a.Calls), float64(b.Calls)) ||
+		over(float64(a.Steps), float64(b.Steps)) ||
+		over(float64(a.Tokens), float64(b.Tokens)) || over(float64(a.Time), float64(b.Time)) ||
+		over(float64(a.Talk), float64(b.Talk))) {
 		return fmt.Errorf("must allow no more than the operator does: %s", most)
 	}
 	return nil

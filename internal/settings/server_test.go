@@ -39,7 +39,8 @@ func TestWhatIsSetForAServerHoldsThereAlone(t *testing.T) {
 	check.Must(t, set(two, map[string]string{settings.ServerLanguage: `"de"`}))
 	for _, m := range []*settings.Manager{m, openServers()} { // as it is, and after a restart
 		first, second := m.For(one), m.For(two)
-		if s := first.Server; s.Model != "openai:small" || !s.Private || s.Budget != "1 USD" || s.Language != "" || first.Voice.KeepTranscripts {
+		if s := first.Server; s.Model != "openai:small" || !s.Private || s.Budget != "1 USD" || s.Language != "" ||
+			first.Voice.KeepTranscripts {
 			t.Errorf("the first server has %+v", s)
 		}
 		if s := second.Server; s != (settings.Server{Language: "de"}) {
@@ -105,7 +106,8 @@ func TestTheListsOfAServer(t *testing.T) {
 		who access.Person
 		in  bool
 	}{
-		"listed": {let, true}, "in a thread": {thread, true}, "in another channel": {elsewhere, false}, "without the role": {stranger, false},
+		"listed": {let, true}, "in a thread": {thread, true}, "in another channel": {elsewhere, false},
+		"without the role": {stranger, false},
 	} {
 		if err := s.Check(c.who); (err == nil) != c.in {
 			t.Errorf("%s: %v", name, err)

@@ -51,13 +51,16 @@ func (s Share) TURNServers(present func(secret string) bool) ([]string, error) {
 	shared, fixed := present(SecretTURN), present(CredentialTURN)
 	switch {
 	case shared && fixed:
-		return nil, fmt.Errorf("%s and %s are both set: unset the second, as credentials that expire are safer", SecretTURN, CredentialTURN)
+		return nil, fmt.Errorf("%s and %s are both set: unset the second, as credentials that expire are safer", SecretTURN,
+			CredentialTURN)
 	case shared:
 		return servers, nil
 	case !fixed:
-		return nil, fmt.Errorf("%s names servers that nobody may use without a secret: set %s (or %s and %s), or empty it", turnKey, SecretTURN, turnUserKey, CredentialTURN)
+		return nil, fmt.Errorf("%s names servers that nobody may use without a secret: set %s (or %s and %s), or empty it",
+			turnKey, SecretTURN, turnUserKey, CredentialTURN)
 	case s.TURNUser == "":
-		return nil, fmt.Errorf("%s is set without a user name: set %s, or use %s instead", CredentialTURN, turnUserKey, SecretTURN)
+		return nil, fmt.Errorf("%s is set without a user name: set %s, or use %s instead", CredentialTURN, turnUserKey,
+			SecretTURN)
 	}
 	return servers, nil
 }
@@ -106,11 +109,12 @@ var shareFields = inGroup(groupShare,
 	toggle(shareKeys+"goLive", "Go Live on Discord", "Show shared browsers as a Go Live stream with the account of "+
 		"DISCORD_GOLIVE_TOKEN. Discord does not allow this for bots and may close the account: leave this off unless "+
 		"Discord has permitted it. Takes effect at the next start.", false, &at.Share.GoLive),
-	toggle(shareKeys+"activity", "Discord Activity", "Open shared browsers in a window of Discord's own: /clank share and "+
-		"the Live button start it. It needs DISCORD_CLIENT_SECRET and a public viewer address, and Activities enabled in the "+
-		"developer portal.", false, &at.Share.Activity),
+	toggle(shareKeys+"activity", "Discord Activity", "Open shared browsers in a window of Discord's own: /clank "+
+		"share and the Live button start it. It needs DISCORD_CLIENT_SECRET and a public viewer address, and Activities "+
+		"enabled in the developer portal.", false, &at.Share.Activity),
 	toggle(shareKeys+"sound", "Sound of shared pages", "Play what a shared page sounds like in the call, while clank "+
-		"says nothing. Works on Linux, with browsers without a window. Takes effect with the next share.", true, &at.Share.Sound),
+		"says nothing. Works on Linux, with browsers without a window. Takes effect with the next share.", true,
+		&at.Share.Sound),
 	number(shareKeys+"udpPort", "Port for audio and video", "The one UDP port of the call page and the viewer page, "+
 		"to open in a firewall, and the TCP port for people without UDP. 0 uses any UDP port. Takes effect at the next "+
 		"start.", 0, 0, 65535, &at.Share.UDPPort),

@@ -38,7 +38,8 @@ const (
 
 // settingsTable is the single source of all settings. Defaults, checks, the settings page and the command line are
 // derived from it.
-var settingsTable = slices.Concat(runtimeFields, browserFields, networkFields, budgetFields, otherFields, webFields, voiceFields, shareFields, dashboardFields)
+var settingsTable = slices.Concat(runtimeFields, browserFields, networkFields, budgetFields, otherFields, webFields,
+	voiceFields, shareFields, dashboardFields)
 
 var browserFields = inGroup(groupBrowser,
 	toggle(runtimeKeys+"enabled", "Browsing", "Turn this off to refuse all new browsing tasks.", true,
@@ -72,10 +73,12 @@ var browserFields = inGroup(groupBrowser,
 	number(runtimeKeys+"cdpPortRangeStart", "First DevTools port", "New profiles use one of the 100 ports starting "+
 		"here, never 9222. Takes effect the next time clank starts.", 18800, 1024, 65436, &at.Browser.FirstPort),
 	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not answer its first "+
-		"command in this time and the next together is stopped and the start fails.", 15*time.Second, time.Second, 2*time.Minute,
+		"command in this time and the next together is stopped and the start fails.", 15*time.Second, time.Second,
+		2*time.Minute,
 		&at.Browser.LaunchTimeout),
-	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "How long a browser may take to answer its "+
-		"first command, besides the time to start.", 8*time.Second, time.Second, 2*time.Minute, &at.Browser.ReadyTimeout),
+	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "How long a browser may take to "+
+		"answer its first command, besides the time to start.", 8*time.Second, time.Second, 2*time.Minute,
+		&at.Browser.ReadyTimeout),
 	duration(runtimeKeys+"remoteCdpTimeoutMs", "Remote discovery timeout", "How long a browser on another machine "+
 		"may take to report its DevTools address.", 1500*time.Millisecond, 100*time.Millisecond, time.Minute,
 		&at.Browser.RemoteTimeout),
@@ -90,18 +93,20 @@ var browserFields = inGroup(groupBrowser,
 	number(runtimeKeys+"maxDownloadMb", "Download size limit (MB)", "Larger downloads are cancelled. Takes effect "+
 		"the next time a browser starts.", 2048, 1, 1<<20, &at.Browser.MaxDownload),
 	number(runtimeKeys+"maxFilesGb", "Files in all (GiB)", "Downloads, files that came with tasks, pictures, "+
-		"traces, recordings, records of tasks and transcripts together. The oldest are deleted to make room; 0 does not limit them.", 10, 0, 1<<20,
+		"traces, recordings, records of tasks and transcripts together. The oldest are deleted to make room; 0 does not "+
+		"limit them.", 10, 0, 1<<20,
 		&at.Browser.MaxFiles),
 	number(runtimeKeys+"maxPlaceFilesGb", "Files of one place (GiB)", "Downloads, files that came with tasks, recordings "+
-		"and records of tasks of one Discord server, or of one person in private, together. The oldest are deleted to make room; 0 does not limit "+
-		"them.",
+		"and records of tasks of one Discord server, or of one person in private, together. The oldest are deleted to make "+
+		"room; 0 does not limit them.",
 		5, 0, 1<<20, &at.Browser.MaxPlaceFiles),
 	number(runtimeKeys+"maxTaskFilesGb", "Files of one task (GiB)", "Downloads, recordings and files that came with "+
 		"the tasks of one session together. 0 does not limit them.", 4, 0, 1<<20, &at.Browser.MaxTaskFiles),
 	number(runtimeKeys+"minFreeGb", "Free disk space (GiB)", "Nothing is downloaded or kept while less than this is "+
 		"free. 0 allows the disk to fill up.", 1, 0, 1<<20, &at.Browser.MinFree),
 	number(runtimeKeys+"maxUploadMb", "Upload size limit (MB)", "Total size of the files in one upload, and size "+
-		"of each file that comes with a task. Takes effect for uploads the next time a browser starts.", 1024, 1, 1<<20, &at.Browser.MaxUpload),
+		"of each file that comes with a task. Takes effect for uploads the next time a browser starts.", 1024, 1, 1<<20,
+		&at.Browser.MaxUpload),
 	toggle(runtimeKeys+"tabCleanup.enabled", "Close unused tabs", "Close a session's tabs when they are idle or too "+
 		"many.", true, &at.Browser.TabCleanup),
 	duration(runtimeKeys+"tabCleanup.idleMs", "Tab idle time", "A session's tab, other than its current one, is "+
@@ -149,7 +154,8 @@ var otherFields = slices.Concat(
 		text(toolKeys+"node.name", "Preferred node", "The node to use when there are several.", "", 64,
 			&at.BrowserTool.Node),
 		text(toolKeys+"node.allowProfiles", "Shared profiles", "With --node-addr, the profiles that other machines "+
-			"may use, separated by spaces. Leave empty for the default one alone.", "", pathMaxLen, &at.BrowserTool.NodeProfiles),
+			"may use, separated by spaces. Leave empty for the default one alone.", "", pathMaxLen,
+			&at.BrowserTool.NodeProfiles),
 	),
 	inGroup(groupTasks,
 		number(agentKeys+"maxStepsPerTask", "Steps per task", "A task ends after this many steps, with what it has "+
@@ -159,7 +165,8 @@ var otherFields = slices.Concat(
 		duration(taskKeys+"timeoutMs", "Task timeout", "A task that runs longer is stopped. Time in the queue does "+
 			"not count.", 10*time.Minute, 30*time.Second, 60*time.Minute, &at.TaskTimeout),
 		duration(taskKeys+"drainMs", "Time to finish", "When clank is ended or restarted, tasks that run may go on for so "+
-			"long. What is not done then goes on after the start, on Discord by itself.", 15*time.Second, 0, 10*time.Minute, &at.DrainTimeout),
+			"long. What is not done then goes on after the start, on Discord by itself.", 15*time.Second, 0, 10*time.Minute,
+			&at.DrainTimeout),
 		number(agentKeys+"maxBrowseCallsPerHour", "Tasks per hour and person", "How many browsing tasks one person "+
 			"may start from Discord in an hour. 0 allows none.", 10, 0, 600, &at.BrowsesPerHour.User),
 		number(taskKeys+"maxPerHourPerGuild", "Tasks per hour and server", "How many browsing tasks the people of one "+
@@ -222,14 +229,15 @@ var otherFields = slices.Concat(
 			"server's own ID means all its members. Leave empty for everyone.",
 			&at.Access.People).checked(parses(access.ParseIDs)),
 		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages: with a list of servers "+
-			"or channels, members who see one of them, and people listed by ID. Roles do not count there.", true, &at.Access.Direct),
+			"or channels, members who see one of them, and people listed by ID. Roles do not count there.", true,
+			&at.Access.Direct),
 		longText(accessKeys+"profiles", "Shared profiles", `Who shares which browser profile with its logins, one per `+
 			`line, such as "work: 123456789012345678". * means everyone. People get the first profile they are listed in. `+
 			`Everyone else gets a browser state of their server's own, or of their own in private, set up like the default `+
 			`profile; if that is listed, others are refused. Unlisted profiles are for the operator only.`,
 			&at.Access.Profiles).checked(parses(access.ParseGrants)),
-		text(accessKeys+"serverSettings", "Set by server managers", "What people who may manage a Discord server can set for it "+
-			"with /clank setup, separated by spaces. Limits set here hold there, too.", everyServerField, limitMaxLen,
+		text(accessKeys+"serverSettings", "Set by server managers", "What people who may manage a Discord server can "+
+			"set for it with /clank setup, separated by spaces. Limits set here hold there, too.", everyServerField, limitMaxLen,
 			&at.Access.ServerFields).checked(checkServerFields),
 		longText(accessKeys+"operators", "Operators on Discord", "IDs of people and roles who may choose any model in "+
 			"Discord and show the browser's window on the machine that runs clank.",

@@ -27,16 +27,22 @@ import (
 func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	want := settings.Settings{
 		BrowserEnabled: true, Profile: "clank", AgentMode: settings.ModeDedicated, AgentModel: "plain:steps",
-		BrowsesPerHour: settings.TaskLimits{Guild: 60, User: 10}, MaxSteps: 30, StepTimeout: 30 * time.Second, TabTimeout: 5 * time.Minute,
-		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, MinFreeMemory: 10, TaskLimits: settings.TaskLimits{Guild: 3, User: 2},
-		TaskTimeout: 10 * time.Minute, DrainTimeout: 15 * time.Second, WhoMayStop: settings.StopRequester, RetentionInDays: 30, Record: settings.RecordNever,
+		BrowsesPerHour: settings.TaskLimits{Guild: 60, User: 10}, MaxSteps: 30, StepTimeout: 30 * time.Second,
+		TabTimeout:     5 * time.Minute,
+		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, MinFreeMemory: 10,
+		TaskLimits:  settings.TaskLimits{Guild: 3, User: 2},
+		TaskTimeout: 10 * time.Minute, DrainTimeout: 15 * time.Second, WhoMayStop: settings.StopRequester,
+		RetentionInDays: 30, Record: settings.RecordNever,
 		Approval: settings.Approval{
-			Submit: "ask", Buy: "ask", Send: "ask", Delete: "ask", Permission: "ask", Executable: "ask", Leave: "allow", Host: "ask", Login: "ask", Safety: "ask", Unclear: "ask",
+			Submit: "ask", Buy: "ask", Send: "ask", Delete: "ask", Permission: "ask", Executable: "ask", Leave: "allow",
+			Host: "ask", Login: "ask", Safety: "ask", Unclear: "ask",
 			Wait: time.Minute,
 		},
 		Browser: settings.Browser{
-			EvaluateEnabled: true, MaxRunning: 8, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond, LaunchTimeout: 15 * time.Second,
-			ReadyTimeout: 8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour, TabsPerSession: 8,
+			EvaluateEnabled: true, MaxRunning: 8, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond,
+			LaunchTimeout: 15 * time.Second,
+			ReadyTimeout:  8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour,
+			TabsPerSession:   8,
 			TabSweepInterval: 5 * time.Minute, FreezeAfter: 10 * time.Second, MaxDownload: 2048, MaxFiles: 10,
 			MaxPlaceFiles: 5, MaxTaskFiles: 4, MinFree: 1, MaxUpload: 1024,
 		},
@@ -53,8 +59,9 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		Vision:      settings.Vision{MaxBytes: 5 << 20},
 	}
 	want.Voice = settings.Voice{
-		Enabled: true, Engine: settings.VoiceEngineText, BargeIn: settings.BargeInAnyone, AloneTimeout: 5 * time.Minute, MaxDuration: 2 * time.Hour,
-		MaxCalls: 3, CallsPerDay: settings.TaskLimits{User: 40, Guild: 120},
+		Enabled: true, Engine: settings.VoiceEngineText, BargeIn: settings.BargeInAnyone, AloneTimeout: 5 * time.Minute,
+		MaxDuration: 2 * time.Hour,
+		MaxCalls:    3, CallsPerDay: settings.TaskLimits{User: 40, Guild: 120},
 		Transcription: settings.Transcription{Model: "gpt-transcribe"},
 		Speech: settings.Speech{
 			Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy",
@@ -157,7 +164,10 @@ func TestValuesAreShownAsPeopleReadThem(t *testing.T) {
 }
 
 func FuzzAValueIsAppliedOrRefusedButNeverHalf(f *testing.F) {
-	for _, seed := range []string{"true", "12", "-1", "1e400", `"plain:steps"`, `"http://a b"`, "null", "[1]", `{"a":1}`, "\"\u0000\"", "9007199254740993"} {
+	for _, seed := range []string{
+		"true", "12", "-1", "1e400", `"plain:steps"`, `"http://a b"`, "null", "[1]", `{"a":1}`,
+		"\"\u0000\"", "9007199254740993",
+	} {
 		for i := range settings.Fields() {
 			f.Add(i, seed)
 		}
@@ -188,7 +198,10 @@ func TestListsOfWordsAreSplit(t *testing.T) {
 	if diff := cmp.Diff([]string{"--lang=de", "--mute-audio", "--a=b"}, b.Args()); diff != "" {
 		t.Error(diff)
 	}
-	v := settings.Voice{Names: "robo,  Frau Clank ,,x", AllowedChannels: "123456789012345678", BlockedChannels: "223456789012345678 323456789012345678"}
+	v := settings.Voice{
+		Names: "robo,  Frau Clank ,,x", AllowedChannels: "123456789012345678",
+		BlockedChannels: "223456789012345678 323456789012345678",
+	}
 	if diff := cmp.Diff([]string{"robo", "Frau Clank", "x"}, v.NameList()); diff != "" {
 		t.Error(diff)
 	}
@@ -236,9 +249,13 @@ func TestALimitHoldsAtItsEnds(t *testing.T) {
 		}
 		l := open(t, &memory{})
 		for value, fits := range map[int]bool{f.Min: true, f.Max: true, f.Min - 1: false, f.Max + 1: false} {
-			_, _, err := l.Update(t.Context(), map[string]json.RawMessage{f.Key: json.RawMessage(strconv.Itoa(value))}, l.State().Version)
+			_, _, err := l.Update(t.Context(), map[string]json.RawMessage{f.Key: json.RawMessage(strconv.Itoa(value))},
+				l.State().Version)
 			var invalid *settings.InvalidError
-			if refused := errors.As(err, &invalid) && slices.ContainsFunc(invalid.Fields, func(e settings.FieldError) bool { return e.Key == f.Key && strings.Contains(e.Why, "must be") }); refused == fits {
+			if refused := errors.As(err, &invalid) &&
+				slices.ContainsFunc(invalid.Fields, func(e settings.FieldError) bool {
+					return e.Key == f.Key && strings.Contains(e.Why, "must be")
+				}); refused == fits {
 				t.Errorf("%s = %d: %v, want it to fit: %v", f.Key, value, err, fits)
 			}
 		}

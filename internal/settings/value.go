@@ -153,7 +153,8 @@ func (f Field) decode(raw json.RawMessage, providers []string) (any, error) {
 	case KindSecret:
 		return nil, fmt.Errorf("is a secret: set the environment variable %s or %s_FILE and start clank again", f.Key, f.Key)
 	case KindChoice:
-		if truth := string(bytes.TrimSpace(raw)); truth == "true" || truth == "false" { // strings, as other clients of the API send them
+		// strings, as other clients of the API send them
+		if truth := string(bytes.TrimSpace(raw)); truth == "true" || truth == "false" {
 			raw = json.RawMessage(strconv.Quote(truth))
 		}
 	default:
@@ -226,7 +227,8 @@ func checkNodes(v string) error {
 		}
 		u, err := url.Parse(f[1])
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("must have an address like https://node.example:18790 after the name %q; tokens come from the environment", f[0])
+			return fmt.Errorf("must have an address like https://node.example:18790 after the name %q; tokens come from the "+
+				"environment", f[0])
 		}
 	}
 	return nil

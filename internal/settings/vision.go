@@ -23,9 +23,10 @@ var visionFields = []Field{
 		&at.Vision.Prompt),
 	number(visionKeys+"maxBytes", "Vision image limit (bytes)", "Larger images are not described.", 5<<20,
 		10_000, 20<<20, &at.Vision.MaxBytes),
-	longText(visionKeys+"models", "Models that see", `For models that clank does not know: whether they see pictures, one `+
-		`per line, such as "compatible:my-model yes". * at the end of a name stands for all that begin so. Other models of `+
-		`your own server are known by its list.`,
+	longText(visionKeys+"models", "Models that see",
+		`For models that clank does not know: whether they see pictures, one `+
+			`per line, such as "compatible:my-model yes". * at the end of a name stands for all that begin so. Other models of `+
+			`your own server are known by its list.`,
 		&at.Vision.Models).checked(checkSighted),
 }
 

@@ -203,7 +203,9 @@ func (db *DB) transactOn(
 }
 
 // list returns the result of read for each row.
-func list[T any](ctx context.Context, db *DB, act string, read func(scan func(...any) error) (T, error), query string, args ...any) (all []T, err error) {
+func list[T any](ctx context.Context, db *DB, act string, read func(scan func(...any) error) (T, error), query string,
+	args ...any,
+) (all []T, err error) {
 	err = db.query(ctx, act, func(scan func(...any) error) error {
 		one, err := read(scan)
 		if err == nil {
@@ -215,7 +217,9 @@ func list[T any](ctx context.Context, db *DB, act string, read func(scan func(..
 }
 
 // query calls f for each row.
-func (db *DB) query(ctx context.Context, act string, f func(scan func(...any) error) error, query string, args ...any) error {
+func (db *DB) query(ctx context.Context, act string, f func(scan func(...any) error) error, query string,
+	args ...any,
+) error {
 	err := func() error {
 		rows, err := db.readers.QueryContext(ctx, query, args...)
 		if err != nil {

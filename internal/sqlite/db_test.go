@@ -320,7 +320,8 @@ func TestCallStartsSurviveARestartForADay(t *testing.T) {
 func TestWhoIsLeftOutIsKeptOverARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clank.db")
 	db := open(t, path)
-	ada, bob, elsewhere := voice.PrivacyKey{Guild: "g", User: "ada"}, voice.PrivacyKey{Guild: "g", User: "bob"}, voice.PrivacyKey{User: "ada"}
+	ada, bob, elsewhere := voice.PrivacyKey{Guild: "g", User: "ada"}, voice.PrivacyKey{Guild: "g", User: "bob"},
+		voice.PrivacyKey{User: "ada"}
 	for _, k := range []voice.PrivacyKey{bob, ada, elsewhere, ada} {
 		check.Must(t, db.SetOptedOut(t.Context(), k, true))
 	}

@@ -15,7 +15,8 @@ var _ budget.Ledger = (*DB)(nil)
 const (
 	amountColumns = "calls, steps, tokens, money, time, talk"
 	entryColumns  = "at, day, task, session, guild, channel, user, purpose, model, state, " + amountColumns + ", unpriced"
-	sumColumns    = "level, id, day, " + amountColumns + ", held_calls, held_steps, held_tokens, held_money, held_time, held_talk, unpriced"
+	sumColumns    = "level, id, day, " + amountColumns + ", held_calls, held_steps, held_tokens, held_money, held_time, " +
+		"held_talk, unpriced"
 )
 
 var (
@@ -25,7 +26,8 @@ var (
 
 // insert returns a statement that inserts a row with these columns.
 func insert(table, columns string) string {
-	return "INSERT INTO " + table + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")) +
+		")"
 }
 
 // accumulate returns a statement that inserts a row or, if its key exists, adds the values to the columns after the
@@ -57,7 +59,10 @@ type entryRow struct {
 
 func (r *entryRow) fields() []any {
 	a := &r.Account
-	return concatFields([]any{&r.at, &r.Day, &a.Task, &a.Session, &a.Guild, &a.Channel, &a.User, &a.Purpose, &r.Model, &r.State},
+	return concatFields([]any{
+		&r.at, &r.Day, &a.Task, &a.Session, &a.Guild, &a.Channel, &a.User, &a.Purpose, &r.Model,
+		&r.State,
+	},
 		amountFields(&r.Amount), []any{&r.Unpriced})
 }
 
@@ -130,13 +135,15 @@ func (db *DB) Settle(ctx context.Context, id int64, real budget.Amount, state bu
 		}
 		e := row.entry()
 		fields := concatFields(amountFields(&real), []any{&state, &unpriced, &id})
-		_, err = tx.ExecContext(ctx, "UPDATE ledger SET calls = ?, steps = ?, tokens = ?, money = ?, time = ?, talk = ?, state = ?, unpriced = ? WHERE id = ?",
+		_, err = tx.ExecContext(ctx, "UPDATE ledger SET calls = ?, steps = ?, tokens = ?, money = ?, time = ?, talk = ?, "+
+			"state = ?, unpriced = ? WHERE id = ?",
 			fields...)
 		if err != nil {
 			return err
 		}
 		return addUp(ctx, tx, e, budget.Sum{
-			Amount: real.Sub(e.Amount), Held: budget.Amount{}.Sub(e.Amount), Unpriced: unpricedCount(unpriced) - unpricedCount(e.Unpriced),
+			Amount: real.Sub(e.Amount), Held: budget.Amount{}.Sub(e.Amount),
+			Unpriced: unpricedCount(unpriced) - unpricedCount(e.Unpriced),
 		})
 	})
 }
@@ -153,7 +160,8 @@ func (db *DB) Abandon(ctx context.Context) (entries int, err error) {
 			return err
 		}
 		entries = int(n)
-		_, err = tx.ExecContext(ctx, "UPDATE ledger_sum SET held_calls = 0, held_steps = 0, held_tokens = 0, held_money = 0, held_time = 0, held_talk = 0")
+		_, err = tx.ExecContext(ctx, "UPDATE ledger_sum SET held_calls = 0, held_steps = 0, held_tokens = 0, held_money = "+
+			"0, held_time = 0, held_talk = 0")
 		return err
 	})
 	return entries, err
@@ -187,7 +195,8 @@ type rowSource interface {
 func readSums(ctx context.Context, from rowSource, keys []budget.Key) ([]budget.Sum, error) {
 	sums := make([]budget.Sum, len(keys))
 	for i, k := range keys {
-		row := from.QueryRowContext(ctx, "SELECT "+sumColumns+" FROM ledger_sum WHERE level = ? AND day = ? AND id = ?", k.Level, k.Day, k.ID)
+		row := from.QueryRowContext(ctx, "SELECT "+sumColumns+" FROM ledger_sum WHERE level = ? AND day = ? AND id = ?",
+			k.Level, k.Day, k.ID)
 		if err := row.Scan(sumFields(&sums[i])...); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
@@ -217,7 +226,8 @@ func (db *DB) snapshot(ctx context.Context, keys []budget.Key) ([]budget.Sum, er
 
 // All implements [budget.Ledger].
 func (db *DB) All(ctx context.Context, level budget.Level, day string, limit int) ([]budget.Sum, error) {
-	query := "SELECT " + sumColumns + " FROM ledger_sum WHERE level = ? AND (? = '' OR day = ?) ORDER BY day DESC, money DESC, id LIMIT ?"
+	query := "SELECT " + sumColumns + " FROM ledger_sum WHERE level = ? AND (? = '' OR day = ?) ORDER BY day DESC, " +
+		"money DESC, id LIMIT ?"
 	return list(ctx, db, "list the sums of the ledger", func(scan func(...any) error) (s budget.Sum, err error) {
 		err = scan(sumFields(&s)...)
 		return s, err
@@ -226,8 +236,8 @@ func (db *DB) All(ctx context.Context, level budget.Level, day string, limit int
 
 // People implements [budget.Ledger].
 func (db *DB) People(ctx context.Context, guild, day string, limit int) ([]budget.Sum, error) {
-	query := "SELECT user, day, sum(calls), sum(steps), sum(tokens), sum(money) AS spent, sum(time), sum(talk), sum(unpriced)" +
-		" FROM ledger WHERE guild = ? AND day = ? GROUP BY user ORDER BY spent DESC, user LIMIT ?"
+	query := "SELECT user, day, sum(calls), sum(steps), sum(tokens), sum(money) AS spent, sum(time), sum(talk), " +
+		"sum(unpriced) FROM ledger WHERE guild = ? AND day = ? GROUP BY user ORDER BY spent DESC, user LIMIT ?"
 	return list(ctx, db, "list what people have spent", func(scan func(...any) error) (budget.Sum, error) {
 		s := budget.Sum{Key: budget.Key{Level: budget.LevelUser}}
 		err := scan(concatFields([]any{&s.Key.ID, &s.Key.Day}, amountFields(&s.Amount), []any{&s.Unpriced})...)
@@ -243,8 +253,8 @@ var costColumns = map[budget.CostKey]string{
 
 // Costs implements [budget.Ledger].
 func (db *DB) Costs(ctx context.Context, by budget.CostKey, since, user string) ([]budget.Cost, error) {
-	query := "SELECT day, " + costColumns[by] + " AS what, sum(ledger.calls), sum(ledger.steps), sum(tokens), sum(money), sum(time)," +
-		" sum(talk), sum(ledger.unpriced) FROM ledger LEFT JOIN task ON task.id = ledger.task" +
+	query := "SELECT day, " + costColumns[by] + " AS what, sum(ledger.calls), sum(ledger.steps), sum(tokens), " +
+		"sum(money), sum(time), sum(talk), sum(ledger.unpriced) FROM ledger LEFT JOIN task ON task.id = ledger.task" +
 		" WHERE day >= ? AND ? IN ('', ledger.user) AND (ledger.calls > 0 OR money > 0)" +
 		" GROUP BY day, what ORDER BY day, what"
 	return list(ctx, db, "read what was spent", func(scan func(...any) error) (c budget.Cost, err error) {

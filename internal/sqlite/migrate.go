@@ -60,7 +60,8 @@ func (db *DB) migrate(ctx context.Context) error {
 		if version == len(names) {
 			return nil
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(names), applicationID))
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(names),
+			applicationID))
 		return err
 	})
 }
@@ -80,7 +81,8 @@ func applyMigration(ctx context.Context, tx *sql.Tx, name string) error {
 // fileVersion returns the schema version of a database of ours, and an error for all others.
 func fileVersion(ctx context.Context, q rowSource, file string, newest int) (int, error) {
 	var version, app, tables int
-	row := q.QueryRowContext(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)")
+	row := q.QueryRowContext(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM "+
+		"pragma_application_id), (SELECT count(*) FROM sqlite_schema)")
 	if err := row.Scan(&version, &app, &tables); err != nil {
 		return 0, err
 	}
@@ -103,8 +105,8 @@ type NewerError struct {
 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s was made by a newer version (%sits schema is %d, this version knows %d); it was left as it is: "+
-		"install that version again, restore a backup from before (clank restore), or choose another place",
+	return fmt.Sprintf("%s was made by a newer version (%sits schema is %d, this version knows %d); it was left "+
+		"as it is: install that version again, restore a backup from before (clank restore), or choose another place",
 		e.File, strings.TrimPrefix(e.Version+", ", ", "), e.Schema, SchemaVersion())
 }
 

@@ -69,7 +69,8 @@ func tables(t *testing.T, path string) map[string][]string {
 	check.Must(t, err)
 	defer db.Close()
 	all := map[string][]string{}
-	for _, name := range column(t, db, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND name NOT LIKE 'sqlite_%'") {
+	for _, name := range column(t, db, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND "+
+		"name NOT LIKE 'sqlite_%'") {
 		all[name] = []string{}
 		columns := column(t, db, "SELECT name FROM pragma_table_info('"+name+"')")
 		values := make([]string, len(columns))
@@ -112,7 +113,8 @@ func TestADatabaseOfEachVersionIsBroughtUpToDateWithItsRows(t *testing.T) {
 			if got, err := db.Task(t.Context(), "t1"); err != nil || got.Answer != "canary answer" || len(got.Images) != 1 {
 				t.Errorf("task = %+v, %v", got, err)
 			}
-			if got, err := db.Tasks(t.Context(), sessions.TaskQuery{Words: "weather"}); err != nil || len(got) != 1 || got[0].ID != "t2" {
+			if got, err := db.Tasks(t.Context(), sessions.TaskQuery{Words: "weather"}); err != nil || len(got) != 1 ||
+				got[0].ID != "t2" {
 				t.Errorf("a search finds %v, %v", got, err)
 			}
 			check.Must(t, db.Close())
@@ -255,7 +257,8 @@ func TestTheDataOfAPersonIsExported(t *testing.T) {
 		counts[table] = len(rows)
 	}
 	want := map[string]int{
-		"audit": 3, "ledger": 1, "ledger_sum": 1, "calls_begun": 1, "open_messages": 1, "watch": 1, "view": 1, "picture": 1, "step": 1,
+		"audit": 3, "ledger": 1, "ledger_sum": 1, "calls_begun": 1, "open_messages": 1, "watch": 1, "view": 1, "picture": 1,
+		"step": 1,
 		"task": 2, "session": 1, "left_out": 1,
 	}
 	if diff := cmp.Diff(want, counts); diff != "" {

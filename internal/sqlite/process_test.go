@@ -133,7 +133,8 @@ func TestTwoProcessesShareTheFile(t *testing.T) {
 
 	tasks, parked, err := db.Recover(t.Context(), "it ended", noon)
 	if err != nil || tasks != 20 || parked != 20 {
-		t.Errorf("recovered %d tasks and %d sessions, %v, want 20 of this process and none of the living one", tasks, parked, err)
+		t.Errorf("recovered %d tasks and %d sessions, %v, want 20 of this process and none of the living one", tasks, parked,
+			err)
 	}
 	if r, err := db.Task(t.Context(), "child"); err != nil || r.State != sessions.TaskRunning {
 		t.Errorf("the other process's task is %s, %v, want running", r.State, err)

@@ -37,7 +37,8 @@ func (db *DB) Redact(ctx context.Context, sessionID string, secrets sessions.Sec
 		}
 		for _, t := range tasks {
 			r := newTaskRow(secrets.MaskTask(t.record()))
-			if _, err := tx.ExecContext(ctx, "UPDATE task SET prompt = ?, answer = ?, reason = ?, files = ?, downloads = ? WHERE id = ?",
+			if _, err := tx.ExecContext(ctx, "UPDATE task SET prompt = ?, answer = ?, reason = ?, files = ?, downloads = ? "+
+				"WHERE id = ?",
 				r.Prompt, r.Answer, r.Reason, r.files, r.downloads, r.ID); err != nil {
 				return err
 			}

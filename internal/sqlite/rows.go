@@ -37,12 +37,16 @@ func upsert(table, key, columns string) string {
 
 const (
 	originColumns = "kind, guild, channel, user, user_name, private"
-	usageColumns  = "calls, input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usd, unpriced"
+	usageColumns  = "calls, input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usd, " +
+		"unpriced"
 
-	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, others, shared, steps, " + usageColumns + ", created, last_used"
-	taskColumns    = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, closed, reason, steps, " +
+	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, others, shared, steps, " +
+		usageColumns + ", created, last_used"
+	taskColumns = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, " +
+		"closed, reason, steps, " +
 		usageColumns + ", asked, started, ended, files, downloads, max_usd"
-	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns + ", limited_by, closed, at"
+	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns +
+		", limited_by, closed, at"
 )
 
 // Each of these functions returns pointers to the values of the columns above, in their order. They are used for both
@@ -53,7 +57,10 @@ func originFields(o *sessions.Origin) []any {
 }
 
 func usageFields(u *llm.Usage) []any {
-	return []any{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens, &u.USD, &u.Unpriced}
+	return []any{
+		&u.Calls, &u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens,
+		&u.USD, &u.Unpriced,
+	}
 }
 
 func concatFields(groups ...[]any) []any {
@@ -73,7 +80,8 @@ type sessionRow struct {
 
 func (r *sessionRow) fields() []any {
 	return concatFields([]any{&r.ID}, originFields(&r.Origin),
-		[]any{&r.Runtime, &r.Profile, &r.State, &r.Title, &r.URL, &r.memory, &r.others, &r.Shared, &r.Steps}, usageFields(&r.Usage),
+		[]any{&r.Runtime, &r.Profile, &r.State, &r.Title, &r.URL, &r.memory, &r.others, &r.Shared, &r.Steps},
+		usageFields(&r.Usage),
 		[]any{&r.created, &r.lastUsed})
 }
 

@@ -40,7 +40,8 @@ func (db *DB) Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions
 	w.is("guild", q.Guild)
 	w.seenBy(q.SeenBy)
 	addIn(&w, "state", q.States)
-	return db.sessions(ctx, "list sessions", w.String()+" ORDER BY last_used DESC, id LIMIT ?", append(w.args, cmp.Or(q.Limit, sessions.DefaultLimit))...)
+	return db.sessions(ctx, "list sessions", w.String()+" ORDER BY last_used DESC, id LIMIT ?",
+		append(w.args, cmp.Or(q.Limit, sessions.DefaultLimit))...)
 }
 
 func (db *DB) sessions(ctx context.Context, act, rest string, args ...any) ([]sessions.Session, error) {
@@ -99,8 +100,8 @@ func (w *conditions) seenBy(s *sessions.Sight) {
 	}
 	guilds, _ := json.Marshal(s.Guilds) // strings always marshal
 	channels, _ := json.Marshal(s.Channels)
-	w.and("kind = 'discord' AND ? <> '' AND CASE WHEN user = ? THEN guild = '' OR guild IN (SELECT value FROM json_each(?))"+
-		" ELSE NOT private AND guild <> '' AND channel IN (SELECT value FROM json_each(?)) END",
+	w.and("kind = 'discord' AND ? <> '' AND CASE WHEN user = ? THEN guild = '' OR guild IN (SELECT value FROM "+
+		"json_each(?)) ELSE NOT private AND guild <> '' AND channel IN (SELECT value FROM json_each(?)) END",
 		s.User, s.User, string(guilds), string(channels))
 }
 

@@ -52,7 +52,9 @@ func settingsVersion(saves int64) string {
 }
 
 // SaveSettings implements [settings.Store].
-func (db *DB) SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (version string, err error) {
+func (db *DB) SaveSettings(ctx context.Context, values map[string]json.RawMessage,
+	expectVersion string,
+) (version string, err error) {
 	err = db.writeDurable(ctx, "save settings", func(tx *transaction) error {
 		var saves int64
 		if err := tx.QueryRowContext(ctx, "SELECT version FROM setting_version").Scan(&saves); err != nil {
@@ -263,7 +265,8 @@ func (db *DB) RecordCall(ctx context.Context, c voice.PastCall, keep time.Time) 
 // SaveOpenMessage implements [bot.MessageStore].
 func (db *DB) SaveOpenMessage(ctx context.Context, work string, data []byte) error {
 	return db.write(ctx, "save where work is shown", func(tx *transaction) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO open_messages VALUES (?, ?) ON CONFLICT DO UPDATE SET data = excluded.data", work, data)
+		_, err := tx.ExecContext(ctx, "INSERT INTO open_messages VALUES (?, ?) ON CONFLICT DO UPDATE SET data = "+
+			"excluded.data", work, data)
 		return err
 	})
 }

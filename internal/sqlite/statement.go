@@ -114,8 +114,8 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	}
 	switch from.Code() & 0xff { // the higher bits give details
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-		return fmt.Errorf("%s is damaged or no database; it was left as it is. Put back a copy, or move it away to begin with a new one; "+
-			"`sqlite3 FILE .recover` can often save what is in it: %w", db.path, err)
+		return fmt.Errorf("%s is damaged or no database; it was left as it is. Put back a copy, or move it away to begin "+
+			"with a new one; `sqlite3 FILE .recover` can often save what is in it: %w", db.path, err)
 	case lib.SQLITE_FULL:
 		return db.fault(err, "there is no room for clank's database; free some space on its disk")
 	case lib.SQLITE_IOERR:
@@ -123,7 +123,8 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
 		return db.fault(err, "clank's database cannot be written; check who owns the file and its folder")
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
-		return db.fault(err, fmt.Sprintf("another program has kept clank's database locked for %s; end it, or try again when it is done", busyWait))
+		return db.fault(err, fmt.Sprintf("another program has kept clank's database locked for %s; end it, or try again "+
+			"when it is done", busyWait))
 	}
 	return err
 }
@@ -139,7 +140,8 @@ func (db *DB) checkFile() error {
 	if err == nil && os.SameFile(now, db.file) {
 		return nil
 	}
-	return db.fault(cmp.Or(err, errReplaced), "clank's database was removed or replaced while clank ran, so nothing can be kept; put it back and start clank again")
+	return db.fault(cmp.Or(err, errReplaced), "clank's database was removed or replaced while clank ran, so nothing can "+
+		"be kept; put it back and start clank again")
 }
 
 var errReplaced = errors.New("it is another file now")

@@ -41,8 +41,9 @@ func rowsOfTasks(table, column string) tableRule {
 var tableRules = []tableRule{
 	{
 		table: "audit", server: "guild = ?1",
-		person:    "user = ?1 OR task IN (" + tasksOfPerson + ") OR json_extract(data, '$.by') IN (" + namesOfPerson + ")",
-		anonymize: blankOrigin + ", channel = '', session = '', task = '', data = '{}'", // keep that something happened, and when
+		person: "user = ?1 OR task IN (" + tasksOfPerson + ") OR json_extract(data, '$.by') IN (" + namesOfPerson + ")",
+		// keep that something happened, and when
+		anonymize: blankOrigin + ", channel = '', session = '', task = '', data = '{}'",
 	},
 	{
 		table: "ledger", person: "user = ?1", server: "guild = ?1",
@@ -52,10 +53,12 @@ var tableRules = []tableRule{
 	{table: "calls_begun", person: "user = ?1", server: "guild = ?1", anonymize: blankOrigin},
 	{table: "open_messages", person: "json_extract(CAST(data AS TEXT), '$.user') = ?1"},
 	{table: "watch", person: "user = ?1", server: "guild = ?1"},
-	rowsOfTasks("view", "task"), rowsOfTasks("picture", "task"), rowsOfTasks("step", "task"), rowsOfTasks("searchable", "task"),
+	rowsOfTasks("view", "task"), rowsOfTasks("picture", "task"), rowsOfTasks("step", "task"),
+	rowsOfTasks("searchable", "task"),
 	rowsOfTasks("task", "id"),
 	{table: "session", person: "user = ?1", server: "guild = ?1"},
-	{table: "left_out", person: "user = ?1", server: "guild = ?1", keptForPerson: true}, // deleting the row would end the opt-out
+	// deleting the row would end the opt-out
+	{table: "left_out", person: "user = ?1", server: "guild = ?1", keptForPerson: true},
 	{table: "guild_settings", server: "guild = ?1"},
 	{table: "guild", server: "guild = ?1"},
 	{table: "setting"}, // belongs to the operator
@@ -73,7 +76,9 @@ func (r tableRule) condition(s Subject) (where, id string) {
 
 // Export returns the rows about a subject by table, as values by column. Images are passed to file under the names
 // used in the rows.
-func (db *DB) Export(ctx context.Context, s Subject, file func(name string, data []byte) error) (map[string][]map[string]any, error) {
+func (db *DB) Export(ctx context.Context, s Subject,
+	file func(name string, data []byte) error,
+) (map[string][]map[string]any, error) {
 	all := map[string][]map[string]any{}
 	for _, r := range tableRules {
 		where, id := r.condition(s)
@@ -89,7 +94,9 @@ func (db *DB) Export(ctx context.Context, s Subject, file func(name string, data
 	return all, nil
 }
 
-func (db *DB) export(ctx context.Context, table, where, id string, file func(string, []byte) error) ([]map[string]any, error) {
+func (db *DB) export(ctx context.Context, table, where, id string,
+	file func(string, []byte) error,
+) ([]map[string]any, error) {
 	rows, err := db.readers.QueryContext(ctx, "SELECT * FROM "+table+" WHERE "+where, id) //nolint:gosec // from tableRules
 	if err != nil {
 		return nil, err
@@ -171,7 +178,10 @@ func (db *DB) Erase(ctx context.Context, s Subject) (gone map[string]int, err er
 	if err != nil {
 		return nil, err
 	}
-	for _, statement := range []string{"INSERT INTO history (history) VALUES ('rebuild')", "VACUUM", "PRAGMA wal_checkpoint(truncate)"} {
+	for _, statement := range []string{
+		"INSERT INTO history (history) VALUES ('rebuild')", "VACUUM",
+		"PRAGMA wal_checkpoint(truncate)",
+	} {
 		if _, err := db.writer.ExecContext(ctx, statement); err != nil {
 			return gone, fmt.Errorf("overwrite what was forgotten: %w", db.explain(ctx, err))
 		}
@@ -184,10 +194,12 @@ type Person struct{ ID, Name string }
 
 // FindPeople returns the people with an ID, or who have used a name.
 func (db *DB) FindPeople(ctx context.Context, idOrName string) ([]Person, error) {
-	const known = "SELECT user, user_name FROM session UNION SELECT user, user_name FROM task UNION SELECT user, user_name FROM watch"
+	const known = "SELECT user, user_name FROM session UNION SELECT user, user_name FROM task UNION SELECT user, " +
+		"user_name FROM watch"
 	return list(ctx, db, "look for people", func(scan func(...any) error) (p Person, err error) {
 		return p, scan(&p.ID, &p.Name)
-	}, "SELECT user, user_name FROM ("+known+") WHERE user <> '' AND (user = ?1 OR lower(user_name) = lower(?1)) ORDER BY 1, 2", idOrName)
+	}, "SELECT user, user_name FROM ("+known+") WHERE user <> '' AND (user = ?1 OR lower(user_name) = lower(?1)) "+
+		"ORDER BY 1, 2", idOrName)
 }
 
 // SettingsNaming returns the keys of settings whose values contain an ID.

@@ -75,7 +75,8 @@ func (db *DB) Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskR
 	}
 	if match := matchOf(q.Words); match != "" {
 		// The unary plus keeps SQLite from using the id index, which would read all matching tasks before sorting.
-		w.and("+id IN (SELECT task FROM history JOIN searchable ON searchable.id = history.rowid WHERE history MATCH ?)", match)
+		w.and("+id IN (SELECT task FROM history JOIN searchable ON searchable.id = history.rowid WHERE history MATCH ?)",
+			match)
 	}
 	if !q.Since.IsZero() {
 		w.and("asked >= ?", toMicros(q.Since))
@@ -83,7 +84,8 @@ func (db *DB) Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskR
 	if !q.Before.IsZero() {
 		w.and("asked < ?", toMicros(q.Before))
 	}
-	return db.tasks(ctx, "list tasks", w.String()+" ORDER BY asked DESC, id LIMIT ?", append(w.args, cmp.Or(q.Limit, sessions.DefaultLimit))...)
+	return db.tasks(ctx, "list tasks", w.String()+" ORDER BY asked DESC, id LIMIT ?",
+		append(w.args, cmp.Or(q.Limit, sessions.DefaultLimit))...)
 }
 
 func (db *DB) tasks(ctx context.Context, act, rest string, args ...any) ([]sessions.TaskRecord, error) {
@@ -105,13 +107,15 @@ func (db *DB) Recover(ctx context.Context, reason string, now time.Time) (tasks,
 		}
 		tasks, parked = 0, 0
 		for _, process := range left {
-			n, err := rowsChanged(tx.ExecContext(ctx, "UPDATE task SET state = 'interrupted', reason = ?, ended = ? WHERE process = ? AND "+unfinishedStates,
+			n, err := rowsChanged(tx.ExecContext(ctx, "UPDATE task SET state = 'interrupted', reason = ?, ended = ? WHERE "+
+				"process = ? AND "+unfinishedStates,
 				reason, toMicros(now), process))
 			if err != nil {
 				return err
 			}
 			tasks += n
-			n, err = rowsChanged(tx.ExecContext(ctx, "UPDATE session SET state = 'parked', shared = 0 WHERE process = ? AND state IN ('idle', 'running')", process))
+			n, err = rowsChanged(tx.ExecContext(ctx, "UPDATE session SET state = 'parked', shared = 0 WHERE process = ? AND "+
+				"state IN ('idle', 'running')", process))
 			if err != nil {
 				return err
 			}
@@ -160,7 +164,8 @@ func (db *DB) Prune(ctx context.Context, before time.Time, keep, limit int) (n i
 	}
 	err = db.write(ctx, "prune", func(tx *transaction) error {
 		var tooOld, all int
-		row := tx.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE asked < ?), count(*) FROM task WHERE NOT "+unfinishedStates, old)
+		row := tx.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE asked < ?), count(*) FROM task WHERE NOT "+
+			unfinishedStates, old)
 		if err := row.Scan(&tooOld, &all); err != nil {
 			return err
 		}
@@ -168,13 +173,15 @@ func (db *DB) Prune(ctx context.Context, before time.Time, keep, limit int) (n i
 		if keep > 0 {
 			over = all - keep
 		}
-		n, err = rowsChanged(tx.ExecContext(ctx, "DELETE FROM task WHERE id IN (SELECT id FROM task WHERE NOT "+unfinishedStates+
+		n, err = rowsChanged(tx.ExecContext(ctx, "DELETE FROM task WHERE id IN (SELECT id FROM task WHERE NOT "+
+			unfinishedStates+
 			" ORDER BY asked, id DESC LIMIT ?)", min(max(tooOld, over, 0), limit)))
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session AS s WHERE state IN ('parked', 'closed')"+
-			" AND last_used < ? AND NOT EXISTS (SELECT 1 FROM task WHERE session = s.id) LIMIT ?)", old, limit)
+		_, err = tx.ExecContext(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session AS s WHERE state IN "+
+			"('parked', 'closed') AND last_used < ? AND NOT EXISTS (SELECT 1 FROM task WHERE session = s.id) LIMIT ?)", old,
+			limit)
 		return err
 	})
 	if err != nil || n == 0 {
@@ -189,7 +196,9 @@ func (db *DB) Prune(ctx context.Context, before time.Time, keep, limit int) (n i
 var saveStepSQL = upsert("step", "task, n", "task, "+stepColumns)
 
 // SaveStep implements [sessions.StepStore].
-func (db *DB) SaveStep(ctx context.Context, r sessions.TaskRecord, s sessions.Session, step sessions.Step, views int) error {
+func (db *DB) SaveStep(ctx context.Context, r sessions.TaskRecord, s sessions.Session, step sessions.Step,
+	views int,
+) error {
 	return db.write(ctx, "save step", func(tx *transaction) error {
 		if err := db.saveTask(ctx, tx, r, s); err != nil {
 			return err
@@ -200,11 +209,13 @@ func (db *DB) SaveStep(ctx context.Context, r sessions.TaskRecord, s sessions.Se
 		if step.View == nil {
 			return nil
 		}
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO view VALUES (?, ?, ?, ?)", r.ID, step.N, step.View.MediaType, blob(step.View.Data))
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO view VALUES (?, ?, ?, ?)", r.ID, step.N, step.View.MediaType,
+			blob(step.View.Data))
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM view WHERE task = ?1 AND n NOT IN (SELECT n FROM view WHERE task = ?1 ORDER BY n DESC LIMIT ?2)",
+		_, err = tx.ExecContext(ctx, "DELETE FROM view WHERE task = ?1 AND n NOT IN (SELECT n FROM view WHERE task = ?1 "+
+			"ORDER BY n DESC LIMIT ?2)",
 			r.ID, max(views, 0))
 		return err
 	})
@@ -220,7 +231,8 @@ func (db *DB) Steps(ctx context.Context, taskID string) ([]sessions.Step, error)
 			row.View = &llm.Image{MediaType: view.String}
 		}
 		return row.step(), err
-	}, "SELECT "+stepColumns+", (SELECT media_type FROM view WHERE view.task = step.task AND view.n = step.n) FROM step WHERE task = ? ORDER BY n", taskID)
+	}, "SELECT "+stepColumns+", (SELECT media_type FROM view WHERE view.task = step.task AND view.n = step.n) FROM step "+
+		"WHERE task = ? ORDER BY n", taskID)
 }
 
 // View implements [sessions.StepStore].

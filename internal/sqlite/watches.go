@@ -12,8 +12,8 @@ import (
 	"clank/internal/watches"
 )
 
-const watchColumns = "id, " + originColumns + ", url, what, condition, every, until, state, reason, created, next, checked, told, failures, problem, " +
-	"scripts, seen, pending, last"
+const watchColumns = "id, " + originColumns + ", url, what, condition, every, until, state, reason, created, next, " +
+	"checked, told, failures, problem, scripts, seen, pending, last"
 
 var (
 	saveWatchSQL         = upsert("watch", "id", watchColumns)
@@ -30,16 +30,21 @@ type watchRow struct {
 
 func (r *watchRow) fields() []any {
 	return concatFields([]any{&r.ID}, originFields(&r.Origin), []any{
-		&r.URL, &r.What, &r.condition, &r.Every, &r.until, &r.State, &r.Reason, &r.created, &r.next, &r.checked, &r.notified, &r.Failures, &r.Problem,
+		&r.URL, &r.What, &r.condition, &r.Every, &r.until, &r.State, &r.Reason, &r.created, &r.next, &r.checked, &r.notified,
+		&r.Failures, &r.Problem,
 		&r.NeedsBrowser, &r.seen, &r.pending, &r.last,
 	})
 }
 
 func newWatchRow(w watches.Watch) (*watchRow, error) {
 	r := &watchRow{
-		Watch: w, until: toMicros(w.Until), created: toMicros(w.Created), next: toMicros(w.NextCheck), checked: toMicros(w.CheckedAt), notified: toMicros(w.NotifiedAt),
+		Watch: w, until: toMicros(w.Until), created: toMicros(w.Created), next: toMicros(w.NextCheck),
+		checked: toMicros(w.CheckedAt), notified: toMicros(w.NotifiedAt),
 	}
-	for text, value := range map[*string]any{&r.condition: w.Condition, &r.seen: w.Seen, &r.pending: w.PendingNotice, &r.last: w.LastNotice} {
+	for text, value := range map[*string]any{
+		&r.condition: w.Condition, &r.seen: w.Seen, &r.pending: w.PendingNotice,
+		&r.last: w.LastNotice,
+	} {
 		b, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
@@ -53,7 +58,8 @@ func (r *watchRow) watch() (watches.Watch, error) {
 	r.Until, r.Created, r.NextCheck = fromMicros(r.until), fromMicros(r.created), fromMicros(r.next)
 	r.CheckedAt, r.NotifiedAt = fromMicros(r.checked), fromMicros(r.notified)
 	err := errors.Join(
-		json.Unmarshal([]byte(r.condition), &r.Condition), json.Unmarshal([]byte(r.seen), &r.Seen), json.Unmarshal([]byte(r.pending), &r.PendingNotice),
+		json.Unmarshal([]byte(r.condition), &r.Condition), json.Unmarshal([]byte(r.seen), &r.Seen),
+		json.Unmarshal([]byte(r.pending), &r.PendingNotice),
 		json.Unmarshal([]byte(r.last), &r.LastNotice))
 	return r.Watch, err
 }
@@ -67,7 +73,8 @@ func (db *DB) AddWatch(ctx context.Context, w watches.Watch, perOwner, total int
 	owner := watches.OwnerOf(w.Origin)
 	return db.writeDurable(ctx, "add watch", func(tx *transaction) error {
 		var own, all int
-		err := tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(discord = ? AND user = ?), 0) FROM watch WHERE state = ?",
+		err := tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(discord = ? AND user = ?), 0) FROM watch WHERE "+
+			"state = ?",
 			owner.Discord, owner.User, watches.StateActive).Scan(&all, &own)
 		if err != nil {
 			return err
@@ -97,7 +104,8 @@ func (db *DB) Watches(ctx context.Context, q watches.Query) ([]watches.Watch, er
 		w.and("state = ?", watches.StateActive)
 	}
 	most := cmp.Or(q.Limit, watches.DefaultQueryLimit)
-	return db.watches(ctx, "list watches", w.String()+" ORDER BY created DESC, rowid DESC LIMIT ?", append(w.args, most)...)
+	return db.watches(ctx, "list watches", w.String()+" ORDER BY created DESC, rowid DESC LIMIT ?",
+		append(w.args, most)...)
 }
 
 func (db *DB) watches(ctx context.Context, act, rest string, args ...any) ([]watches.Watch, error) {
@@ -149,7 +157,8 @@ func (db *DB) UpdateWatch(ctx context.Context, id string, change func(*watches.W
 func (db *DB) PruneWatches(ctx context.Context, before time.Time) (int, error) {
 	var n int64
 	err := db.write(ctx, "forget watches", func(tx *transaction) error {
-		res, err := tx.ExecContext(ctx, "DELETE FROM watch WHERE state = ? AND created < ? AND checked < ?", watches.StateEnded, toMicros(before), toMicros(before))
+		res, err := tx.ExecContext(ctx, "DELETE FROM watch WHERE state = ? AND created < ? AND checked < ?",
+			watches.StateEnded, toMicros(before), toMicros(before))
 		if err != nil {
 			return err
 		}

@@ -44,20 +44,26 @@ func NewMetrics(version string) *Metrics {
 		Registry: prometheus.NewRegistry(),
 		held:     make(map[int64]budget.Entry),
 		tools:    make(map[string]bool),
-		tasks:    counter("tasks_total", "Tasks that ended, by where they came from and how they ended.", "source", "runtime", "state"),
-		steps:    counter("steps_total", "Steps that ended, by tool and outcome (ok, failed).", "runtime", "tool", "outcome"),
-		calls:    counter("model_calls_total", "Calls of models that ended, by how sure their cost is.", "model", "purpose", "state"),
-		tokens:   counter("model_tokens_total", "Tokens of calls of models, in and out.", "model", "purpose"),
-		usd:      counter("model_cost_usd_total", "Cost of calls of models in US dollars, by the price list.", "model", "purpose"),
+		tasks: counter("tasks_total", "Tasks that ended, by where they came from and how they ended.", "source", "runtime",
+			"state"),
+		steps: counter("steps_total", "Steps that ended, by tool and outcome (ok, failed).", "runtime", "tool", "outcome"),
+		calls: counter("model_calls_total", "Calls of models that ended, by how sure their cost is.", "model", "purpose",
+			"state"),
+		tokens: counter("model_tokens_total", "Tokens of calls of models, in and out.", "model", "purpose"),
+		usd: counter("model_cost_usd_total", "Cost of calls of models in US dollars, by the price list.", "model",
+			"purpose"),
 		taskTime: histogram("task_duration_seconds", "From the start of a task to its end.", 0.5, 12, "source", "runtime"),
 		waitTime: histogram("task_wait_seconds", "From the request to the start of a task.", 0.05, 14, "source"),
-		stepTime: histogram("step_duration_seconds", "From the decision for a step to its result.", 0.01, 14, "runtime", "kind"),
+		stepTime: histogram("step_duration_seconds", "From the decision for a step to its result.", 0.01, 14, "runtime",
+			"kind"),
 		stopTime: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "clank_stop_seconds", Help: "From a stop to the end of what ran.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
+			Name: "clank_stop_seconds", Help: "From a stop to the end of what ran.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
 		}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "clank_build_info", Help: "Always 1; the version is the label.", ConstLabels: prometheus.Labels{"version": version},
+		Name: "clank_build_info", Help: "Always 1; the version is the label.",
+		ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)
 	m.Registry.MustRegister(
@@ -94,7 +100,8 @@ type observedBackend struct {
 	runtime string
 }
 
-func (b *observedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
+func (b *observedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step,
+	error] {
 	return func(yield func(sessions.Step, error) bool) {
 		ctx, run := b.tracer.follow(ctx, t.ID)
 		stopped := make(chan time.Time, 1)

@@ -130,7 +130,8 @@ func TestTaskResultsAreRecordedLoggedAndCounted(t *testing.T) {
 		}
 	}
 	check.Contains(t, data["errorMessage"].(string), "the site is gone")
-	if failed["task"] != ids["bad"] || failed["guild_id"] != "g1" || failed["user_id"] != "ada" || data["sessionKey"] != failed["session"] {
+	if failed["task"] != ids["bad"] || failed["guild_id"] != "g1" || failed["user_id"] != "ada" ||
+		data["sessionKey"] != failed["session"] {
 		t.Errorf("whose it is: %v", failed)
 	}
 	private, err := db.Records(t.Context(), telemetry.Query{Task: ids["private"]})
@@ -196,9 +197,10 @@ func TestToolsThatModelsMakeUpShareASeries(t *testing.T) {
 		s.Step.Tool = "made_up_" + string(rune('a'+i%26)) + string(rune('a'+i/26))
 		steps = append(steps, s)
 	}
-	b := (&telemetry.Recorder{Metrics: m}).Backend("local", &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
-		return append(steps, sessionstest.Answer("done"))
-	}})
+	b := (&telemetry.Recorder{Metrics: m}).Backend("local",
+		&sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+			return append(steps, sessionstest.Answer("done"))
+		}})
 	for _, err := range b.Run(t.Context(), sessions.Session{ID: "s"}, sessions.Task{ID: "t"}) {
 		check.Must(t, err)
 	}

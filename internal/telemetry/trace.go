@@ -51,7 +51,8 @@ func OpenTracer(ctx context.Context, getenv func(string) string, version string,
 		return nil, nil
 	}
 	if p := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv(protocol)); p != "" && p != "http/protobuf" {
-		return nil, fmt.Errorf("%s=%s: clank sends traces by http/protobuf only; collectors take it at port 4318", protocol, p)
+		return nil, fmt.Errorf("%s=%s: clank sends traces by http/protobuf only; collectors take it at port 4318", protocol,
+			p)
 	}
 	setting := "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 	if getenv(setting) == "" {
@@ -70,7 +71,9 @@ func OpenTracer(ctx context.Context, getenv func(string) string, version string,
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Warn("traces are not sent", "to", at, "err", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		logger.Warn("traces are not sent", "to", at, "err", err)
+	}))
 	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(from))
 	return &Tracer{provider: p, tracer: p.Tracer("clank"), runs: make(map[string]*taskTrace)}, nil
 }
@@ -106,8 +109,8 @@ func parseHeaders(text string) (http.Header, error) {
 		case !httpguts.ValidHeaderFieldName(key):
 			return nil, fmt.Errorf("%q cannot be the name of an HTTP header: use letters, digits and hyphens", key)
 		case !httpguts.ValidHeaderFieldValue(value):
-			return nil, fmt.Errorf("the value of %s has a line break or another control character, which no HTTP header may have: remove it, "+
-				"also where it is written as %%0a", key)
+			return nil, fmt.Errorf("the value of %s has a line break or another control character, which no HTTP header may "+
+				"have: remove it, also where it is written as %%0a", key)
 		}
 		h.Set(key, strings.TrimSpace(value))
 	}
@@ -225,9 +228,13 @@ func (r *taskTrace) beginStep(s sessions.Step, at time.Time) {
 	}
 	name, what := "chat", []attribute.KeyValue{semconv.GenAIOperationNameChat}
 	if s.Kind == sessions.StepAct {
-		name, what = "execute_tool "+s.Tool, []attribute.KeyValue{semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(s.Tool)}
+		name, what = "execute_tool "+s.Tool, []attribute.KeyValue{
+			semconv.GenAIOperationNameExecuteTool,
+			semconv.GenAIToolName(s.Tool),
+		}
 	}
-	_, span := r.tracer.Start(trace.ContextWithSpan(context.Background(), r.Span), name, trace.WithTimestamp(at), trace.WithAttributes(what...))
+	_, span := r.tracer.Start(trace.ContextWithSpan(context.Background(), r.Span), name, trace.WithTimestamp(at),
+		trace.WithAttributes(what...))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.step = span
@@ -245,7 +252,8 @@ func (r *taskTrace) endStep(s sessions.Step, at time.Time) {
 		return
 	}
 	if s.Usage.Calls > 0 {
-		span.SetAttributes(semconv.GenAIUsageInputTokens(s.Usage.InputTokens), semconv.GenAIUsageOutputTokens(s.Usage.OutputTokens))
+		span.SetAttributes(semconv.GenAIUsageInputTokens(s.Usage.InputTokens),
+			semconv.GenAIUsageOutputTokens(s.Usage.OutputTokens))
 	}
 	if s.Failed {
 		span.SetStatus(codes.Error, "")

@@ -40,7 +40,8 @@ func collect(t *testing.T) (addr string, sent func() []*tracepb.ResourceSpans) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var req collector.ExportTraceServiceRequest
-		if err = errors.Join(err, goproto.Unmarshal(body, &req)); err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Authorization") != "Bearer t0ken" {
+		if err = errors.Join(err, goproto.Unmarshal(body, &req)); err != nil || r.URL.Path != "/v1/traces" ||
+			r.Header.Get("Authorization") != "Bearer t0ken" {
 			http.Error(w, "no traces", http.StatusBadRequest)
 			return
 		}
@@ -81,7 +82,10 @@ func (w *worker) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 			return
 		}
 		think.Phase, think.Usage = sessions.PhaseDone, llm.Usage{Calls: 1, InputTokens: 70, OutputTokens: 7}
-		act := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "click", Label: "click my secret"}
+		act := sessions.Step{
+			N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "click",
+			Label: "click my secret",
+		}
 		if !yield(think, nil) || !yield(act, nil) {
 			return
 		}
@@ -127,7 +131,10 @@ func TestATaskIsATraceOfItsLineModelToolsAndProtocolCalls(t *testing.T) {
 	addr, sent := collect(t)
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
 	tracer, err := telemetry.OpenTracer(t.Context(), func(k string) string {
-		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": addr + "/", "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Bearer%20t0ken"}[k]
+		return map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": addr + "/",
+			"OTEL_EXPORTER_OTLP_HEADERS":  "Authorization=Bearer%20t0ken",
+		}[k]
 	}, "v1", slog.New(slog.DiscardHandler))
 	check.Must(t, err)
 	db := sqlitetest.Open(t)
@@ -172,7 +179,8 @@ func TestATaskIsATraceOfItsLineModelToolsAndProtocolCalls(t *testing.T) {
 		if !there || parents[name] != above {
 			t.Errorf("%s is there: %t, below %q, want %q", name, there, parents[name], above)
 		}
-		if got, want := s.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR, strings.HasSuffix(above, "click") || strings.HasSuffix(name, "click"); got != want {
+		if got, want := s.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR, strings.HasSuffix(above, "click") ||
+			strings.HasSuffix(name, "click"); got != want {
 			t.Errorf("%s failed: %t, want %t", name, got, want)
 		}
 		if string(s.GetTraceId()) != string(spans[root].GetTraceId()) {
@@ -183,7 +191,10 @@ func TestATaskIsATraceOfItsLineModelToolsAndProtocolCalls(t *testing.T) {
 		t.Errorf("%d spans, want 5", len(spans))
 	}
 	attributes := prototext.Format(spans["chat gpt-6-sol"])
-	for _, want := range []string{"gen_ai.provider.name", "openai", "gen_ai.usage.input_tokens", "70", "gen_ai.operation.name"} {
+	for _, want := range []string{
+		"gen_ai.provider.name", "openai", "gen_ai.usage.input_tokens", "70",
+		"gen_ai.operation.name",
+	} {
 		check.Contains(t, attributes, want)
 	}
 	if got := time.Unix(0, int64(spans[root].GetStartTimeUnixNano())); !got.Equal(rec.Asked) {
@@ -196,17 +207,29 @@ func TestTracesAreMadeOnlyForACollector(t *testing.T) {
 		env  map[string]string
 		want string // part of the error
 	}{
-		"nowhere":     {nil, ""},
-		"disabled":    {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, ""},
-		"none":        {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"}, ""},
-		"bad headers": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "token"}, "OTLP_HEADERS: write it as key=value"},
+		"nowhere": {nil, ""},
+		"disabled": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
+			"",
+		},
+		"none": {map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+			"OTEL_TRACES_EXPORTER":        "none",
+		}, ""},
+		"bad headers": {map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+			"OTEL_EXPORTER_OTLP_HEADERS":  "token",
+		}, "OTLP_HEADERS: write it as key=value"},
 		"a line break": {map[string]string{
 			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "token=a%0d%0aHost:b",
 		}, "OTEL_EXPORTER_OTLP_TRACES_HEADERS: the value of token has a line break"},
 		"a bad name": {map[string]string{
 			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "my token=a",
 		}, `OTEL_EXPORTER_OTLP_HEADERS: "my token" cannot be the name`},
-		"grpc": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "http/protobuf only"},
+		"grpc": {map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+			"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+		}, "http/protobuf only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tracer, err := telemetry.OpenTracer(t.Context(), func(k string) string { return tc.env[k] }, "v1", slog.Default())
@@ -219,7 +242,10 @@ func TestTracesAreMadeOnlyForACollector(t *testing.T) {
 }
 
 func FuzzHeadersAreSentOrRefused(f *testing.F) {
-	for _, text := range []string{"Authorization=Bearer%20t0ken", "a=b, c = d,", "token", "a=%0d%0ab", "a b=c", "=", "a=%zz"} {
+	for _, text := range []string{
+		"Authorization=Bearer%20t0ken", "a=b, c = d,", "token", "a=%0d%0ab", "a b=c", "=",
+		"a=%zz",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

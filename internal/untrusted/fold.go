@@ -76,7 +76,8 @@ func asciiLetter(c rune) rune {
 		return d
 	}
 	switch {
-	case c >= 0x1D400 && c <= 0x1D6A3: // mathematical letters; the gaps in the block, which fonts and models fill, do not decompose
+	case c >= 0x1D400 && c <= 0x1D6A3:
+		// mathematical letters; the gaps in the block, which fonts and models fill, do not decompose
 		return 'a' + (c-0x1D400)%26
 	case c >= 0x1F130 && c <= 0x1F189: // squared and circled letters
 		if n := (c - 0x1F130) % 0x20; n < 26 {

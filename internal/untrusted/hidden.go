@@ -19,7 +19,8 @@ func normalizeLines(s string) string {
 	return lineBreaks.Replace(s)
 }
 
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
+	"\u2029", "\n")
 
 // showHidden writes hidden characters, and those that change the display order, as \u{202E}. Characters that normal
 // writing needs are kept: see [neededLength]. A soft hyphen within a word is dropped.
@@ -93,7 +94,8 @@ func isHidden(r rune) bool {
 		return false
 	case r < 0xA0:
 		return r < ' ' || r >= 0x7f
-	case r < 0x2000: // soft hyphen, combining grapheme joiner, Arabic letter mark, fillers, Khmer vowels, Mongolian selectors
+	case r < 0x2000:
+		// soft hyphen, combining grapheme joiner, Arabic letter mark, fillers, Khmer vowels, Mongolian selectors
 		switch r {
 		case softHyphen, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5:
 			return true

@@ -9,17 +9,23 @@ import (
 // joinerScripts are the scripts in which joiners and non-joiners change the shape of letters (RFC 5892, appendix A,
 // and Unicode's UAX 31).
 var joinerScripts = []*unicode.RangeTable{
-	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Mandaic, unicode.Hanifi_Rohingya, unicode.Adlam,
+	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Mandaic, unicode.Hanifi_Rohingya,
+	unicode.Adlam,
 	unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
-	unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese, unicode.Javanese,
+	unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese,
+	unicode.Javanese,
 }
 
 // unspacedScripts are the scripts that put no spaces between words, and sometimes use zero-width spaces.
-var unspacedScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Javanese, unicode.Balinese}
+var unspacedScripts = []*unicode.RangeTable{
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
+	unicode.Javanese, unicode.Balinese,
+}
 
 // leftwardScripts are the scripts written from right to left.
 var leftwardScripts = []*unicode.RangeTable{
-	unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya,
+	unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Samaritan, unicode.Mandaic,
+	unicode.Adlam, unicode.Hanifi_Rohingya,
 }
 
 // flagTags are the tag sequences of flags of regions, including their end.
@@ -93,11 +99,13 @@ func flagLength(s string, at int, before rune) int {
 
 // isPictorial reports whether r is a pictograph used in emoji, or a skin tone modifier.
 func isPictorial(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sm) || r >= 0x1F3FB && r <= 0x1F3FF || r == 0x203C || r == 0x2049 || r == 0x3030 || r == 0x303D
+	return unicode.In(r, unicode.So, unicode.Sm) || r >= 0x1F3FB && r <= 0x1F3FF || r == 0x203C || r == 0x2049 ||
+		r == 0x3030 || r == 0x303D
 }
 
 func isJamo(r rune) bool {
-	return r >= 0x1100 && r <= 0x11FF && r != 0x115F && r != 0x1160 || r >= 0xA960 && r <= 0xA97F || r >= 0xD7B0 && r <= 0xD7FF
+	return r >= 0x1100 && r <= 0x11FF && r != 0x115F && r != 0x1160 || r >= 0xA960 && r <= 0xA97F || r >= 0xD7B0 &&
+		r <= 0xD7FF
 }
 
 // besideLeftward reports whether the line of the mark at s[at:] contains a letter of a right-to-left script before

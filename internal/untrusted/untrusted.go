@@ -111,13 +111,15 @@ func ShortenLine(s string, n int) string {
 // fetchingElements are the HTML elements that make a program which renders HTML, as many do within Markdown, fetch an
 // address or run something.
 var fetchingElements = []string{
-	"img", "image", "picture", "source", "video", "audio", "track", "iframe", "frame", "embed", "object", "link", "script", "style", "svg",
+	"img", "image", "picture", "source", "video", "audio", "track", "iframe", "frame", "embed", "object", "link", "script",
+	"style", "svg",
 	"base", "meta", "input", "form", "body", "table", "td",
 }
 
 // directives are words that some programs execute in double brackets.
 var directives = []string{
-	"media", "audio", "image", "video", "file", "attach", "voice", "tts", "sticker", "reply", "react", "embed", "include", "send", "button",
+	"media", "audio", "image", "video", "file", "attach", "voice", "tts", "sticker", "reply", "react", "embed", "include",
+	"send", "button",
 }
 
 // defuse disarms text that fetches or attaches something when it is displayed: ![ becomes !\[, <img &lt;img, [[media
@@ -136,7 +138,8 @@ func defuse(s string) string {
 		case c == '<' && beginsWithName(strings.TrimPrefix(s[i+1:], "/"), fetchingElements, true):
 			b.WriteString(s[done:i] + "&lt;")
 			done = i + 1
-		case c == '[' && strings.HasPrefix(s[i+1:], "[") && beginsWithName(strings.TrimLeft(s[i+2:], " \t"), directives, false):
+		case c == '[' && strings.HasPrefix(s[i+1:], "[") && beginsWithName(strings.TrimLeft(s[i+2:], " \t"), directives,
+			false):
 			b.WriteString(s[done:i+1] + `\`)
 			done = i + 1
 		}

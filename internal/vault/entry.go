@@ -32,7 +32,8 @@ type Entry struct {
 
 // Allows reports whether a person other than the operator may use the entry, by user id or by one of the roles.
 func (e Entry) Allows(user string, roles []string) bool {
-	return user != "" && slices.Contains(e.Users, user) || slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(e.Roles, r) })
+	return user != "" && slices.Contains(e.Users, user) ||
+		slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(e.Roles, r) })
 }
 
 // NewEntry is an entry to store.
@@ -102,7 +103,8 @@ func (n *NewEntry) check() error {
 func checkSecret(s string) error {
 	switch {
 	case utf8.RuneCountInString(s) < MinSecretLength:
-		return fmt.Errorf("%w: a password of fewer than %d characters cannot be kept out of texts", ErrInvalidEntry, MinSecretLength)
+		return fmt.Errorf("%w: a password of fewer than %d characters cannot be kept out of texts", ErrInvalidEntry,
+			MinSecretLength)
 	case len(s) > maxFieldBytes || !utf8.ValidString(s) || strings.ContainsAny(s, "\r\n\x00"):
 		return fmt.Errorf("%w: the password must be one line of at most %d bytes", ErrInvalidEntry, maxFieldBytes)
 	}

@@ -12,7 +12,8 @@ import (
 func FuzzAVaultFileIsReadOrRefused(f *testing.F) {
 	for _, seed := range []string{
 		`{"version":1,"id":"a","entries":[{"name":"shop","origins":["https://shop.test"],"data":"AAAA"}]}`,
-		`{"version":1,"id":"a","entries":[]} more`, `{"version":2}`, `{"unknown":1}`, `null`, ``, `{"entries":[{"data":"no base64"}]}`,
+		`{"version":1,"id":"a","entries":[]} more`, `{"version":2}`, `{"unknown":1}`, `null`, ``,
+		`{"entries":[{"data":"no base64"}]}`,
 	} {
 		f.Add([]byte(seed))
 	}

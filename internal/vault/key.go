@@ -88,7 +88,8 @@ func (v *Vault) findKey(ctx context.Context, vaultID, id string) (vaultKey, keyP
 			return vaultKey{}, placeGiven, fmt.Errorf("%s: %w", v.keySource(), err)
 		}
 		if k.id != id {
-			return vaultKey{}, placeGiven, fmt.Errorf("%w: %s holds another one than %s was written with", ErrWrongKey, v.keySource(), v.opts.Path)
+			return vaultKey{}, placeGiven, fmt.Errorf("%w: %s holds another one than %s was written with", ErrWrongKey,
+				v.keySource(), v.opts.Path)
 		}
 		return k, placeGiven, nil
 	}
@@ -109,9 +110,11 @@ func (v *Vault) findKey(ctx context.Context, vaultID, id string) (vaultKey, keyP
 		return keys[i], placeFile, nil
 	}
 	if len(keys) > 0 {
-		return vaultKey{}, placeFile, fmt.Errorf("%w: %s holds another one than %s was written with", ErrWrongKey, v.opts.KeyFile, v.opts.Path)
+		return vaultKey{}, placeFile, fmt.Errorf("%w: %s holds another one than %s was written with", ErrWrongKey,
+			v.opts.KeyFile, v.opts.Path)
 	}
-	return vaultKey{}, "", fmt.Errorf("%w: it is neither in the keyring (%w) nor in %s; put it back, or give it with CLANK_VAULT_KEY_FILE", ErrNoKey, ringErr, v.opts.KeyFile)
+	return vaultKey{}, "", fmt.Errorf("%w: it is neither in the keyring (%w) nor in %s; put it back, or give it with "+
+		"CLANK_VAULT_KEY_FILE", ErrNoKey, ringErr, v.opts.KeyFile)
 }
 
 func (v *Vault) keySource() string {

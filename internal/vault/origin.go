@@ -35,7 +35,8 @@ func ParseOrigin(text string) (string, error) {
 	case u.Scheme != "http":
 		return "", fmt.Errorf("origin %q: the scheme must be https", text)
 	case !isLoopbackHost(host):
-		return "", fmt.Errorf("origin %q: a password is not sent over http; only hosts of this machine may do without https", text)
+		return "", fmt.Errorf("origin %q: a password is not sent over http; only hosts of this machine may do without https",
+			text)
 	}
 	port := u.Port()
 	if port == "443" && u.Scheme == "https" || port == "80" && u.Scheme == "http" {

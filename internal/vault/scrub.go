@@ -138,7 +138,9 @@ func isImageData(t string) bool {
 		return false
 	}
 	head, err := base64.StdEncoding.DecodeString(t[:64])
-	if err != nil || !slices.ContainsFunc(pictures, func(p struct{ head, tail string }) bool { return strings.HasPrefix(string(head), p.head) }) {
+	if err != nil || !slices.ContainsFunc(pictures, func(p struct{ head, tail string }) bool {
+		return strings.HasPrefix(string(head), p.head)
+	}) {
 		return false
 	}
 	whole, err := base64.StdEncoding.DecodeString(t)
@@ -277,7 +279,9 @@ func spellings(v string) []string {
 	}
 	all = append(all, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(s string) bool { return utf8.RuneCountInString(s) < MinSecretLength })
+	return slices.DeleteFunc(slices.Compact(all), func(s string) bool {
+		return utf8.RuneCountInString(s) < MinSecretLength
+	})
 }
 
 func jsonSpellings(s string) []string {
@@ -327,7 +331,8 @@ func base64Spellings(v string) []string {
 		text := base64.RawStdEncoding.EncodeToString(padded)
 		first := (shift*8 + 5) / 6
 		text = text[first : len(padded)*8/6]
-		out = append(out, text, strings.NewReplacer("+", "-", "/", "_").Replace(text), strings.NewReplacer("+", "%2B", "/", "%2F").Replace(text))
+		out = append(out, text, strings.NewReplacer("+", "-", "/", "_").Replace(text),
+			strings.NewReplacer("+", "%2B", "/", "%2F").Replace(text))
 	}
 	return out
 }

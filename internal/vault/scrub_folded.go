@@ -14,7 +14,8 @@ const minFolded = 8
 
 // isSeparator reports whether readers ignore a character between two letters of a word.
 func isSeparator(r rune) bool {
-	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Variation_Selector) || strings.ContainsRune("\u034f\u115f\u1160\u3164\uffa0", r)
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Variation_Selector) ||
+		strings.ContainsRune("\u034f\u115f\u1160\u3164\uffa0", r)
 }
 
 // foldedSpellings returns a secret in the form of [foldText], forwards and backwards; nothing if it is too short.

@@ -26,7 +26,10 @@ func undecodedText(t string) decodedText {
 
 // unescape removes one layer of percent-encoding. With plus, a plus sign is decoded as a space, as in forms.
 func (d decodedText) unescape(plus bool) decodedText {
-	out := decodedText{text: make([]byte, 0, len(d.text)), start: make([]int, 0, len(d.text)), end: make([]int, 0, len(d.text))}
+	out := decodedText{
+		text: make([]byte, 0, len(d.text)), start: make([]int, 0, len(d.text)),
+		end: make([]int, 0, len(d.text)),
+	}
 	for i := 0; i < len(d.text); i++ {
 		c, last := d.text[i], i
 		if c == '%' && i+2 < len(d.text) {

@@ -35,14 +35,16 @@ func revealed(tb testing.TB, password string) *vault.Vault {
 func TestSecretsAtTheEndsOfATextAreReplaced(t *testing.T) {
 	v := revealed(t, "abcdefgh")
 	for text, want := range map[string]string{
-		"abcdefgh": "[secret shop]", "it is abcdefg…": "it is [secret shop]…", "it is abcdef": "it is [secret shop]", "it is abcde": "it is abcde",
+		"abcdefgh": "[secret shop]", "it is abcdefg…": "it is [secret shop]…", "it is abcdef": "it is [secret shop]",
+		"it is abcde": "it is abcde",
 	} {
 		if got := v.Scrub(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 	short := revealed(t, "zyxw")
-	if got := string(short.ScrubJSON([]byte(`"zyxw"`))); got != `"[secret shop]"` || short.Scrub("zyxw") != "[secret shop]" {
+	if got := string(short.ScrubJSON([]byte(`"zyxw"`))); got != `"[secret shop]"` ||
+		short.Scrub("zyxw") != "[secret shop]" {
 		t.Errorf("a text that is the secret becomes %s and %s", got, short.Scrub("zyxw"))
 	}
 }
@@ -69,7 +71,9 @@ var disguises = map[string]func(string) string{
 	"JSON":         func(s string) string { b, _ := json.Marshal(s); return string(b) },
 	"JSON in form": func(s string) string { b, _ := json.Marshal(s); return url.QueryEscape(string(b)) },
 	"HTML":         html.EscapeString,
-	"HTML by DOM":  func(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) },
+	"HTML by DOM": func(s string) string {
+		return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+	},
 	"attribute": func(s string) string {
 		return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 	},
@@ -116,11 +120,15 @@ func TestSecretsThatAreSpacedOutOrBackwardsAreScrubbed(t *testing.T) {
 }
 
 func TestSecretsAreScrubbedInEverySpelling(t *testing.T) {
-	for _, secret := range []string{password, "correct horse battery", "p@ss/word+1=&?#%41", "日本語のパスワード", "aB3$", "back\\slash\"quote", "emoji😀pass"} {
+	for _, secret := range []string{
+		password, "correct horse battery", "p@ss/word+1=&?#%41", "日本語のパスワード", "aB3$",
+		"back\\slash\"quote", "emoji😀pass",
+	} {
 		v := revealed(t, secret)
 		for name, disguise := range disguises {
 			hidden := disguise(secret)
-			if got := v.Scrub("before " + hidden + " after"); strings.Contains(got, hidden) || !strings.Contains(got, "[secret shop]") || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+			if got := v.Scrub("before " + hidden + " after"); strings.Contains(got, hidden) ||
+				!strings.Contains(got, "[secret shop]") || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
 				t.Errorf("%s of %q: got %q", name, secret, got)
 			}
 			message, err := json.Marshal(map[string]any{"id": 1, "result": map[string]any{"text": "x " + hidden}})
@@ -167,7 +175,8 @@ func TestSecretsOfEarlierRunsAreScrubbedFromTheStart(t *testing.T) {
 	}
 	known, err := again.Revealed(t.Context())
 	check.Must(t, err)
-	if len(known) != 1 || known[0].Name() != "shop" || known[0].Password() != password || !slices.Contains(known[0].Origins(), "https://shop.example") {
+	if len(known) != 1 || known[0].Name() != "shop" || known[0].Password() != password ||
+		!slices.Contains(known[0].Origins(), "https://shop.example") {
 		t.Errorf("it knows %v", known)
 	}
 	check.Must(t, again.Rekey(t.Context()))
@@ -179,7 +188,8 @@ func TestSecretsOfEarlierRunsAreScrubbedFromTheStart(t *testing.T) {
 func TestMessagesStayReadableWhateverThePassword(t *testing.T) {
 	for _, secret := range []string{"method", "result", "object", "Page", "value", "string"} {
 		v := revealed(t, secret)
-		in := `{"method":"Page.frameNavigated","params":{"result":{"type":"object","value":1},"text":"my ` + secret + `"},"sessionId":"0123456789ABCDEF0123456789ABCDEF"}`
+		in := `{"method":"Page.frameNavigated","params":{"result":{"type":"object","value":1},"text":"my ` + secret +
+			`"},"sessionId":"0123456789ABCDEF0123456789ABCDEF"}`
 		want := strings.Replace(in, "my "+secret, "my [secret shop]", 1)
 		if got := string(v.ScrubJSON([]byte(in))); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", secret, got, want)
@@ -195,7 +205,8 @@ func TestMessagesStayReadableWhateverThePassword(t *testing.T) {
 func TestAPasswordThatIsAWordOfOursEndsTheSearchToo(t *testing.T) {
 	for _, secret := range []string{"secret", "shop]", "secret shop"} {
 		v := revealed(t, secret)
-		if got := v.Scrub("100% " + secret + " " + strings.ReplaceAll(url.QueryEscape(secret), "e", "%65")); strings.Contains(got, "%65") {
+		if got := v.Scrub("100% " + secret + " " + strings.ReplaceAll(url.QueryEscape(secret), "e", "%65")); strings.Contains(
+			got, "%65") {
 			t.Errorf("%s: got %s", secret, got)
 		}
 	}
@@ -246,7 +257,10 @@ func TestTheBeginningOfASecretThatWasCutOffIsScrubbed(t *testing.T) {
 }
 
 func FuzzScrubbedJSONStaysJSONWithoutTheSecret(f *testing.F) {
-	for _, s := range []string{`{"a":"hunter2!"}`, `["hunter2!\"",{"hunter2!":1}]`, `"\u0068unter2!"`, `{"id":1,"result":{"x":"aHVudGVyMiE="}}`, `"`, `\`} {
+	for _, s := range []string{
+		`{"a":"hunter2!"}`, `["hunter2!\"",{"hunter2!":1}]`, `"\u0068unter2!"`,
+		`{"id":1,"result":{"x":"aHVudGVyMiE="}}`, `"`, `\`,
+	} {
 		f.Add([]byte(s))
 	}
 	v := revealed(f, "hunter2!")
@@ -292,7 +306,8 @@ func holds(value any, s string) bool {
 
 func BenchmarkScrubJSON(b *testing.B) {
 	v := revealed(b, "correct-horse-battery")
-	message := []byte(`{"id":7,"result":{"text":"` + strings.Repeat("A page that says a lot, and nothing that matters. ", 2000) + `"}}`)
+	message := []byte(`{"id":7,"result":{"text":"` + strings.Repeat("A page that says a lot, and nothing that matters. ",
+		2000) + `"}}`)
 	b.SetBytes(int64(len(message)))
 	v.ScrubJSON(message) // makes what later calls reuse
 	for b.Loop() {
@@ -337,7 +352,8 @@ func TestEachSpellingIsKnownByItself(t *testing.T) {
 	}
 	spaced := revealed(t, "  two  words\there ")
 	for _, hidden := range []string{"  two  words\there ", "two  words\there", "two words here"} {
-		if got := spaced.Scrub("<" + hidden + ">"); !strings.Contains(got, "[secret shop") || strings.Contains(strings.ToLower(got), "two") {
+		if got := spaced.Scrub("<" + hidden + ">"); !strings.Contains(got, "[secret shop") ||
+			strings.Contains(strings.ToLower(got), "two") {
 			t.Errorf("%q: got %q", hidden, got)
 		}
 	}

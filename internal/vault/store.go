@@ -64,7 +64,8 @@ func readFile(path string) (f vaultFile, found bool, err error) {
 		return vaultFile{}, true, fmt.Errorf("%w: something follows its end in %s; put a copy of it back", ErrDamaged, path)
 	}
 	if f.Version != fileVersion {
-		return vaultFile{}, true, fmt.Errorf("the vault in %s is of version %d; this program knows version %d", path, f.Version, fileVersion)
+		return vaultFile{}, true, fmt.Errorf("the vault in %s is of version %d; this program knows version %d", path,
+			f.Version, fileVersion)
 	}
 	return f, true, nil
 }

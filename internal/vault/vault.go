@@ -110,7 +110,8 @@ func (v *Vault) Entries(ctx context.Context) ([]Entry, error) {
 			return nil, err
 		}
 		entry := Entry{
-			Name: e.Name, Origins: e.Origins, Username: c.Username, HasPassword: c.Password != "", HasTOTP: c.TOTP != "", Users: c.Users, Roles: c.Roles,
+			Name: e.Name, Origins: e.Origins, Username: c.Username, HasPassword: c.Password != "", HasTOTP: c.TOTP != "",
+			Users: c.Users, Roles: c.Roles,
 		}
 		if code, err := parseTOTP(c.TOTP); entry.HasTOTP && err == nil {
 			entry.Digits = code.digits
@@ -128,7 +129,10 @@ func (v *Vault) Put(ctx context.Context, n NewEntry) error {
 		return err
 	}
 	return v.update(ctx, func(f *vaultFile, k vaultKey) error {
-		return f.encryptEntry(k, n.Name, n.Origins, entryContents{Username: n.Username, Password: n.Password, TOTP: n.TOTP, Users: n.Users, Roles: n.Roles})
+		return f.encryptEntry(k, n.Name, n.Origins, entryContents{
+			Username: n.Username, Password: n.Password, TOTP: n.TOTP,
+			Users: n.Users, Roles: n.Roles,
+		})
 	})
 }
 
@@ -231,7 +235,8 @@ func (v *Vault) Rekey(ctx context.Context) error {
 	case !found:
 		return errors.New("there is no vault yet: its key is made with the first entry")
 	case v.opts.Key != "":
-		return fmt.Errorf("the key comes from %s, and is not kept by clank: write it into %s (chmod 600), unset the variable, and rekey again", v.keySource(), v.opts.KeyFile)
+		return fmt.Errorf("the key comes from %s, and is not kept by clank: write it into %s (chmod 600), unset the "+
+			"variable, and rekey again", v.keySource(), v.opts.KeyFile)
 	}
 	k := newKey()
 	fresh := vaultFile{ID: f.ID}
@@ -251,10 +256,12 @@ func (v *Vault) Rekey(ctx context.Context) error {
 		if now, _, e := readFile(v.opts.Path); e == nil && now.Key == old.id {
 			return errors.Join(err, v.dropKey(ctx, f.ID, k.id))
 		}
-		return fmt.Errorf("%w; the old and the new key are both kept: rekey again, which also tells whether the disk takes it now", err)
+		return fmt.Errorf("%w; the old and the new key are both kept: rekey again, which also tells whether the disk "+
+			"takes it now", err)
 	}
 	if err := v.dropKey(ctx, f.ID, old.id); err != nil {
-		return fmt.Errorf("the vault has a new key, but the old one could not be removed: %w; remove it by hand, or leave it: nothing is encrypted with it", err)
+		return fmt.Errorf("the vault has a new key, but the old one could not be removed: %w; remove it by hand, or leave "+
+			"it: nothing is encrypted with it", err)
 	}
 	return nil
 }
@@ -310,7 +317,8 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 	}
 	e := f.Entries[i]
 	if !slices.Contains(e.Origins, origin) {
-		return Secret{}, fmt.Errorf("%w: %s is for %s, and the page is %s", ErrWrongOrigin, name, strings.Join(e.Origins, ", "), origin)
+		return Secret{}, fmt.Errorf("%w: %s is for %s, and the page is %s", ErrWrongOrigin, name,
+			strings.Join(e.Origins, ", "), origin)
 	}
 	c, err := f.decryptEntry(k, e)
 	if err != nil {

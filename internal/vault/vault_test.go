@@ -75,7 +75,10 @@ func open(t *testing.T, o vault.Options) *vault.Vault {
 }
 
 func shop() vault.NewEntry {
-	return vault.NewEntry{Name: "shop", Origins: []string{"https://Shop.example/", "http://localhost:8080"}, Username: "ada", Password: password}
+	return vault.NewEntry{
+		Name: "shop", Origins: []string{"https://Shop.example/", "http://localhost:8080"},
+		Username: "ada", Password: password,
+	}
 }
 
 func put(t *testing.T, v *vault.Vault, n vault.NewEntry) {
@@ -111,7 +114,10 @@ func TestAnEntryIsKeptAndRevealedForItsOrigins(t *testing.T) {
 	o := options(t)
 	put(t, open(t, o), shop())
 	v := open(t, o)
-	want := []vault.Entry{{Name: "shop", Origins: []string{"http://localhost:8080", "https://shop.example"}, Username: "ada", HasPassword: true}}
+	want := []vault.Entry{{
+		Name: "shop", Origins: []string{"http://localhost:8080", "https://shop.example"},
+		Username: "ada", HasPassword: true,
+	}}
 	if diff := cmp.Diff(want, entries(t, v)); diff != "" {
 		t.Error(diff)
 	}
@@ -119,7 +125,10 @@ func TestAnEntryIsKeptAndRevealedForItsOrigins(t *testing.T) {
 	if err != nil || s.Password() != password || s.Username() != "ada" {
 		t.Errorf("got %v, %v", s, err)
 	}
-	for _, origin := range []string{"https://shop.example:444", "http://shop.example", "https://shop.example.evil.test", "https://xshop.example", "https://SHOP.example", "null", "", "https://shop.example/"} {
+	for _, origin := range []string{
+		"https://shop.example:444", "http://shop.example", "https://shop.example.evil.test",
+		"https://xshop.example", "https://SHOP.example", "null", "", "https://shop.example/",
+	} {
 		check.Fails(t, check.Err(v.Reveal(t.Context(), "shop", origin)), vault.ErrWrongOrigin)
 	}
 	check.Fails(t, check.Err(v.Reveal(t.Context(), "other", "https://shop.example")), vault.ErrNotFound)
@@ -156,7 +165,10 @@ func TestASecretDoesNotPrint(t *testing.T) {
 	s := reveal(t, v)
 	asJSON, err := json.Marshal(map[string]any{"s": s})
 	check.Must(t, err)
-	for _, got := range []string{fmt.Sprint(s), fmt.Sprintf("%+v %#v %s %q", s, s, s, s), fmt.Sprintf("%v", &s), string(asJSON)} {
+	for _, got := range []string{
+		fmt.Sprint(s), fmt.Sprintf("%+v %#v %s %q", s, s, s, s), fmt.Sprintf("%v", &s),
+		string(asJSON),
+	} {
 		if strings.Contains(got, "nter2") {
 			t.Errorf("it prints as %s", got)
 		}
@@ -201,7 +213,8 @@ func TestAWrongKeyIsNamedAndNothingIsLost(t *testing.T) {
 	check.Fails(t, check.Err(vault.Open(t.Context(), wrong)), vault.ErrWrongKey)
 	wrong = o
 	wrong.Key, wrong.KeySource = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "CLANK_VAULT_KEY"
-	if _, err := vault.Open(t.Context(), wrong); !errors.Is(err, vault.ErrWrongKey) || !strings.Contains(err.Error(), "CLANK_VAULT_KEY") {
+	if _, err := vault.Open(t.Context(), wrong); !errors.Is(err, vault.ErrWrongKey) ||
+		!strings.Contains(err.Error(), "CLANK_VAULT_KEY") {
 		t.Errorf("another key: %v", err)
 	}
 	wrong = o
@@ -530,7 +543,8 @@ func TestOriginsAreSpelledAsPagesHaveThem(t *testing.T) {
 		}
 	}
 	shown := vault.DisplayOrigins([]string{"https://a.example", "https://xn--bcher-kva.example"})
-	if want := []string{"https://a.example", "https://xn--bcher-kva.example (bücher.example)"}; !slices.Equal(shown, want) {
+	if want := []string{"https://a.example", "https://xn--bcher-kva.example (bücher.example)"}; !slices.Equal(shown,
+		want) {
 		t.Errorf("got %q, want %q", shown, want)
 	}
 }
@@ -562,7 +576,10 @@ func TestCodesFollowTheStandard(t *testing.T) {
 		{"SHA1", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 59, "94287082"},
 		{"SHA1", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 20000000000, "65353130"},
 		{"SHA256", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZA", 1111111109, "68084774"},
-		{"SHA512", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNA", 1234567890, "93441116"},
+		{
+			"SHA512", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNA",
+			1234567890, "93441116",
+		},
 	} {
 		v := withTOTP(t, "otpauth://totp/Shop:ada?digits=8&algorithm="+c.algorithm+"&secret="+c.secret)
 		s := reveal(t, v)
@@ -600,14 +617,18 @@ func TestSecretsOfCodesAreReadAsPeopleWriteThem(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"GEZDGNB", "GEZDGNB1", "18", "otpauth://totp/x", "otpauth://hotp/x?secret=" + secret, "https://totp/x?secret=" + secret, "otpauth://totp/%zz?secret=" + secret,
-		"otpauth://totp/x?digits=5&secret=" + secret, "otpauth://totp/x?digits=9&secret=" + secret, "otpauth://totp/x?digits=six&secret=" + secret,
-		"otpauth://totp/x?period=4&secret=" + secret, "otpauth://totp/x?period=301&secret=" + secret, "otpauth://totp/x?period=x&secret=" + secret,
+		"GEZDGNB", "GEZDGNB1", "18", "otpauth://totp/x", "otpauth://hotp/x?secret=" + secret, "https://totp/x?secret=" +
+			secret, "otpauth://totp/%zz?secret=" + secret,
+		"otpauth://totp/x?digits=5&secret=" + secret, "otpauth://totp/x?digits=9&secret=" + secret,
+		"otpauth://totp/x?digits=six&secret=" + secret,
+		"otpauth://totp/x?period=4&secret=" + secret, "otpauth://totp/x?period=301&secret=" + secret,
+		"otpauth://totp/x?period=x&secret=" + secret,
 		"otpauth://totp/x?algorithm=MD5&secret=" + secret,
 	} {
 		n := shop()
 		n.TOTP = text
-		if err := open(t, options(t)).Put(t.Context(), n); !errors.Is(err, vault.ErrInvalidEntry) || strings.Contains(err.Error(), secret) {
+		if err := open(t, options(t)).Put(t.Context(), n); !errors.Is(err, vault.ErrInvalidEntry) ||
+			strings.Contains(err.Error(), secret) {
 			t.Errorf("%q: %v, want a refusal that does not repeat it", text, err)
 		}
 	}
@@ -716,7 +737,8 @@ func TestServiceKeysAreNotLoginsAndAreScrubbed(t *testing.T) {
 
 func FuzzATOTPIsDigitsOrRefused(f *testing.F) {
 	for _, text := range []string{
-		"JBSWY3DPEHPK3PXP", "jbsw y3dp-ehpk3pxp==", "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&digits=8&period=60&algorithm=sha512",
+		"JBSWY3DPEHPK3PXP", "jbsw y3dp-ehpk3pxp==",
+		"otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&digits=8&period=60&algorithm=sha512",
 		"otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP", "otpauth://totp/x?period=0&secret=JBSWY3DPEHPK3PXP", "AAAA", "://",
 	} {
 		f.Add(text)

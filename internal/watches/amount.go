@@ -19,13 +19,20 @@ type Amount struct {
 
 // currencyCodes maps the notations of prices to currency codes.
 var currencyCodes = map[string]string{
-	"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "ca$": "CAD", "c$": "CAD", "cad": "CAD",
-	"a$": "AUD", "au$": "AUD", "aud": "AUD", "nz$": "NZD", "nzd": "NZD", "hk$": "HKD", "hkd": "HKD", "s$": "SGD", "sgd": "SGD", "mx$": "MXN", "mxn": "MXN",
-	"£": "GBP", "gbp": "GBP", "¥": "JPY", "￥": "JPY", "jpy": "JPY", "円": "JPY", "cny": "CNY", "rmb": "CNY", "元": "CNY", "₹": "INR", "rs": "INR", "rs.": "INR",
-	"inr": "INR", "chf": "CHF", "fr.": "CHF", "sfr.": "CHF", "kr": "KR", "kr.": "KR", "sek": "SEK", "nok": "NOK", "dkk": "DKK", "zł": "PLN", "pln": "PLN",
-	"kč": "CZK", "czk": "CZK", "ft": "HUF", "huf": "HUF", "r$": "BRL", "brl": "BRL", "₽": "RUB", "руб": "RUB", "руб.": "RUB", "rub": "RUB", "₩": "KRW",
-	"krw": "KRW", "원": "KRW", "₺": "TRY", "tl": "TRY", "try": "TRY", "₴": "UAH", "uah": "UAH", "₪": "ILS", "ils": "ILS", "฿": "THB", "thb": "THB", "₫": "VND",
-	"đ": "VND", "vnd": "VND", "₱": "PHP", "php": "PHP", "zar": "ZAR", "lei": "RON", "ron": "RON", "лв": "BGN", "bgn": "BGN", "btc": "BTC", "₿": "BTC", "eth": "ETH",
+	"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "ca$": "CAD",
+	"c$": "CAD", "cad": "CAD",
+	"a$": "AUD", "au$": "AUD", "aud": "AUD", "nz$": "NZD", "nzd": "NZD", "hk$": "HKD", "hkd": "HKD", "s$": "SGD",
+	"sgd": "SGD", "mx$": "MXN", "mxn": "MXN",
+	"£": "GBP", "gbp": "GBP", "¥": "JPY", "￥": "JPY", "jpy": "JPY", "円": "JPY", "cny": "CNY", "rmb": "CNY", "元": "CNY",
+	"₹": "INR", "rs": "INR", "rs.": "INR",
+	"inr": "INR", "chf": "CHF", "fr.": "CHF", "sfr.": "CHF", "kr": "KR", "kr.": "KR", "sek": "SEK", "nok": "NOK",
+	"dkk": "DKK", "zł": "PLN", "pln": "PLN",
+	"kč": "CZK", "czk": "CZK", "ft": "HUF", "huf": "HUF", "r$": "BRL", "brl": "BRL", "₽": "RUB", "руб": "RUB",
+	"руб.": "RUB", "rub": "RUB", "₩": "KRW",
+	"krw": "KRW", "원": "KRW", "₺": "TRY", "tl": "TRY", "try": "TRY", "₴": "UAH", "uah": "UAH", "₪": "ILS", "ils": "ILS",
+	"฿": "THB", "thb": "THB", "₫": "VND",
+	"đ": "VND", "vnd": "VND", "₱": "PHP", "php": "PHP", "zar": "ZAR", "lei": "RON", "ron": "RON", "лв": "BGN",
+	"bgn": "BGN", "btc": "BTC", "₿": "BTC", "eth": "ETH",
 }
 
 // currencyCode returns the code of a currency; an unknown one is returned in upper case.
@@ -159,7 +166,8 @@ func parseNumber(s string) (float64, bool) {
 	case dot >= 0 && comma >= 0:
 		decimal = max(dot, comma)
 	case dot >= 0 || comma >= 0:
-		if only := max(dot, comma); strings.Count(s, s[only:only+1]) == 1 && (len(s)-only-1 != 3 || only == 0 || only > 3 || s[0] == '0') {
+		if only := max(dot, comma); strings.Count(s, s[only:only+1]) == 1 && (len(s)-only-1 != 3 || only == 0 || only > 3 ||
+			s[0] == '0') {
 			decimal = only
 		}
 	}

@@ -78,8 +78,11 @@ func (w *Watch) recordFailure(err error, now time.Time) {
 			"times in a row: %v. It is tried again, less and less often.", w.Problem)}
 	case endAfterFailures:
 		w.State, w.Reason = StateEnded, w.Problem
-		w.PendingNotice = &Notice{At: now, Kind: NoticeEnded, Text: fmt.Sprintf("This watch has ended, because the page could not be "+
-			"looked at for a long time: %v.", w.Problem)}
+		w.PendingNotice = &Notice{
+			At: now, Kind: NoticeEnded,
+			Text: fmt.Sprintf("This watch has ended, because the page could not be "+
+				"looked at for a long time: %v.", w.Problem),
+		}
 	}
 }
 
@@ -211,7 +214,8 @@ func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *check
 
 // judge asks the model, with a timeout.
 func (r *Runner) judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("the model did not judge it within %v", sessions.DurationText(checkTimeout)))
+	limited, cancel := context.WithTimeoutCause(ctx, checkTimeout,
+		fmt.Errorf("the model did not judge it within %v", sessions.DurationText(checkTimeout)))
 	defer cancel()
 	v, err := r.Host.Judge(limited, w, q)
 	return v, causeIfEnded(limited, err)
@@ -255,7 +259,8 @@ func (r *Runner) readPage(ctx context.Context, w Watch) (page Reading, scripts b
 	case r.slots <- struct{}{}:
 	}
 	defer func() { <-r.slots }()
-	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("it was not read within %v", sessions.DurationText(checkTimeout)))
+	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout,
+		fmt.Errorf("it was not read within %v", sessions.DurationText(checkTimeout)))
 	defer cancel()
 	if !w.NeedsBrowser {
 		if page, err = r.Host.Read(ctx, w); err == nil || !errors.Is(err, ErrNeedsBrowser) {

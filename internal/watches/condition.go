@@ -43,16 +43,20 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(w.URL) > maxAddressChars:
-		return w, invalidWatch("%q is not the address of a web page: enter one such as https://example.com/page", untrusted.Shorten(w.URL, 100))
+		return w, invalidWatch("%q is not the address of a web page: enter one such as https://example.com/page",
+			untrusted.Shorten(w.URL, 100))
 	case u.User != nil:
 		return w, invalidWatch("the address carries a user name")
 	case w.Every < least || w.Every > MaxInterval:
-		return w, invalidWatch("choose an interval between %v and %v", sessions.DurationText(least), sessions.DurationText(MaxInterval))
+		return w, invalidWatch("choose an interval between %v and %v", sessions.DurationText(least),
+			sessions.DurationText(MaxInterval))
 	case !w.Until.After(now) || w.Until.Sub(now) > MaxDuration:
-		return w, invalidWatch("it can last until %s at most, and has to end in the future", now.Add(MaxDuration).Format(time.DateOnly))
+		return w, invalidWatch("it can last until %s at most, and has to end in the future",
+			now.Add(MaxDuration).Format(time.DateOnly))
 	case utf8.RuneCountInString(w.What) > maxWhatChars:
 		return w, invalidWatch("say in at most %d characters what you wait for", maxWhatChars)
-	case utf8.RuneCountInString(w.Text) > maxTextChars || utf8.RuneCountInString(w.Near) > maxTextChars || len(w.Currency) > 8:
+	case utf8.RuneCountInString(w.Text) > maxTextChars || utf8.RuneCountInString(w.Near) > maxTextChars ||
+		len(w.Currency) > 8:
 		return w, invalidWatch("the words to look for can have %d characters", maxTextChars)
 	}
 	if err := w.validate(w.What); err != nil {
@@ -78,7 +82,8 @@ func (c Condition) validate(what string) error {
 			return invalidWatch("it is not said what to wait for")
 		}
 	default:
-		return invalidWatch("there is no kind %q; there are %s, %s, %s, %s, %s and %s", c.Kind, KindChanges, KindBelow, KindAbove, KindContains, KindLacks, KindJudged)
+		return invalidWatch("there is no kind %q; there are %s, %s, %s, %s, %s and %s", c.Kind, KindChanges, KindBelow,
+			KindAbove, KindContains, KindLacks, KindJudged)
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ func (j *ModelJudge) Ask(ctx context.Context, w Watch, q JudgeQuestion) (Verdict
 		return Verdict{}, err
 	}
 	if m == nil {
-		return Verdict{}, errors.New("no model is set that could judge it: choose an assistant model in the settings, under Models")
+		return Verdict{}, errors.New("no model is set that could judge it: choose an assistant model in the settings, " +
+			"under Models")
 	}
 	got, err := m.Generate(ctx, llm.Request{
 		System: judgeInstructions, Messages: []llm.Message{llm.UserText(judgePrompt(w, q))}, MaxTokens: maxVerdictTokens,
@@ -53,7 +54,8 @@ func judgePrompt(w Watch, q JudgeQuestion) string {
 	fmt.Fprintf(&page, "%s\n%s\n", q.Title, q.URL)
 	if !q.First {
 		fmt.Fprintf(&page, "\nNew since the last look:\n%s\nGone since the last look:\n%s\n",
-			untrusted.Truncate(strings.Join(q.Added, "\n"), maxJudgedDiff), untrusted.Truncate(strings.Join(q.Removed, "\n"), maxJudgedDiff))
+			untrusted.Truncate(strings.Join(q.Added, "\n"), maxJudgedDiff),
+			untrusted.Truncate(strings.Join(q.Removed, "\n"), maxJudgedDiff))
 	}
 	fmt.Fprintf(&page, "\nThe page:\n%s", untrusted.Truncate(q.Text, maxJudgedText))
 	return "They wait for this: " + untrusted.CleanLine(w.What, 300) + "\n\n" + untrusted.Wrap(page.String())

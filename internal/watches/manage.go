@@ -20,7 +20,10 @@ func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	if limits.PerOwner == 0 {
 		return Watch{}, invalidWatch("the settings allow no watches")
 	}
-	w = Watch{Origin: w.Origin, URL: w.URL, What: w.What, Condition: w.Condition, Every: w.Every, Until: w.Until, State: StateActive, Created: now}
+	w = Watch{
+		Origin: w.Origin, URL: w.URL, What: w.What, Condition: w.Condition, Every: w.Every, Until: w.Until,
+		State: StateActive, Created: now,
+	}
 	w, err := normalizeWatch(w, limits.MinInterval, now)
 	if err != nil {
 		return Watch{}, err

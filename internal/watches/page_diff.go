@@ -60,12 +60,15 @@ var linePatternSet = sync.OnceValue(func() *linePatterns {
 		emph:   regexp.MustCompile("[*_`]{1,3}"),
 		escape: regexp.MustCompile(`\\([[:punct:]])`),
 		clock:  regexp.MustCompile(`(?i)\b\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?(?:am|pm|uhr|utc|gmt|cet|cest)\b)?`),
-		ago:    regexp.MustCompile(`(?i)\b(?:(?:\d+|an?|one|einer?|einem) ` + units + ` ago|(?:vor|il y a|hace) (?:\d+|einer?|einem|une?|una?) ` + units + `|just now|gerade eben)\b`),
-		count: regexp.MustCompile(`(?i)\b` + n + `\s(?:(?:people|persons|users|others|personen|leute)\s)?(?:(?:have|are|haben|sind)\s)?` +
+		ago: regexp.MustCompile(`(?i)\b(?:(?:\d+|an?|one|einer?|einem) ` + units +
+			` ago|(?:vor|il y a|hace) (?:\d+|einer?|einem|une?|una?) ` + units + `|just now|gerade eben)\b`),
+		count: regexp.MustCompile(`(?i)\b` + n +
+			`\s(?:(?:people|persons|users|others|personen|leute)\s)?(?:(?:have|are|haben|sind)\s)?` +
 			`(?:views?|viewing|viewers?|viewed|likes?|comments?|replies|shares?|followers?|online|watching|visitors?|votes?|upvotes?|points?|downloads?|` +
 			`aufrufe|kommentare|besucher|zuschauer|gefällt|antworten|vues|commentaires|abonnés|visitas|comentarios|seguidores)\b`),
 		digits: regexp.MustCompile(`\d+`),
-		label:  regexp.MustCompile(`(?i)^(?:advertisement|advertising|sponsored|promoted|ad|ads|anzeige|werbung|publicité|annonce|publicidad|anuncio|pubblicità|reklama)[:.]?$`),
+		label: regexp.MustCompile(
+			`(?i)^(?:advertisement|advertising|sponsored|promoted|ad|ads|anzeige|werbung|publicité|annonce|publicidad|anuncio|pubblicità|reklama)[:.]?$`),
 	}
 })
 

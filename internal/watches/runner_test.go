@@ -137,7 +137,10 @@ func (w *world) begin(t *testing.T) (stop func()) {
 
 func (w *world) add(t *testing.T, c watches.Condition) watches.Watch {
 	t.Helper()
-	got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/", What: "what Ada waits for", Condition: c})
+	got, err := w.Add(t.Context(), watches.Watch{
+		Origin: ada, URL: "https://shop.test/", What: "what Ada waits for",
+		Condition: c,
+	})
 	check.Must(t, err)
 	return got
 }
@@ -184,7 +187,8 @@ func TestPartsThatChangeByThemselvesAreIgnored(t *testing.T) {
 		w := newWorld(t, "")
 		ads := []string{"Buy a boat", "Eat more fish", "Sleep on feathers"}
 		w.serve(func(n int) (string, error) {
-			return fmt.Sprintf("Heron seen\n\nIt is 12:%02d\n\n%d views\n\n%d minutes ago\n\nAdvertisement\n\n%s\n\n[About](https://a.test/?visit=%d)\n\nYou are visitor no. %d",
+			return fmt.Sprintf("Heron seen\n\nIt is 12:%02d\n\n%d views\n\n%d minutes "+
+				"ago\n\nAdvertisement\n\n%s\n\n[About](https://a.test/?visit=%d)\n\nYou are visitor no. %d",
 				n%60, n*7, n, ads[n%len(ads)], n, n), nil
 		})
 		defer w.begin(t)()
@@ -348,7 +352,8 @@ func TestFailuresBackOffAndAreNotifiedOnce(t *testing.T) {
 		if len(w.looks) != 13 {
 			t.Errorf("%d looks, want 13", len(w.looks))
 		}
-		if got := texts(w.told); len(got) != 2 || !strings.HasPrefix(got[0], "trouble: ") || !strings.HasPrefix(got[1], "over: ") {
+		if got := texts(w.told); len(got) != 2 || !strings.HasPrefix(got[0], "trouble: ") ||
+			!strings.HasPrefix(got[1], "over: ") {
 			t.Errorf("told %q", got)
 		}
 	})
@@ -362,7 +367,8 @@ func TestAWatchRecoversFromFailures(t *testing.T) {
 		pass(4 * time.Hour)
 		w.show("new")
 		pass(24 * time.Hour)
-		if now, err := w.Store.Watch(t.Context(), got.ID); err != nil || now.Failures != 0 || now.Problem != "" || len(w.told) != 1 {
+		if now, err := w.Store.Watch(t.Context(), got.ID); err != nil || now.Failures != 0 || now.Problem != "" ||
+			len(w.told) != 1 {
 			t.Errorf("%d failures (%s), told %v, %v", now.Failures, now.Problem, w.told, err)
 		}
 	})
@@ -458,12 +464,16 @@ func TestACheckThatEndsWhileWatchesAreReadIsNotRepeated(t *testing.T) {
 		w.Store = store
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
-		other, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/", What: "x", Every: 24 * time.Hour})
+		other, err := w.Add(t.Context(), watches.Watch{
+			Origin: ada, URL: "https://shop.test/", What: "x",
+			Every: 24 * time.Hour,
+		})
 		check.Must(t, err)
 		w.show("new")
 		pass(time.Until(got.NextCheck) + time.Minute + time.Second) // now it waits for its second look
 		store.slow.Store(true)
-		check.Must(t, check.Err(w.End(t.Context(), other.ID, ada, cancel.Actor{ID: "ada", Name: "Ada"}))) // has the list be read
+		// has the list be read
+		check.Must(t, check.Err(w.End(t.Context(), other.ID, ada, cancel.Actor{ID: "ada", Name: "Ada"})))
 		pass(10 * time.Minute)
 		if len(w.told) != 1 {
 			t.Errorf("told %v, want one notice", w.told)
@@ -492,7 +502,8 @@ func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
 		w.serve(func(int) (string, error) { return "", fmt.Errorf("empty: %w", watches.ErrNeedsBrowser) })
-		check.Fails(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"})), watches.ErrNeedsBrowser)
+		check.Fails(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"})),
+			watches.ErrNeedsBrowser)
 		w.drawn = "drawn"
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
@@ -526,10 +537,14 @@ func TestBadWatchesAreRefused(t *testing.T) {
 	for name, bad := range map[string]watches.Watch{
 		"no price":      {URL: "shop.test", Condition: watches.Condition{Kind: watches.KindBelow, Number: 3}},
 		"words missing": {URL: "shop.test", Condition: watches.Condition{Near: "Rabatt"}},
-		"currency":      {URL: "shop.test", Condition: watches.Condition{Kind: watches.KindBelow, Near: "price", Currency: "EUR"}},
+		"currency": {URL: "shop.test", Condition: watches.Condition{
+			Kind: watches.KindBelow, Near: "price",
+			Currency: "EUR",
+		}},
 	} {
 		bad.Origin = ada
-		if _, err := w.Add(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "on the page") || strings.Contains(err.Error(), "shop.test") {
+		if _, err := w.Add(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "on the page") ||
+			strings.Contains(err.Error(), "shop.test") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -552,20 +567,29 @@ func TestOnlyAuthorizedPeopleEndAWatch(t *testing.T) {
 		by   cancel.Actor
 		want error
 	}{
-		"owner":                        {ada, cancel.Actor{ID: "ada"}, nil},
-		"owner elsewhere":              {elsewhere, cancel.Actor{ID: "ada"}, nil},
-		"somebody":                     {bob, cancel.Actor{ID: "bob"}, watches.ErrForbidden},
-		"moderator":                    {moderator("g", "c"), cancel.Actor{ID: "bob", Moderator: true}, nil},
-		"moderator elsewhere":          {moderator("h", "c"), cancel.Actor{ID: "bob", Moderator: true}, watches.ErrForbidden},
-		"moderator of another channel": {moderator("g", "memes"), cancel.Actor{ID: "bob", Moderator: true}, watches.ErrForbidden},
-		"nobody":                       {sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"}, cancel.Actor{}, watches.ErrForbidden},
-		"operator":                     {sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{}, nil},
+		"owner":               {ada, cancel.Actor{ID: "ada"}, nil},
+		"owner elsewhere":     {elsewhere, cancel.Actor{ID: "ada"}, nil},
+		"somebody":            {bob, cancel.Actor{ID: "bob"}, watches.ErrForbidden},
+		"moderator":           {moderator("g", "c"), cancel.Actor{ID: "bob", Moderator: true}, nil},
+		"moderator elsewhere": {moderator("h", "c"), cancel.Actor{ID: "bob", Moderator: true}, watches.ErrForbidden},
+		"moderator of another channel": {
+			moderator("g", "memes"),
+			cancel.Actor{ID: "bob", Moderator: true},
+			watches.ErrForbidden,
+		},
+		"nobody": {
+			sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"},
+			cancel.Actor{},
+			watches.ErrForbidden,
+		},
+		"operator": {sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{}, nil},
 	} {
 		got := w.add(t, watches.Condition{})
 		if _, err := w.End(t.Context(), got.ID, c.from, c.by); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
-		if _, err := w.End(t.Context(), got.ID, sessions.Origin{Kind: sessions.FromDashboard}, cancel.Actor{}); c.want == nil && !errors.Is(err, watches.ErrAlreadyEnded) {
+		if _, err := w.End(t.Context(), got.ID, sessions.Origin{Kind: sessions.FromDashboard},
+			cancel.Actor{}); c.want == nil && !errors.Is(err, watches.ErrAlreadyEnded) {
 			t.Errorf("%s, twice: %v", name, err)
 		}
 	}
@@ -582,13 +606,15 @@ func TestNoticesAreStored(t *testing.T) {
 			check.Must(t, err)
 			return now
 		}
-		if now := kept(); !now.NotifiedAt.IsZero() || now.LastNotice != nil || now.PendingNotice != nil || now.Seen.Met || now.Seen.Value != "$30" {
+		if now := kept(); !now.NotifiedAt.IsZero() || now.LastNotice != nil || now.PendingNotice != nil || now.Seen.Met ||
+			now.Seen.Value != "$30" {
 			t.Errorf("at first: %+v", now)
 		}
 		w.show("Price: $15")
 		pass(2 * time.Hour)
 		now := kept()
-		if len(w.told) != 1 || now.NotifiedAt.IsZero() || time.Since(now.NotifiedAt) > 2*time.Hour || now.PendingNotice != nil {
+		if len(w.told) != 1 || now.NotifiedAt.IsZero() || time.Since(now.NotifiedAt) > 2*time.Hour ||
+			now.PendingNotice != nil {
 			t.Fatalf("told %v, and kept: told %v, to tell %v", w.told, now.NotifiedAt, now.PendingNotice)
 		}
 		equal(t, "what was told last", w.told[0], *now.LastNotice)
@@ -618,7 +644,8 @@ func TestAMissingPriceMeetsNoCondition(t *testing.T) {
 			w.show("Sold out")
 			pass(2 * time.Hour)
 			now, err := w.Store.Watch(t.Context(), got.ID)
-			if err != nil || now.Seen.Met || now.Seen.Value != "$20" || now.Failures == 0 || !strings.Contains(now.Problem, "there is no price") {
+			if err != nil || now.Seen.Met || now.Seen.Value != "$20" || now.Failures == 0 ||
+				!strings.Contains(now.Problem, "there is no price") {
 				t.Errorf("%s: %+v, %v; want a failure, and what was seen before", kind, now, err)
 			}
 			first := len(w.looks)
@@ -629,7 +656,8 @@ func TestAMissingPriceMeetsNoCondition(t *testing.T) {
 				return "Sold out", nil
 			})
 			pass(12 * time.Hour)
-			if now, err = w.Store.Watch(t.Context(), got.ID); err != nil || now.Seen.Met || len(w.told) > 1 || len(w.told) == 1 && w.told[0].Kind != watches.NoticeTrouble {
+			if now, err = w.Store.Watch(t.Context(), got.ID); err != nil || now.Seen.Met || len(w.told) > 1 ||
+				len(w.told) == 1 && w.told[0].Kind != watches.NoticeTrouble {
 				t.Errorf("%s: met %v, told %v, %v", kind, now.Seen.Met, w.told, err)
 			}
 			if len(w.looks) < first+2 {
@@ -690,7 +718,8 @@ func TestWatchesOfPeopleWithoutAccessAreSuspended(t *testing.T) {
 		before := len(w.looks)
 		pass(10 * time.Hour)
 		got, err := w.Store.Watch(t.Context(), x.ID)
-		if err != nil || len(w.looks) != before || len(w.told) > 0 || got.Problem != closed || got.State != watches.StateActive {
+		if err != nil || len(w.looks) != before || len(w.told) > 0 || got.Problem != closed ||
+			got.State != watches.StateActive {
 			t.Errorf("looked %d times, told %v; got %+v, %v", len(w.looks)-before, texts(w.told), got, err)
 		}
 		refuse(nil)

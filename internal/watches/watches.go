@@ -59,11 +59,12 @@ type Watch struct {
 
 // Condition is the machine-readable condition of a watch.
 type Condition struct {
-	Kind     Kind    `json:"kind"`
-	Number   float64 `json:"number,omitempty"`   // for Below and Above
-	Currency string  `json:"currency,omitempty"` // for Below and Above: only amounts in it count; ISO 4217 or a symbol; empty means any
-	Text     string  `json:"text,omitempty"`     // for Contains and Lacks
-	Near     string  `json:"near,omitempty"`     // words of the page near the relevant part; empty means the whole page
+	Kind   Kind    `json:"kind"`
+	Number float64 `json:"number,omitempty"` // for Below and Above
+	// for Below and Above: only amounts in it count; ISO 4217 or a symbol; empty means any
+	Currency string `json:"currency,omitempty"`
+	Text     string `json:"text,omitempty"` // for Contains and Lacks
+	Near     string `json:"near,omitempty"` // words of the page near the relevant part; empty means the whole page
 }
 
 // Seen is the state of the page at the last check.
@@ -168,5 +169,6 @@ func (w Watch) MayEnd(from sessions.Origin) error {
 	if operator || owner || from.Moderates(w.Origin.Guild, w.Origin.Channel) {
 		return nil
 	}
-	return fmt.Errorf("end the watch %s: %w; %s, or somebody who manages messages there, can end it", w.ID, ErrForbidden, cmp.Or(w.Origin.UserName, "its owner"))
+	return fmt.Errorf("end the watch %s: %w; %s, or somebody who manages messages there, can end it", w.ID, ErrForbidden,
+		cmp.Or(w.Origin.UserName, "its owner"))
 }

@@ -59,7 +59,10 @@ func TestAPageWaitsForRoom(t *testing.T) {
 	gone := errors.New("nobody waits")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
-	page := fetchedPage{url: &url.URL{Scheme: "https", Host: "a.test"}, mediaType: "text/html", body: []byte("<p>" + strings.Repeat("words ", 100))}
+	page := fetchedPage{
+		url: &url.URL{Scheme: "https", Host: "a.test"}, mediaType: "text/html",
+		body: []byte("<p>" + strings.Repeat("words ", 100)),
+	}
 	if err := page.readHTML(ctx, &Page{}, false); !errors.Is(err, gone) {
 		t.Errorf("got %v", err)
 	}

@@ -55,7 +55,8 @@ func (a fetchedPage) readXML(ctx context.Context, p *Page) {
 	// The header or a byte order mark takes precedence over the document's own declaration.
 	var in io.Reader = strings.NewReader(string(a.body))
 	inner := charset.NewReaderLabel
-	if _, _, certain := charset.DetermineEncoding(nil, "text/xml; charset="+a.charset); certain || strings.HasPrefix(string(a.body), "\xff\xfe") || strings.HasPrefix(string(a.body), "\xfe\xff") {
+	if _, _, certain := charset.DetermineEncoding(nil, "text/xml; charset="+a.charset); certain ||
+		strings.HasPrefix(string(a.body), "\xff\xfe") || strings.HasPrefix(string(a.body), "\xfe\xff") {
 		in = strings.NewReader(a.text())
 		inner = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	}

@@ -166,7 +166,8 @@ func (r *Reader) refusedError(at *url.URL, begun time.Time, res *http.Response) 
 	}
 	said := fmt.Sprintf("%s answered %d (%s)", at.Host, res.StatusCode, http.StatusText(res.StatusCode))
 	switch res.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable:
 		return fmt.Errorf("%s, as some sites do to all but browsers: %w", said, ErrNeedsBrowser)
 	case http.StatusNoContent:
 		return fmt.Errorf("%s: there is nothing to read", said)
@@ -194,7 +195,8 @@ func receiveBody(res *http.Response) (fetchedPage, error) {
 		}
 		body = &limitedReader{r: unpacked, left: maxUnpackedBytes}
 	default:
-		return a, fmt.Errorf("%s packs its pages as %q though that was not asked for: %w", a.url.Host, encoding, ErrNeedsBrowser)
+		return a, fmt.Errorf("%s packs its pages as %q though that was not asked for: %w", a.url.Host, encoding,
+			ErrNeedsBrowser)
 	}
 	if a.body, err = io.ReadAll(body); err != nil {
 		return a, fmt.Errorf("read what %s sent: %w", a.url.Host, err)

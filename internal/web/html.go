@@ -43,7 +43,8 @@ func (a fetchedPage) readHTML(ctx context.Context, p *Page, whole bool) error {
 		return fmt.Errorf("read the page at %s: %w", a.url.Host, err)
 	}
 	defer leave()
-	doc, err := html.ParseWithOptions(contextReader(ctx, strings.NewReader(a.text())), html.ParseOptionEnableScripting(false))
+	doc, err := html.ParseWithOptions(contextReader(ctx, strings.NewReader(a.text())),
+		html.ParseOptionEnableScripting(false))
 	if err != nil {
 		return fmt.Errorf("the page at %s cannot be read: %w", a.url.Host, ErrNeedsBrowser)
 	}
@@ -53,7 +54,8 @@ func (a fetchedPage) readHTML(ctx context.Context, p *Page, whole bool) error {
 	if utf8.RuneCountInString(text) < emptyChars && seen.scripts {
 		return fmt.Errorf("the page at %s is empty without its scripts: %w", a.url.Host, ErrNeedsBrowser)
 	}
-	if seen.elements > maxElements || len(text) > maxWords || countEscapes(text) > maxMarkdownEscapes || isTooNested(doc) || countCells(doc) > maxTableCells {
+	if seen.elements > maxElements || len(text) > maxWords || countEscapes(text) > maxMarkdownEscapes ||
+		isTooNested(doc) || countCells(doc) > maxTableCells {
 		p.Text = plainText(doc)
 		return nil
 	}

@@ -74,7 +74,8 @@ func nextOutside(n, root *html.Node) *html.Node {
 
 // textlessElements are the elements without readable text.
 var textlessElements = []atom.Atom{
-	atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Embed, atom.Svg, atom.Math, atom.Canvas, atom.Video,
+	atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Embed, atom.Svg, atom.Math,
+	atom.Canvas, atom.Video,
 	atom.Audio, atom.Select, atom.Textarea, atom.Input,
 }
 

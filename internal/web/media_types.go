@@ -25,7 +25,8 @@ func isJSON(mediaType string) bool {
 }
 
 func isXML(mediaType string) bool {
-	return mediaType == "application/xml" || mediaType == "text/xml" || strings.HasSuffix(mediaType, "+xml") && mediaType != "image/svg+xml"
+	return mediaType == "application/xml" || mediaType == "text/xml" || strings.HasSuffix(mediaType, "+xml") &&
+		mediaType != "image/svg+xml"
 }
 
 func unreadableError(a fetchedPage) error {

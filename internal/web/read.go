@@ -80,7 +80,8 @@ func (r *Reader) Read(ctx context.Context, q ReadRequest) (Page, error) {
 		return Page{}, err
 	}
 	limit := cmp.Or(r.Timeout, readTime)
-	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s did not answer in full within %s: %w", u.Host, limit, ErrNeedsBrowser))
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s did not answer in full within %s: %w", u.Host,
+		limit, ErrNeedsBrowser))
 	defer cancel()
 	var p Page
 	got, err := r.fetch(limited, u)

@@ -105,7 +105,8 @@ func TestAnArticleIsReadAsMarkdownWithoutItsSurroundings(t *testing.T) {
 		<img src="h.png" alt="a heron"></article>
 		<footer>All rights reserved by nobody</footer></body></html>`))
 	p := read(t, w, web.ReadRequest{})
-	contains(t, p.Text, "## Where", "[the **lake**]("+w.url+"/lake)", "- by day", "| Heron | 3", "(picture: a heron)", "a trick")
+	contains(t, p.Text, "## Where", "[the **lake**]("+w.url+"/lake)", "- by day", "| Heron | 3", "(picture: a heron)",
+		"a trick")
 	lacks(t, p.Text, "Home of all", "javascript:", "h.png", "All rights")
 	if p.Title != "The heron" || p.Truncated || p.Type != "text/html" {
 		t.Errorf("got title %q, cut %v, type %q", p.Title, p.Truncated, p.Type)
@@ -113,12 +114,14 @@ func TestAnArticleIsReadAsMarkdownWithoutItsSurroundings(t *testing.T) {
 }
 
 func TestTheWholePageIsReadOnRequest(t *testing.T) {
-	w := serve(t, sends("text/html", `<title>Shop</title><nav>Menu</nav><article>`+strings.Repeat(paragraph, 4)+`</article><aside>Price: 19,90 €</aside>`))
+	w := serve(t, sends("text/html", `<title>Shop</title><nav>Menu</nav><article>`+strings.Repeat(paragraph, 4)+
+		`</article><aside>Price: 19,90 €</aside>`))
 	contains(t, read(t, w, web.ReadRequest{WholePage: true}).Text, "Menu", "heron", "19,90 €")
 }
 
 func TestHiddenTextIsLeftOut(t *testing.T) {
-	w := serve(t, sends("text/html", `<body style="display:none"><p>What everybody can see on this page, which is enough to be read.
+	w := serve(t, sends("text/html",
+		`<body style="display:none"><p>What everybody can see on this page, which is enough to be read.
 		<span hidden>SECRET1</span><span style="display : NONE !important">SECRET2</span><i style="visibility:hidden">SECRET3</i>
 		<b style="position:absolute;left:-9999px">SECRET4</b><b style="font-size:0">SECRET5</b><b style="opacity:0">SECRET6</b>
 		<!-- SECRET7 --><script>SECRET8</script><style>SECRET9</style><template>SECRETA</template><noscript>SECRETB</noscript>
@@ -131,16 +134,23 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 func TestTextIsReadInTheEncodingItIsIn(t *testing.T) {
 	long := strings.Repeat("plain text ", 200)
 	for name, c := range map[string]struct{ contentType, body, want string }{
-		"header":             {"text/plain; charset=iso-8859-1", "caf\xe9", "café"},
-		"meta":               {"text/html", "<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2", "Привет"},
-		"mark":               {"text/plain", "\xff\xfeh\x00i\x00", "hi"},
-		"nothing said":       {"text/plain", "caf\xe9", "café"},
-		"utf-8 late":         {"text/html", "<p>" + long + "café", "café"},
-		"broken utf-8":       {"text/plain; charset=utf-8", "a\xffb", "a\ufffdb"},
-		"unknown":            {"text/plain; charset=klingon", "naïve", "naïve"},
-		"shift jis":          {"text/plain; charset=Shift_JIS", "\x93\xfa\x96{", "日本"},
-		"feed in its prolog": {"text/xml", "<?xml version='1.0' encoding='iso-8859-1'?><rss><channel><item><title>caf\xe9</title></item></channel></rss>", "café"},
-		"feed in header":     {"text/xml; charset=iso-8859-1", "<?xml version='1.0' encoding='utf-8'?><rss><channel><item><title>caf\xe9</title></item></channel></rss>", "café"},
+		"header":       {"text/plain; charset=iso-8859-1", "caf\xe9", "café"},
+		"meta":         {"text/html", "<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2", "Привет"},
+		"mark":         {"text/plain", "\xff\xfeh\x00i\x00", "hi"},
+		"nothing said": {"text/plain", "caf\xe9", "café"},
+		"utf-8 late":   {"text/html", "<p>" + long + "café", "café"},
+		"broken utf-8": {"text/plain; charset=utf-8", "a\xffb", "a\ufffdb"},
+		"unknown":      {"text/plain; charset=klingon", "naïve", "naïve"},
+		"shift jis":    {"text/plain; charset=Shift_JIS", "\x93\xfa\x96{", "日本"},
+		"feed in its prolog": {
+			"text/xml",
+			"<?xml version='1.0' encoding='iso-8859-1'?><rss><channel><item><title>caf\xe9</title></item></channel></rss>",
+			"café",
+		},
+		"feed in header": {
+			"text/xml; charset=iso-8859-1",
+			"<?xml version='1.0' encoding='utf-8'?><rss><channel><item><title>caf\xe9</title></item></channel></rss>", "café",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, sends(c.contentType, c.body))
@@ -171,7 +181,10 @@ func TestOtherKindsOfTextAreRead(t *testing.T) {
 			"application/rdf+xml", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><channel/><item><title>T</title>
 			<link>javascript:x</link></item></rdf:RDF>`, "- T",
 		},
-		"empty feed": {"application/rss+xml", `<rss><channel><title>News</title></channel></rss>`, "(a feed without entries)"},
+		"empty feed": {
+			"application/rss+xml", `<rss><channel><title>News</title></channel></rss>`,
+			"(a feed without entries)",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, sends(c.contentType, c.body))
@@ -194,13 +207,16 @@ func TestTextIsCutAtALine(t *testing.T) {
 }
 
 func TestNothingIsReadPastThePolicy(t *testing.T) {
-	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the secret place was reached") }))
+	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the secret place was reached")
+	}))
 	defer secret.Close()
 	w := serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, secret.URL+"/admin", http.StatusFound)
 	})
 	for name, address := range map[string]string{
-		"redirect": w.url, "directly": secret.URL, "tls": strings.Replace(secret.URL, "http:", "https:", 1), "metadata": "http://169.254.169.254/latest/",
+		"redirect": w.url, "directly": secret.URL, "tls": strings.Replace(secret.URL, "http:", "https:", 1),
+		"metadata": "http://169.254.169.254/latest/",
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := w.Read(t.Context(), web.ReadRequest{URL: address})
@@ -221,7 +237,8 @@ func TestWithoutAProxyNothingIsRead(t *testing.T) {
 		"empty":  func(context.Context) (string, error) { return "", nil },
 	} {
 		r := &web.Reader{Proxy: proxy}
-		if _, err := r.Read(t.Context(), web.ReadRequest{URL: "http://example.com/"}); err == nil || !strings.Contains(err.Error(), "egress proxy") {
+		if _, err := r.Read(t.Context(), web.ReadRequest{URL: "http://example.com/"}); err == nil ||
+			!strings.Contains(err.Error(), "egress proxy") {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
@@ -257,16 +274,28 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 		want    string
 		browser bool
 	}{
-		"picture":    {sends("image/png", "\x89PNG"), "is no text but image/png", true},
-		"sniffed":    {sends("", "%PDF-1.7"), "is no text but application/pdf", true},
-		"svg":        {sends("image/svg+xml", "<svg/>"), "is no text but image/svg+xml", true},
-		"app":        {sends("text/html", `<title>App</title><div id=root></div><script src=a.js></script>`), "is empty without its scripts", true},
+		"picture": {sends("image/png", "\x89PNG"), "is no text but image/png", true},
+		"sniffed": {sends("", "%PDF-1.7"), "is no text but application/pdf", true},
+		"svg":     {sends("image/svg+xml", "<svg/>"), "is no text but image/svg+xml", true},
+		"app": {
+			sends("text/html", `<title>App</title><div id=root></div><script src=a.js></script>`),
+			"is empty without its scripts", true,
+		},
 		"only title": {sends("text/html", `<title>App</title>`), "nothing", true},
 		"empty":      {sends("text/plain", ""), "nothing that can be read", true},
-		"missing":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "answered 404 (Not Found)", false},
-		"unwanted":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, "answered 403 (Forbidden)", true},
-		"broken":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, "answered 502 (Bad Gateway)", false},
-		"in circles": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, "more than 10 redirects", false},
+		"missing": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "answered 404 (Not Found)",
+			false,
+		},
+		"unwanted": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, "answered 403 (Forbidden)", true},
+		"broken": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, "answered 502 (Bad Gateway)",
+			false,
+		},
+		"in circles": {
+			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) },
+			"more than 10 redirects", false,
+		},
 		"file": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		}, "only http: and https:", false},
@@ -317,7 +346,10 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 
 func TestBadAddressesAreRefusedAtOnce(t *testing.T) {
 	r := &web.Reader{}
-	for _, address := range []string{"", "  ", "file:///etc/passwd", "ftp://example.com", "http://", "http://a:b@example.com/", "http://[::1", "https://x/" + strings.Repeat("y", 2000), "javascript://alert"} {
+	for _, address := range []string{
+		"", "  ", "file:///etc/passwd", "ftp://example.com", "http://",
+		"http://a:b@example.com/", "http://[::1", "https://x/" + strings.Repeat("y", 2000), "javascript://alert",
+	} {
 		check.Fails(t, check.Err(r.Read(t.Context(), web.ReadRequest{URL: address})), web.ErrInvalidAddress)
 	}
 }
@@ -334,7 +366,8 @@ func TestASlowServerDoesNotHoldTheReader(t *testing.T) {
 	})
 	defer close(release)
 	w.Timeout = 100 * time.Millisecond
-	if _, err := w.Read(t.Context(), web.ReadRequest{URL: w.url}); !errors.Is(err, web.ErrNeedsBrowser) || !strings.Contains(err.Error(), "within 100ms") {
+	if _, err := w.Read(t.Context(), web.ReadRequest{URL: w.url}); !errors.Is(err, web.ErrNeedsBrowser) ||
+		!strings.Contains(err.Error(), "within 100ms") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -133,7 +133,8 @@ func (s *Searcher) available(now time.Time, by SearchAsker) (SearchEngine, error
 		}
 		if len(times) >= most {
 			wait := time.Hour - now.Sub(times[len(times)-most])
-			return nil, fmt.Errorf("%w: "+whose+"; the next is possible in %s", ErrSearchLimit, most, sessions.DurationText(wait))
+			return nil, fmt.Errorf("%w: "+whose+"; the next is possible in %s", ErrSearchLimit, most,
+				sessions.DurationText(wait))
 		}
 	}
 	return engine, nil

@@ -62,7 +62,8 @@ func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
 	now := time.Now()
 	week := now.AddDate(0, 0, -7).Format(time.DateOnly) + "to" + now.Format(time.DateOnly)
 	want := map[string]string{
-		"brave":   "/res/v1/web/search?count=2&freshness=" + week + "&q=heron+%26+co&result_filter=web&text_decorations=false token=s3cret",
+		"brave": "/res/v1/web/search?count=2&freshness=" + week +
+			"&q=heron+%26+co&result_filter=web&text_decorations=false token=s3cret",
 		"serpapi": "/search.json?api_key=s3cret&engine=google&num=2&q=heron+%26+co&tbs=qdr%3Ad7 token=",
 		"searxng": "/search?categories=general&format=json&q=heron+%26+co&time_range=week token=",
 	}
@@ -112,8 +113,11 @@ func TestErrorsDoNotContainTheKey(t *testing.T) {
 		want   string
 		calls  int
 	}{
-		"too many": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) }, "(429); try again in 30s", 1},
-		"bad key":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "does not take the key (401)", 1},
+		"too many": {
+			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
+			"(429); try again in 30s", 1,
+		},
+		"bad key": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "does not take the key (401)", 1},
 		"explained": {func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(422)
 			if r.URL.Path == "/search.json" {
@@ -122,10 +126,16 @@ func TestErrorsDoNotContainTheKey(t *testing.T) {
 			}
 			fmt.Fprint(w, `{"type":"ErrorResponse","error":{"status":422,"detail":"wrong"}}`)
 		}, "it answered 422", 1},
-		"broken":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "it answered 500", 2},
-		"no json":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "not the JSON", 1},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "it answered 302", 1},
-		"too long": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(" ", 5<<20)) }, "larger than 4 MiB", 1},
+		"broken":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "it answered 500", 2},
+		"no json": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "not the JSON", 1},
+		"redirect": {
+			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+			"it answered 302", 1,
+		},
+		"too long": {
+			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(" ", 5<<20)) },
+			"larger than 4 MiB", 1,
+		},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
 			fmt.Fprint(w, "{")
@@ -145,7 +155,8 @@ func TestErrorsDoNotContainTheKey(t *testing.T) {
 				if _, ok := errors.AsType[*web.SearchError](err); !ok {
 					t.Fatalf("%s: got %v", name, err)
 				}
-				if got := err.Error(); !strings.Contains(got, c.want) || strings.Contains(got, "s3cret") || !strings.Contains(got, e.Name()) {
+				if got := err.Error(); !strings.Contains(got, c.want) || strings.Contains(got, "s3cret") ||
+					!strings.Contains(got, e.Name()) {
 					t.Errorf("%s: %s; want %q", name, got, c.want)
 				}
 				if calls := int(calls.Load()); calls != c.calls && !strings.Contains(c.want, "reached") {
@@ -270,7 +281,12 @@ func TestWithoutAnEngineTheErrorSaysHowToSetOneUp(t *testing.T) {
 }
 
 func TestBadQueriesAreRefused(t *testing.T) {
-	for _, q := range []web.SearchQuery{{}, {Text: " \n"}, {Text: strings.Repeat("x", 401)}, {Text: "x", RecencyDays: -1}} {
+	for _, q := range []web.SearchQuery{
+		{},
+		{Text: " \n"},
+		{Text: strings.Repeat("x", 401)},
+		{Text: "x", RecencyDays: -1},
+	} {
 		e := &fakeEngine{}
 		if _, err := searcher(e).Search(t.Context(), nobody, q); !errors.Is(err, web.ErrInvalidQuery) || e.n != 0 {
 			t.Errorf("%.20q: got %v after %d calls", q.Text, err, e.n)
@@ -301,7 +317,8 @@ func FuzzAnswer(f *testing.F) {
 				continue
 			}
 			for _, r := range got {
-				if u, err := url.Parse(r.URL); err != nil || u.Host == "" || len([]rune(r.Snippet)) > 500 || strings.ContainsAny(r.Title, "\n\r") {
+				if u, err := url.Parse(r.URL); err != nil || u.Host == "" || len([]rune(r.Snippet)) > 500 ||
+					strings.ContainsAny(r.Title, "\n\r") {
 					t.Errorf("%s: %+v", name, r)
 				}
 			}

@@ -34,7 +34,8 @@ func (s *SearXNG) Search(ctx context.Context, q SearchQuery) ([]SearchResult, er
 		Silent [][]string `json:"unresponsive_engines"` // name and reason
 	}
 	err := engineRequest{
-		engine: s.Name(), address: strings.TrimRight(s.URL, "/") + "/search", query: v, client: s.Client, explain: explainSearXNG,
+		engine: s.Name(), address: strings.TrimRight(s.URL, "/") + "/search", query: v, client: s.Client,
+		explain: explainSearXNG,
 	}.get(ctx, &got)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,8 @@ func (s *SearXNG) Search(ctx context.Context, q SearchQuery) ([]SearchResult, er
 		out = append(out, SearchResult{Title: r.Title, URL: r.URL, Snippet: r.Content, Date: r.Published})
 	}
 	if len(out) == 0 && len(got.Silent) > 0 {
-		return nil, &SearchError{Engine: s.Name(), Message: "none of its engines answered (" + unresponsiveEngines(got.Silent) + ")", Retryable: true}
+		return nil, &SearchError{Engine: s.Name(), Message: "none of its engines answered (" +
+			unresponsiveEngines(got.Silent) + ")", Retryable: true}
 	}
 	return out, nil
 }

@@ -37,7 +37,8 @@ func (s *SerpAPI) Search(ctx context.Context, q SearchQuery) ([]SearchResult, er
 		} `json:"organic_results"`
 	}
 	err := engineRequest{
-		engine: s.Name(), address: cmp.Or(s.Base, "https://serpapi.com") + "/search.json", query: v, client: s.Client, explain: s.explain,
+		engine: s.Name(), address: cmp.Or(s.Base, "https://serpapi.com") + "/search.json", query: v, client: s.Client,
+		explain: s.explain,
 	}.get(ctx, &got)
 	switch {
 	case err != nil:
@@ -84,7 +85,10 @@ func (b *Brave) Name() string { return "Brave Search" }
 
 // Search implements [SearchEngine].
 func (b *Brave) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
-	v := url.Values{"q": {q.Text}, "count": {strconv.Itoa(q.MaxResults)}, "text_decorations": {"false"}, "result_filter": {"web"}}
+	v := url.Values{
+		"q": {q.Text}, "count": {strconv.Itoa(q.MaxResults)}, "text_decorations": {"false"},
+		"result_filter": {"web"},
+	}
 	if q.RecencyDays > 0 {
 		now := time.Now()
 		v.Set("freshness", now.AddDate(0, 0, -q.RecencyDays).Format(time.DateOnly)+"to"+now.Format(time.DateOnly))
@@ -101,7 +105,8 @@ func (b *Brave) Search(ctx context.Context, q SearchQuery) ([]SearchResult, erro
 		} `json:"web"`
 	}
 	err := engineRequest{
-		engine: b.Name(), address: cmp.Or(b.Base, "https://api.search.brave.com") + "/res/v1/web/search", query: v, client: b.Client,
+		engine: b.Name(), address: cmp.Or(b.Base, "https://api.search.brave.com") + "/res/v1/web/search", query: v,
+		client: b.Client,
 		header: map[string]string{"X-Subscription-Token": b.Key}, explain: explainBrave,
 	}.get(ctx, &got)
 	if err != nil {

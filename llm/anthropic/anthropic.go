@@ -37,8 +37,10 @@ type Model struct {
 func New(o Options) (*Model, error) {
 	base := strings.TrimRight(cmp.Or(strings.TrimSpace(o.BaseURL), defaultBaseURL), "/")
 	c, err := transport.NewClient(transport.ClientOptions{
-		Provider: "anthropic", BaseURL: strings.TrimSuffix(base, "/v1"), Key: o.Key, KeyEnv: "ANTHROPIC_API_KEY", Model: o.Model,
-		API: "Messages API", VendorHost: "api.anthropic.com", UnknownCaps: llm.Caps{Tools: true, Vision: true}, HTTPClient: o.HTTPClient,
+		Provider: "anthropic", BaseURL: strings.TrimSuffix(base, "/v1"), Key: o.Key, KeyEnv: "ANTHROPIC_API_KEY",
+		Model: o.Model,
+		API:   "Messages API", VendorHost: "api.anthropic.com", UnknownCaps: llm.Caps{Tools: true, Vision: true},
+		HTTPClient:  o.HTTPClient,
 		RetryPolicy: o.Retry,
 	})
 	if err != nil {

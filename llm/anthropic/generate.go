@@ -11,7 +11,10 @@ import (
 
 // Generate implements llm.Model. An answer without any content is a reply without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
-	q := MessageRequest{System: req.System, MaxTokens: req.MaxTokens, EndUser: req.EndUser, Messages: m.messages(req.Messages)}
+	q := MessageRequest{
+		System: req.System, MaxTokens: req.MaxTokens, EndUser: req.EndUser,
+		Messages: m.messages(req.Messages),
+	}
 	for _, t := range req.Tools {
 		q.Tools = append(q.Tools, FunctionTool(t))
 	}

@@ -23,10 +23,12 @@ func TestACallIsPricedAndMadeWithTheKey(t *testing.T) {
 	req := ask("2+2?")
 	req.EndUser = "abc"
 	reply := generate(t, open(t, server, nil), req)
-	if want := 0.0001*4 + 0.0006*0.2 + 0.0003*5 + 0.00005*20; math.Abs(reply.Usage.USD-want) > 1e-12 || reply.Usage.CacheWriteTokens != 300 {
+	if want := 0.0001*4 + 0.0006*0.2 + 0.0003*5 + 0.00005*20; math.Abs(reply.Usage.USD-want) > 1e-12 ||
+		reply.Usage.CacheWriteTokens != 300 {
 		t.Errorf("usage = %+v, want %v USD", reply.Usage, want)
 	}
-	if r := server.Requests()[0]; r.EndUser != "abc" || r.Model != "claude-opus-5-5" || r.Header.Get("X-Api-Key") != testKey {
+	if r := server.Requests()[0]; r.EndUser != "abc" || r.Model != "claude-opus-5-5" ||
+		r.Header.Get("X-Api-Key") != testKey {
 		t.Errorf("request = %+v with header %v", r.Request, r.Header)
 	}
 }
@@ -39,7 +41,10 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.NewAnthropicServer(t, // refuses thinking that is missing or changed
-				llmtest.Answer(llmtest.Reply{Reasoning: thought, Text: "let me see", Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"<a>"}`}}}),
+				llmtest.Answer(llmtest.Reply{
+					Reasoning: thought, Text: "let me see",
+					Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"<a>"}`}},
+				}),
 				llmtest.Say("done"))
 			m := open(t, server, nil)
 			req := ask("go")
@@ -84,15 +89,21 @@ func TestThinkingIsNotShownToAnotherModel(t *testing.T) {
 }
 
 func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
-	schema := json.RawMessage(`{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"],"additionalProperties":false}`)
+	schema := json.RawMessage(
+		`{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"],"additionalProperties":false}`)
 	server := llmtest.NewAnthropicServer(t,
-		llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "look", Arguments: `{"x":1}`}, {Name: "fail"}, {Name: "see"}}}),
+		llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{
+			{Name: "look", Arguments: `{"x":1}`},
+			{Name: "fail"},
+			{Name: "see"},
+		}}),
 		llmtest.Say("I saw"))
 	m := open(t, server, nil)
 	req := ask("look")
 	req.Tools = []llm.Tool{{Name: "look", Description: "looks", Schema: schema}, {Name: "fail"}}
 	reply := generate(t, m, req)
-	if got := reply.Calls(); len(got) != 3 || string(got[0].Input) != `{"x":1}` || string(got[1].Input) != `{}` || reply.Stop != llm.StopTools {
+	if got := reply.Calls(); len(got) != 3 || string(got[0].Input) != `{"x":1}` || string(got[1].Input) != `{}` ||
+		reply.Stop != llm.StopTools {
 		t.Fatalf("calls = %+v, stop %s", got, reply.Stop)
 	}
 	shot := picture(t, 4, 3)
@@ -122,7 +133,10 @@ func TestPromptsAreMarkedForTheCacheAndTheMarksMoveAlong(t *testing.T) {
 	server := llmtest.NewAnthropicServer(t)
 	server.SetFallback(llmtest.Use("look", `{}`))
 	m := open(t, server, nil)
-	req := llm.Request{System: "rules", Tools: []llm.Tool{{Name: "a"}, {Name: "look"}}, Messages: []llm.Message{llm.UserText("go")}}
+	req := llm.Request{
+		System: "rules", Tools: []llm.Tool{{Name: "a"}, {Name: "look"}},
+		Messages: []llm.Message{llm.UserText("go")},
+	}
 	for range 4 {
 		req.Messages = append(req.Messages, llmtest.Results(generate(t, m, req), "seen")...)
 	}
@@ -156,15 +170,21 @@ func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
 	assistant := func(parts ...llm.Part) llm.Message { return llm.Message{Role: llm.RoleAssistant, Parts: parts} }
 	user := func(parts ...llm.Part) llm.Message { return llm.Message{Role: llm.RoleUser, Parts: parts} }
 	for name, messages := range map[string][]llm.Message{
-		"none":                    nil,
-		"begins with the model":   {assistant(llm.Part{Text: "hello"}), llm.UserText("hi")},
-		"ends with the model":     {llm.UserText("hi"), assistant(llm.Part{Text: "hello"})},
-		"ends with a call":        {llm.UserText("hi"), assistant(call)},
-		"neighbours of one role":  {llm.UserText("a"), llm.UserText("b"), assistant(call), assistant(llm.Part{Text: "c"}), user(result), llm.UserText("d")},
-		"an answer nobody asked":  {llm.UserText("a"), user(result), assistant(llm.Part{Text: "b"}), user(result)},
-		"answered twice":          {llm.UserText("a"), assistant(call), user(result, result)},
-		"empty texts":             {llm.UserText(" "), assistant(llm.Part{Text: "\n"}), llm.UserText("x")},
-		"thoughts of someone":     {llm.UserText("a"), assistant(llm.Part{Opaque: &llm.Opaque{Owner: "else", Data: json.RawMessage(`{}`)}}), llm.UserText("b")},
+		"none":                  nil,
+		"begins with the model": {assistant(llm.Part{Text: "hello"}), llm.UserText("hi")},
+		"ends with the model":   {llm.UserText("hi"), assistant(llm.Part{Text: "hello"})},
+		"ends with a call":      {llm.UserText("hi"), assistant(call)},
+		"neighbours of one role": {
+			llm.UserText("a"), llm.UserText("b"), assistant(call), assistant(llm.Part{Text: "c"}),
+			user(result), llm.UserText("d"),
+		},
+		"an answer nobody asked": {llm.UserText("a"), user(result), assistant(llm.Part{Text: "b"}), user(result)},
+		"answered twice":         {llm.UserText("a"), assistant(call), user(result, result)},
+		"empty texts":            {llm.UserText(" "), assistant(llm.Part{Text: "\n"}), llm.UserText("x")},
+		"thoughts of someone": {
+			llm.UserText("a"),
+			assistant(llm.Part{Opaque: &llm.Opaque{Owner: "else", Data: json.RawMessage(`{}`)}}), llm.UserText("b"),
+		},
 		"the model says nothing":  {llm.UserText("a"), assistant(), llm.UserText("b")},
 		"call then plain message": {llm.UserText("a"), assistant(call), llm.UserText("never mind")},
 	} {
@@ -178,7 +198,10 @@ func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
 }
 
 func TestMaxTokensAreAlwaysSentAndWithinTheModel(t *testing.T) {
-	for model, want := range map[string]int{"claude-opus-5-5": 32_000, "claude-3-haiku-20240307": 4_096, "someone/claude-3-5-haiku": 8_192} {
+	for model, want := range map[string]int{
+		"claude-opus-5-5": 32_000, "claude-3-haiku-20240307": 4_096,
+		"someone/claude-3-5-haiku": 8_192,
+	} {
 		server := llmtest.NewAnthropicServer(t, llmtest.Say("hi"))
 		generate(t, open(t, server, func(o *anthropic.Options) { o.Model = model }), ask("hi"))
 		if got := server.Requests()[0].MaxTokens; got != want {
@@ -206,22 +229,62 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 		says  string
 		tries int
 	}{
-		"no key":       {llmtest.Fault{Status: 401, Message: "invalid x-api-key"}, llm.ErrAuth, "the key was not accepted", 1},
-		"not allowed":  {llmtest.Fault{Status: 403, Message: "no"}, llm.ErrAuth, "may not use", 1},
-		"no such":      {llmtest.Fault{Status: 404, Message: "model: claude-opus-5-5"}, llm.ErrNotFound, `there is no model "claude-opus-5-5"`, 1},
-		"no credit":    {llmtest.Fault{Status: 400, Message: "Your credit balance is too low to access the API"}, llm.ErrRateLimited, "no credit left", 1},
-		"too long":     {llmtest.Fault{Status: 400, Message: "prompt is too long: 1000001 tokens > 1000000 maximum"}, llm.ErrRejected, "start a new one", 1},
-		"too large":    {llmtest.Fault{Status: 413, Message: "Request exceeds the maximum size"}, llm.ErrRejected, "start a new one", 1},
-		"wrong tools":  {llmtest.Fault{Status: 400, Message: "'claude-x' does not support tool types: computer_20251124"}, llm.ErrRejected, "choose another model or other tools", 1},
-		"invalid":      {llmtest.Fault{Status: 400, Message: "max_tokens: too big"}, llm.ErrRejected, "max_tokens: too big", 1},
-		"limited":      {llmtest.Fault{Status: 429, Message: "slow down"}, llm.ErrRateLimited, "slow down", 3},
-		"limited long": {llmtest.Fault{Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "600"}}, llm.ErrRateLimited, "10m0s", 1},
-		"broken":       {llmtest.Fault{Status: 500, Message: "internal"}, llm.ErrUnavailable, "internal", 3},
-		"overloaded":   {llmtest.Fault{Status: 529, Message: "Overloaded"}, llm.ErrUnavailable, "Overloaded", 3},
-		"web page":     {llmtest.Fault{Body: &page, Header: map[string]string{"Content-Type": "text/html"}}, llm.ErrMalformed, "a web page", 1},
-		"told midway":  {llmtest.Fault{At: 4, StreamError: "Overloaded"}, llm.ErrUnavailable, "broke off its answer: Overloaded", 1},
-		"told at once": {llmtest.Fault{At: 2, StreamError: "Overloaded"}, llm.ErrUnavailable, "broke off its answer: Overloaded", 3},
-		"cut at once":  {llmtest.Fault{Cut: llmtest.CutClean}, llm.ErrCutOff, "cut off", 1},
+		"no key": {
+			llmtest.Fault{Status: 401, Message: "invalid x-api-key"},
+			llm.ErrAuth, "the key was not accepted",
+			1,
+		},
+		"not allowed": {llmtest.Fault{Status: 403, Message: "no"}, llm.ErrAuth, "may not use", 1},
+		"no such": {
+			llmtest.Fault{Status: 404, Message: "model: claude-opus-5-5"},
+			llm.ErrNotFound,
+			`there is no model "claude-opus-5-5"`, 1,
+		},
+		"no credit": {
+			llmtest.Fault{Status: 400, Message: "Your credit balance is too low to access the API"},
+			llm.ErrRateLimited, "no credit left", 1,
+		},
+		"too long": {
+			llmtest.Fault{Status: 400, Message: "prompt is too long: 1000001 tokens > 1000000 maximum"},
+			llm.ErrRejected, "start a new one", 1,
+		},
+		"too large": {
+			llmtest.Fault{Status: 413, Message: "Request exceeds the maximum size"},
+			llm.ErrRejected,
+			"start a new one", 1,
+		},
+		"wrong tools": {
+			llmtest.Fault{Status: 400, Message: "'claude-x' does not support tool types: computer_20251124"},
+			llm.ErrRejected, "choose another model or other tools", 1,
+		},
+		"invalid": {
+			llmtest.Fault{Status: 400, Message: "max_tokens: too big"},
+			llm.ErrRejected, "max_tokens: too big",
+			1,
+		},
+		"limited": {llmtest.Fault{Status: 429, Message: "slow down"}, llm.ErrRateLimited, "slow down", 3},
+		"limited long": {
+			llmtest.Fault{Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "600"}},
+			llm.ErrRateLimited, "10m0s", 1,
+		},
+		"broken":     {llmtest.Fault{Status: 500, Message: "internal"}, llm.ErrUnavailable, "internal", 3},
+		"overloaded": {llmtest.Fault{Status: 529, Message: "Overloaded"}, llm.ErrUnavailable, "Overloaded", 3},
+		"web page": {
+			llmtest.Fault{Body: &page, Header: map[string]string{"Content-Type": "text/html"}},
+			llm.ErrMalformed,
+			"a web page", 1,
+		},
+		"told midway": {
+			llmtest.Fault{At: 4, StreamError: "Overloaded"},
+			llm.ErrUnavailable,
+			"broke off its answer: Overloaded", 1,
+		},
+		"told at once": {
+			llmtest.Fault{At: 2, StreamError: "Overloaded"},
+			llm.ErrUnavailable,
+			"broke off its answer: Overloaded", 3,
+		},
+		"cut at once": {llmtest.Fault{Cut: llmtest.CutClean}, llm.ErrCutOff, "cut off", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.NewAnthropicServer(t)
@@ -244,10 +307,11 @@ func TestAnswersEndInManyWays(t *testing.T) {
 		stop  llm.StopReason
 		text  string
 	}{
-		"empty":           {llmtest.Reply{}, llm.StopEnd, ""},
-		"too long":        {llmtest.Reply{Text: "once upon", Finish: "length"}, llm.StopLength, "once upon"},
-		"context full":    {llmtest.Reply{Text: "once", Finish: "model_context_window_exceeded"}, llm.StopLength, "once"},
-		"refusal":         {llmtest.Reply{Refusal: "it could harm"}, llm.StopRefused, "The model declined to answer: it could harm"},
+		"empty":        {llmtest.Reply{}, llm.StopEnd, ""},
+		"too long":     {llmtest.Reply{Text: "once upon", Finish: "length"}, llm.StopLength, "once upon"},
+		"context full": {llmtest.Reply{Text: "once", Finish: "model_context_window_exceeded"}, llm.StopLength, "once"},
+		"refusal": {llmtest.Reply{Refusal: "it could harm"}, llm.StopRefused, "The model declined to answer: it " +
+			"could harm"},
 		"silent refusal":  {llmtest.Reply{Finish: "refusal"}, llm.StopRefused, "The model declined to answer."},
 		"refusal midway":  {llmtest.Reply{Text: "Well, I", Refusal: "no"}, llm.StopRefused, "Well, I"},
 		"new stop reason": {llmtest.Reply{Text: "hm", Finish: "coffee_break"}, llm.StopUnknown, "hm"},
@@ -314,7 +378,8 @@ const (
 // taped returns a model whose server is s.
 func taped(t *testing.T, s *llmtest.Tape, o anthropic.Options) *anthropic.Model {
 	t.Helper()
-	o.BaseURL, o.Key, o.HTTPClient, o.Retry.Backoff = "https://server.test/sub/", testKey, &http.Client{Transport: s}, time.Millisecond
+	o.BaseURL, o.Key, o.HTTPClient, o.Retry.Backoff = "https://server.test/sub/", testKey, &http.Client{Transport: s},
+		time.Millisecond
 	if o.Model == "" {
 		o.Model = "claude-opus-5-5"
 	}
@@ -353,11 +418,17 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 		`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"\"f\":1.0,\"b\":1e400}"}}`,
 		`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}}`, stopped)}
 	m := taped(t, s, anthropic.Options{})
-	q := anthropic.MessageRequest{Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}}
+	q := anthropic.MessageRequest{
+		Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}},
+	}
 	got, err := m.Ask(t.Context(), q, nil)
 	check.Must(t, err)
-	q.Messages = append(q.Messages, anthropic.Message{Role: anthropic.RoleAssistant, Content: anthropic.ReplayContent(got.Blocks)},
-		anthropic.Message{Role: anthropic.RoleUser, Content: []anthropic.Content{anthropic.NewResult("toolu_1", "eyes", "seen", nil, false)}})
+	q.Messages = append(q.Messages,
+		anthropic.Message{Role: anthropic.RoleAssistant, Content: anthropic.ReplayContent(got.Blocks)},
+		anthropic.Message{
+			Role:    anthropic.RoleUser,
+			Content: []anthropic.Content{anthropic.NewResult("toolu_1", "eyes", "seen", nil, false)},
+		})
 	check.Must(t, check.Err(m.Ask(t.Context(), q, nil)))
 	want := []string{
 		`{"type":"thinking","thinking":"is 1 < 2 & \"so\" on\u2028?","signature":"Eq+/8w=="}`,
@@ -373,7 +444,8 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
 	s := &llmtest.Tape{Body: stream(begun, okBlock, ended, stopped)}
 	q := anthropic.MessageRequest{
-		Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}, Betas: []string{"one-2025-01-01", "two-2026-01-01"},
+		Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}},
+		Betas:    []string{"one-2025-01-01", "two-2026-01-01"},
 	}
 	check.Must(t, check.Err(taped(t, s, anthropic.Options{}).Ask(t.Context(), q, nil)))
 	want := http.Header{
@@ -391,16 +463,20 @@ func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
 func TestStreamsOfGatewaysAreRead(t *testing.T) {
 	whole := stream(begun, okBlock, ended, stopped)
 	for name, sent := range map[string]string{
-		"with carriage returns":     strings.ReplaceAll(whole, "\n", "\r\n"),
-		"without names":             strings.ReplaceAll(whole, "event: ", ": "),
-		"kept alive by comments":    ": hello\n\n" + strings.ReplaceAll(whole, "event: message_delta", ":\n\nevent: message_delta"),
-		"kept alive by nothing":     strings.ReplaceAll(whole, "event: message_delta", "event: ping\ndata:\n\ndata: \n\nevent: message_delta"),
-		"kept alive by pings":       strings.ReplaceAll(whole, "event: message_delta", "event: ping\ndata: {\"type\": \"ping\"}\n\nevent: message_delta"),
+		"with carriage returns": strings.ReplaceAll(whole, "\n", "\r\n"),
+		"without names":         strings.ReplaceAll(whole, "event: ", ": "),
+		"kept alive by comments": ": hello\n\n" + strings.ReplaceAll(whole, "event: message_delta",
+			":\n\nevent: message_delta"),
+		"kept alive by nothing": strings.ReplaceAll(whole, "event: message_delta", "event: ping\ndata:\n\ndata: "+
+			"\n\nevent: message_delta"),
+		"kept alive by pings": strings.ReplaceAll(whole, "event: message_delta", "event: ping\ndata: {\"type\": "+
+			"\"ping\"}\n\nevent: message_delta"),
 		"with nonsense at the end":  whole + "data: [DONE]\n\nevent: error\ndata: {\n\n",
 		"without the last line end": strings.TrimRight(whole, "\n"),
 	} {
 		reply := generate(t, taped(t, &llmtest.Tape{Body: sent}, anthropic.Options{}), ask("hi"))
-		if reply.Text() != "ok" || reply.Stop != llm.StopEnd || reply.Usage.InputTokens != 3 || reply.Usage.OutputTokens != 7 {
+		if reply.Text() != "ok" || reply.Stop != llm.StopEnd || reply.Usage.InputTokens != 3 ||
+			reply.Usage.OutputTokens != 7 {
 			t.Errorf("%s: reply = %+v", name, reply)
 		}
 	}
@@ -418,7 +494,8 @@ func TestAnswersThatAreNoneAreMalformed(t *testing.T) {
 
 func TestErrorsToldInAStreamAreRead(t *testing.T) {
 	for name, told := range map[string]string{
-		"as the vendor does":  `event: error` + "\n" + `data: {"type":"error","error":{"type":"invalid_request_error","message":"too odd"}}`,
+		"as the vendor does": `event: error` + "\n" +
+			`data: {"type":"error","error":{"type":"invalid_request_error","message":"too odd"}}`,
 		"without a name":      `data: {"type":"error","error":{"type":"invalid_request_error","message":"too odd"}}`,
 		"without a type":      `data: {"error":{"type":"invalid_request_error","message":"too odd"}}`,
 		"outside of an error": `event: error` + "\n" + `data: {"type":"invalid_request_error","message":"too odd"}`,
@@ -434,7 +511,8 @@ func TestErrorsToldInAStreamAreRead(t *testing.T) {
 
 func TestPicturesAreSentAsTheyAreInEachTry(t *testing.T) {
 	picture := llm.Image{MediaType: "image/png", Data: bytes.Repeat([]byte{0xff, 0xfe, '<', 0}, 1000)}
-	s := &llmtest.Tape{Body: stream(begun) + "event: error\ndata: " + `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}` + "\n\n"}
+	s := &llmtest.Tape{Body: stream(begun) + "event: error\ndata: " +
+		`{"type":"error","error":{"type":"overloaded_error","message":"busy"}}` + "\n\n"}
 	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Image: &picture}}}}}
 	if _, err := taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil); err == nil {
 		t.Fatal("no error")
@@ -483,7 +561,10 @@ func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
 			t.Errorf("%s (-written +read):\n%s", name, diff)
 		}
 	}
-	for _, raw := range []string{`"x"`, `{"type":7}`, `{"type":"text","text":7}`, `{"type":"tool_result","content":"x"}`, `{"type":"tool_result","content":["x"]}`} {
+	for _, raw := range []string{
+		`"x"`, `{"type":7}`, `{"type":"text","text":7}`, `{"type":"tool_result","content":"x"}`,
+		`{"type":"tool_result","content":["x"]}`,
+	} {
 		if b, err := anthropic.ReadBlock(json.RawMessage(raw)); err == nil {
 			t.Errorf("%s is read as %v", raw, b)
 		}
@@ -522,7 +603,8 @@ func FuzzEventsAreDecodedOrRefused(f *testing.F) {
 				t.Errorf("call %+v is not sound", b.Tool)
 			}
 		}
-		if u := got.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.ReasoningTokens > u.OutputTokens || u.CachedTokens+u.CacheWriteTokens > u.InputTokens {
+		if u := got.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.ReasoningTokens > u.OutputTokens || u.CachedTokens+
+			u.CacheWriteTokens > u.InputTokens {
 			t.Errorf("usage %+v does not add up", u)
 		}
 	})

@@ -67,9 +67,10 @@ func (m *Model) Ask(ctx context.Context, q MessageRequest, onDelta func(llm.Delt
 			return MessageResponse{}, err
 		}
 		start := time.Now()
-		part, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, func(ctx context.Context) (partialResponse, error) {
-			return m.once(ctx, body, q.Betas, emit)
-		})
+		part, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain,
+			func(ctx context.Context) (partialResponse, error) {
+				return m.once(ctx, body, q.Betas, emit)
+			})
 		if err != nil {
 			return MessageResponse{}, err
 		}

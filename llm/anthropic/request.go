@@ -84,7 +84,8 @@ func (m *Model) body(q MessageRequest) ([]byte, error) {
 	}
 	body, err := marshalPlain(r)
 	if err != nil {
-		return nil, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: "the request cannot be written: " + err.Error(), Err: err}
+		return nil, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: "the request cannot be written: " +
+			err.Error(), Err: err}
 	}
 	return body, nil
 }

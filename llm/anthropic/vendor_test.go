@@ -69,15 +69,22 @@ func talkOfMuch(t *testing.T, owner string) llm.Request {
 		return llm.Part{Opaque: &llm.Opaque{Owner: owner, Data: json.RawMessage(data)}}
 	}
 	call := func(id string) llm.Part {
-		return llm.Part{Call: &llm.ToolCall{ID: id, Name: "look", Input: json.RawMessage(`{"at":"<ü\u2028>","n":[1,2.5,-3e20,null]}`)}}
+		return llm.Part{Call: &llm.ToolCall{
+			ID: id, Name: "look",
+			Input: json.RawMessage(`{"at":"<ü\u2028>","n":[1,2.5,-3e20,null]}`),
+		}}
 	}
 	return llm.Request{
 		System: "be brief & kind", MaxTokens: 9000, EndUser: "abc",
-		Tools: []llm.Tool{{Name: "look", Description: "Looks.", Schema: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}},"required":["at"],"additionalProperties":false}`)}, {Name: "act"}},
+		Tools: []llm.Tool{{
+			Name: "look", Description: "Looks.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}},"required":["at"],"additionalProperties":false}`),
+		}, {Name: "act"}},
 		Messages: []llm.Message{
 			{Role: llm.RoleUser, Parts: []llm.Part{{Text: "what is it?"}, {Image: &shot}}},
 			{Role: llm.RoleAssistant, Parts: []llm.Part{
-				opaque(`{"type":"thinking","thinking":"a < b","signature":"s+/="}`), opaque(`{"type":"redacted_thinking","data":"ZW5j"}`),
+				opaque(`{"type":"thinking","thinking":"a < b","signature":"s+/="}`),
+				opaque(`{"type":"redacted_thinking","data":"ZW5j"}`),
 				{Text: "let me see"},
 				call("toolu_1"), call("of|another"),
 			}},
@@ -134,12 +141,25 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 		send  func(*llmtest.Tape) error
 		betas []string
 	}{
-		"a word":              {generate(anthropic.Options{}, func(string) llm.Request { return ask("hello") }), nil},
-		"a talk with tools":   {generate(anthropic.Options{}, much), nil},
-		"a screen":            {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "computer_toolset_20260801"})), nil},
-		"a page":              {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "browser_toolset_20260801", Configs: map[string]anthropic.MemberConfig{"find": {}, "zoom": {Enabled: true}}})), nil},
-		"an older screen":     {question("claude-opus-4-6", screen(t, beta, anthropic.Tool{Type: "computer_20251124", Name: "computer", DisplayWidth: 4, DisplayHeight: 3, EnableZoom: true})), beta},
-		"the first of betas":  {question("claude-haiku-4-5", screen(t, []string{"computer-use-2025-01-24"}, anthropic.Tool{Type: "computer_20250124", Name: "computer", DisplayWidth: 4, DisplayHeight: 3})), []string{"computer-use-2025-01-24"}},
+		"a word":            {generate(anthropic.Options{}, func(string) llm.Request { return ask("hello") }), nil},
+		"a talk with tools": {generate(anthropic.Options{}, much), nil},
+		"a screen": {question("claude-opus-5-5",
+			screen(t, nil, anthropic.Tool{Type: "computer_toolset_20260801"})), nil},
+		"a page": {question("claude-opus-5-5",
+			screen(t, nil, anthropic.Tool{
+				Type:    "browser_toolset_20260801",
+				Configs: map[string]anthropic.MemberConfig{"find": {}, "zoom": {Enabled: true}},
+			})), nil},
+		"an older screen": {question("claude-opus-4-6",
+			screen(t, beta, anthropic.Tool{
+				Type: "computer_20251124", Name: "computer", DisplayWidth: 4, DisplayHeight: 3,
+				EnableZoom: true,
+			})), beta},
+		"the first of betas": {question("claude-haiku-4-5",
+			screen(t, []string{"computer-use-2025-01-24"}, anthropic.Tool{
+				Type: "computer_20250124", Name: "computer",
+				DisplayWidth: 4, DisplayHeight: 3,
+			})), []string{"computer-use-2025-01-24"}},
 		"more betas than one": {question("claude-opus-4-6", screen(t, []string{"a", "b"})), []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +168,8 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 			resend(t, s, s.Bodies[0], tt.betas)
 			ours, theirs := s.Requests[0], s.Requests[1]
 			// The vendor's beta client says so in the address, too, which changes nothing.
-			if theirs.URL.RawQuery = strings.TrimSuffix(theirs.URL.RawQuery, "beta=true"); ours.Method != theirs.Method || ours.URL.String() != theirs.URL.String() {
+			if theirs.URL.RawQuery = strings.TrimSuffix(theirs.URL.RawQuery, "beta=true"); ours.Method != theirs.Method ||
+				ours.URL.String() != theirs.URL.String() {
 				t.Errorf("sent %s %s, want %s %s", ours.Method, ours.URL, theirs.Method, theirs.URL)
 			}
 			for name := range theirs.Header {
@@ -189,9 +210,12 @@ func TestTheVendorsClientReadsTheSame(t *testing.T) {
 		`{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":50}}`,
 		stopped)}
 	got, err := taped(t, s, anthropic.Options{}).Ask(t.Context(),
-		anthropic.MessageRequest{Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}}, nil)
+		anthropic.MessageRequest{
+			Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}},
+		}, nil)
 	check.Must(t, err)
-	service := sdk.NewMessageService(option.WithBaseURL("https://server.test"), option.WithHTTPClient(&http.Client{Transport: s}))
+	service := sdk.NewMessageService(option.WithBaseURL("https://server.test"),
+		option.WithHTTPClient(&http.Client{Transport: s}))
 	var theirs sdk.Message
 	events := service.NewStreaming(t.Context(), sdk.MessageNewParams{Model: "m", MaxTokens: 1})
 	for events.Next() {
@@ -208,8 +232,14 @@ func TestTheVendorsClientReadsTheSame(t *testing.T) {
 		t.Errorf("what is sent back (-theirs +ours):\n%s", diff)
 	}
 	u := theirs.Usage
-	want := []int64{u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens}
-	ours := []int64{int64(got.Usage.InputTokens), int64(got.Usage.CachedTokens), int64(got.Usage.CacheWriteTokens), int64(got.Usage.OutputTokens)}
+	want := []int64{
+		u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens, u.CacheReadInputTokens,
+		u.CacheCreationInputTokens, u.OutputTokens,
+	}
+	ours := []int64{
+		int64(got.Usage.InputTokens), int64(got.Usage.CachedTokens), int64(got.Usage.CacheWriteTokens),
+		int64(got.Usage.OutputTokens),
+	}
 	if diff := cmp.Diff(want, ours); diff != "" {
 		t.Errorf("usage (-theirs +ours):\n%s", diff)
 	}

@@ -85,7 +85,8 @@ func (w *contentWriter) modelParts(parts []llm.Part) []*Part {
 		}
 		switch {
 		case p.Call != nil && p.Call.Malformed != "":
-			out = append(out, &Part{Text: "(I called a tool in a way that could not be read: " + transport.OneLine(p.Call.Malformed) + ")"})
+			out = append(out, &Part{Text: "(I called a tool in a way that could not be read: " +
+				transport.OneLine(p.Call.Malformed) + ")"})
 		case p.Call != nil:
 			call := &FunctionCall{ID: wireID(p.Call.ID), Name: p.Call.Name, Args: argsOf(p.Call.Input)}
 			part := &Part{FunctionCall: call}

@@ -20,7 +20,10 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	if err != nil {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: err.Error(), Err: err}
 	}
-	config := Config{System: req.System, Tools: tools, MaxOutputTokens: int32(min(req.MaxTokens, math.MaxInt32))} //nolint:gosec // bounded
+	config := Config{
+		System: req.System, Tools: tools,
+		MaxOutputTokens: int32(min(req.MaxTokens, math.MaxInt32)), //nolint:gosec // bounded
+	}
 	w := contentWriter{owner: m.owner(), imagesInResults: !isOld(m.Model)}
 	answer, err := m.Ask(ctx, w.contents(req.Messages), config, onDelta)
 	if err != nil {

@@ -24,7 +24,9 @@ type Response struct {
 //
 // When ctx ends it returns at once with [context.Cause] of ctx. Other failures are an [*llm.Error]. Only failures
 // before the first event of an answer are tried again, so nothing is delivered twice.
-func (m *Model) Ask(ctx context.Context, contents []*Content, config Config, onDelta func(llm.Delta)) (Response, error) {
+func (m *Model) Ask(ctx context.Context, contents []*Content, config Config,
+	onDelta func(llm.Delta),
+) (Response, error) {
 	emit := transport.Deltas(ctx, onDelta)
 	body, err := m.body(contents, config)
 	if err != nil {

@@ -72,7 +72,10 @@ func TestSignaturesComeBackWithThePartsTheyBelongTo(t *testing.T) {
 
 func TestCallsWithoutIdsAreMatchedByOursAndSentWithoutThem(t *testing.T) {
 	s := llmtest.NewGeminiServer(t,
-		llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}, {Name: "look", Arguments: `{"at":"a"}`}}}),
+		llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{
+			{Name: "look", Arguments: `{"at":"a"}`},
+			{Name: "look", Arguments: `{"at":"a"}`},
+		}}),
 		llmtest.Say("done"))
 	m := open(t, s, func(o *gemini.Options) { o.Model = older })
 	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look twice")}}
@@ -82,7 +85,10 @@ func TestCallsWithoutIdsAreMatchedByOursAndSentWithoutThem(t *testing.T) {
 		t.Fatalf("calls = %+v, want two with ids of their own", calls)
 	}
 	shown := llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
-		{Result: &llm.ToolResult{ID: calls[0].ID, Text: "A", Images: []llm.Image{{MediaType: "image/png", Data: []byte("png")}}}},
+		{Result: &llm.ToolResult{
+			ID: calls[0].ID, Text: "A",
+			Images: []llm.Image{{MediaType: "image/png", Data: []byte("png")}},
+		}},
 		{Result: &llm.ToolResult{ID: calls[1].ID, IsError: true}},
 	}}
 	req.Messages = append(req.Messages, first.Message, shown)
@@ -107,7 +113,8 @@ func TestPicturesGoWithMessagesAndInsideResults(t *testing.T) {
 	}}
 	first := generate(t, m, req)
 	answer := llm.ToolResult{ID: first.Calls()[0].ID, Images: []llm.Image{png}}
-	req.Messages = append(req.Messages, first.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &answer}}})
+	req.Messages = append(req.Messages, first.Message,
+		llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &answer}}})
 	generate(t, m, req)
 	got := s.Requests()[1].Messages
 	if diff := cmp.Diff(req.Messages[0], got[0]); diff != "" {
@@ -142,7 +149,10 @@ func TestAHistoryOfAnotherModelIsTakenOver(t *testing.T) {
 			{Result: &llm.ToolResult{ID: "toolu_1", Text: "A"}},
 			{Result: &llm.ToolResult{ID: "toolu_2", Text: "not JSON", IsError: true}},
 		}},
-		{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: "toolu_3", Name: "look", Input: json.RawMessage(`{}`)}}}},
+		{
+			Role:  llm.RoleAssistant,
+			Parts: []llm.Part{{Call: &llm.ToolCall{ID: "toolu_3", Name: "look", Input: json.RawMessage(`{}`)}}},
+		},
 		llm.UserText("stop and tell me"),
 	}})
 	contents := sent(t, s.Requests()[0]).Contents
@@ -152,7 +162,8 @@ func TestAHistoryOfAnotherModelIsTakenOver(t *testing.T) {
 	if got := contents[1].Parts; len(got) != 2 || got[0].ThoughtSignature == nil || got[1].FunctionCall != nil {
 		t.Errorf("the foreign turn = %+v, want one signed call and one in words", got)
 	}
-	if got := contents[4].Parts; len(got) != 2 || got[0].FunctionResponse == nil || got[0].FunctionResponse.Response["error"] == nil {
+	if got := contents[4].Parts; len(got) != 2 || got[0].FunctionResponse == nil ||
+		got[0].FunctionResponse.Response["error"] == nil {
 		t.Errorf("the call without a result was answered with %+v", got[0])
 	}
 }
@@ -207,8 +218,13 @@ func TestCallsTheVendorKeptBackAreToldAsMalformed(t *testing.T) {
 }
 
 func TestCallsAreWaitedForWhateverTheServerCallsTheirEnd(t *testing.T) {
-	s := llmtest.NewGeminiServer(t, llmtest.Answer(llmtest.Reply{Finish: "FUNCTION_CALL", Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}}}))
-	reply := generate(t, open(t, s, nil), llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look")}})
+	s := llmtest.NewGeminiServer(t,
+		llmtest.Answer(llmtest.Reply{
+			Finish: "FUNCTION_CALL",
+			Calls:  []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}},
+		}))
+	reply := generate(t, open(t, s, nil),
+		llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look")}})
 	if reply.Stop != llm.StopTools {
 		t.Errorf("stop = %s, want %s", reply.Stop, llm.StopTools)
 	}
@@ -239,7 +255,10 @@ func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
 	if got := reply.Text(); got != "hello" {
 		t.Errorf("text = %q, want %q", got, "hello")
 	}
-	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), stored(t, reply.Message), llm.UserText("and?")}})
+	generate(t, m, llm.Request{Messages: []llm.Message{
+		llm.UserText("hi"), stored(t, reply.Message),
+		llm.UserText("and?"),
+	}})
 	want := []*llmtest.GeminiPart{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
 	if diff := cmp.Diff(want, sent(t, s.Requests()[1]).Contents[1].Parts); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)

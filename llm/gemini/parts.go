@@ -22,8 +22,9 @@ type Part struct {
 	FunctionResponse *FunctionResponse `json:"functionResponse,omitempty"`
 	InlineData       *Blob             `json:"inlineData,omitempty"`
 	Text             string            `json:"text,omitempty"`
-	Thought          bool              `json:"thought,omitempty"`          // the text is what the model thought
-	ThoughtSignature string            `json:"thoughtSignature,omitempty"` // bytes in base64, in whichever form the server chose
+	Thought          bool              `json:"thought,omitempty"` // the text is what the model thought
+	// bytes in base64, in whichever form the server chose
+	ThoughtSignature string `json:"thoughtSignature,omitempty"`
 
 	CodeExecutionResult rawObject `json:"codeExecutionResult,omitzero"`
 	ExecutableCode      rawObject `json:"executableCode,omitzero"`

@@ -22,7 +22,9 @@ type responseBuilder struct {
 
 // read adds events until the last, and calls complete with each from the one on that makes the answer whole. It
 // returns what ended the stream, which is never nil: also a stream that ended well may not have brought an answer.
-func (c *responseBuilder) read(ctx context.Context, next func() ([]byte, error), complete func(), emit func(llm.Delta)) error {
+func (c *responseBuilder) read(ctx context.Context, next func() ([]byte, error), complete func(),
+	emit func(llm.Delta),
+) error {
 	for begun := false; ; begun = true {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -18,7 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const done = `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}` + "\n\n"
+const done = `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}` +
+	"\n\n"
 
 // taped returns a model whose server is s.
 func taped(t *testing.T, s *llmtest.Tape, o gemini.Options) *gemini.Model {
@@ -41,7 +42,8 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 		{"inlineData":{"data":"//79","mimeType":"image/png"},"mediaResolution":{"level":"HIGH"}},
 		{"functionCall":{"args":{"at":"a"},"id":"c1","name":"look"},"thoughtSignature":"not base64!"},
 		{"text":"","thoughtSignature":"c2ln"}]`
-	s := &llmtest.Tape{Body: `data: {"candidates":[{"index":0,"content":{"role":"model","parts":` + strings.ReplaceAll(said, "\n", " ") +
+	s := &llmtest.Tape{Body: `data: {"candidates":[{"index":0,"content":{"role":"model","parts":` +
+		strings.ReplaceAll(said, "\n", " ") +
 		`},"finishReason":"STOP","safetyRatings":"odd"}],"usageMetadata":{"promptTokenCount":7,"trafficType":3},"tomorrow":{}}` + "\n\n"}
 	m := taped(t, s, gemini.Options{})
 	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("go")}}
@@ -71,7 +73,10 @@ func TestTheVendorsWordsAboutACallItKeptBackAreTold(t *testing.T) {
 }
 
 func TestWhatFollowsAWholeAnswerDoesNotSpoilIt(t *testing.T) {
-	for _, rest := range []string{"data: [DONE]\n\n", "data: {\n\n", `data: {"error":{"message":"late"}}` + "\n\n", "data: null\n\n", "data: {\"cand"} {
+	for _, rest := range []string{
+		"data: [DONE]\n\n", "data: {\n\n", `data: {"error":{"message":"late"}}` + "\n\n",
+		"data: null\n\n", "data: {\"cand",
+	} {
 		reply := generate(t, taped(t, &llmtest.Tape{Body: done + rest}, gemini.Options{}), ask("hello"))
 		if reply.Text() != "ok" || reply.Stop != llm.StopEnd {
 			t.Errorf("after %q: reply = %+v", rest, reply)
@@ -86,7 +91,8 @@ func FuzzAnswer(f *testing.F) {
 		`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"look","args":{"at":[1,{"b":null}]}},"thoughtSignature":"c2ln"},null]}}]}`,
 		`{"candidates":[null,{"content":null,"finishReason":"SAFETY"}],"usageMetadata":{"promptTokenCount":-1}}`,
 		`{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"-_8"},{"toolCall":{"args":{}},"partMetadata":{}},{"fileData":null}]},"finishReason":"X"}]}`,
-		`{"promptFeedback":{"blockReason":"SAFETY"}}`, `{"error":{"code":429}}`, `{"error":"x"}`, `null`, `[]`, `{"createTime":""}`,
+		`{"promptFeedback":{"blockReason":"SAFETY"}}`, `{"error":{"code":429}}`, `{"error":"x"}`, `null`, `[]`,
+		`{"createTime":""}`,
 		`{"candidates":[{"citationMetadata":{"citationSources":[null]},"groundingMetadata":null,"urlContextMetadata":{"urlMetadata":[null]}}]}`,
 	} {
 		f.Add("data: "+data+"\n\n", true)
@@ -99,7 +105,8 @@ func FuzzAnswer(f *testing.F) {
 			c.Kind = ""
 		}
 		m, err := gemini.New(gemini.Options{
-			BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: c}, Retry: transport.RetryPolicy{Timeout: 10 * time.Second, Backoff: 1},
+			BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: c},
+			Retry: transport.RetryPolicy{Timeout: 10 * time.Second, Backoff: 1},
 		})
 		check.Must(t, err)
 		req := ask("hello")
@@ -120,7 +127,8 @@ func FuzzAnswer(f *testing.F) {
 // Whatever a server says about a failure is fit for one line.
 func FuzzFailure(f *testing.F) {
 	for _, body := range []string{
-		`{"error":{"message":"x","status":"Y","details":[{"retryDelay":"1s"},null,3]}}`, `[{"error":"x"}]`, `"x"`, `<html>`, `{"message":"\u0000"}`, ``,
+		`{"error":{"message":"x","status":"Y","details":[{"retryDelay":"1s"},null,3]}}`, `[{"error":"x"}]`, `"x"`, `<html>`,
+		`{"message":"\u0000"}`, ``,
 	} {
 		f.Add(429, body)
 		f.Add(400, body)
@@ -129,7 +137,11 @@ func FuzzFailure(f *testing.F) {
 		if status < 300 || status > 599 {
 			t.Skip()
 		}
-		m, err := gemini.New(gemini.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: &llmtest.Tape{Status: status, Body: body, Kind: "text/plain"}}, Retry: transport.RetryPolicy{Backoff: 1}})
+		m, err := gemini.New(gemini.Options{
+			BaseURL: "http://server.test", Model: newer,
+			HTTPClient: &http.Client{Transport: &llmtest.Tape{Status: status, Body: body, Kind: "text/plain"}},
+			Retry:      transport.RetryPolicy{Backoff: 1},
+		})
 		check.Must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // for those who ask to wait
 		defer cancel()
@@ -154,17 +166,33 @@ func TestFailuresAreSorted(t *testing.T) {
 		kind llm.ErrorKind
 		says string
 	}{
-		{"wrong key", llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 400, Body: &badKey}}), llm.ErrAuth, "GEMINI_API_KEY"},
+		{
+			"wrong key", llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 400, Body: &badKey}}), llm.ErrAuth,
+			"GEMINI_API_KEY",
+		},
 		{"forbidden", llmtest.Fail(403, "", "no"), llm.ErrAuth, "may not use"},
 		{"no such model", llmtest.Fail(404, "", "models/x is not found"), llm.ErrNotFound, newer},
 		{"invalid", llmtest.Fail(400, "", "bad part"), llm.ErrRejected, "bad part"},
-		{"place not served", llmtest.Fail(400, "FAILED_PRECONDITION", "User location is not supported"), llm.ErrRejected, "location"},
-		{"too long", llmtest.Fail(400, "", "The input token count exceeds the maximum number of tokens"), llm.ErrRejected, "start a new one"},
-		{"web page with 502", llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 501, Body: &page}}), llm.ErrUnavailable, "501"},
-		{"wrong shape", llmtest.Answer(llmtest.Reply{Events: []string{`{"candidates":"none"}`}}), llm.ErrMalformed, "could not be understood"},
+		{
+			"place not served", llmtest.Fail(400, "FAILED_PRECONDITION", "User location is not supported"), llm.ErrRejected,
+			"location",
+		},
+		{
+			"too long", llmtest.Fail(400, "", "The input token count exceeds the maximum number of tokens"), llm.ErrRejected,
+			"start a new one",
+		},
+		{
+			"web page with 502", llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 501, Body: &page}}),
+			llm.ErrUnavailable, "501",
+		},
+		{
+			"wrong shape", llmtest.Answer(llmtest.Reply{Events: []string{`{"candidates":"none"}`}}), llm.ErrMalformed,
+			"could not be understood",
+		},
 		{"null", llmtest.Answer(llmtest.Reply{Events: []string{`null`}}), llm.ErrMalformed, "could not be understood"},
 		{"no events", llmtest.Answer(llmtest.Reply{Events: []string{}}), llm.ErrCutOff, "cut off"},
-		{"quota inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, Code: "RESOURCE_EXHAUSTED", StreamError: "enough"}), llm.ErrRateLimited, "enough"},
+		{"quota inside", llmtest.SayWithFault("hello",
+			llmtest.Fault{At: 1, Code: "RESOURCE_EXHAUSTED", StreamError: "enough"}), llm.ErrRateLimited, "enough"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -184,7 +212,10 @@ func TestFailuresAreSorted(t *testing.T) {
 func TestALongWaitIsToldInsteadOfWaited(t *testing.T) {
 	for _, turn := range []llmtest.Turn{
 		llmtest.GeminiExhausted("3600s"),
-		llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "3600"}}}),
+		llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{
+			Status: http.StatusTooManyRequests,
+			Header: map[string]string{"Retry-After": "3600"},
+		}}),
 	} {
 		s := llmtest.NewGeminiServer(t, turn)
 		reported := failure(t, open(t, s, nil), llm.ErrRateLimited)

@@ -66,27 +66,34 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 		return llm.ToolCall{ID: id, Name: "look", Input: json.RawMessage(`{"at":"<ü\u2028>","n":[1,2.5,-3e20,null]}`)}
 	}
 	said, again := call("a"), call("clank_1")
-	talk := llm.Request{System: "be brief & kind", MaxTokens: 300, Tools: []llm.Tool{look, {Name: "act", Description: "Acts."}}, Messages: []llm.Message{
-		{Role: llm.RoleUser, Parts: []llm.Part{{Text: "what is it?"}, {Image: &png}}},
-		{Role: llm.RoleAssistant, Parts: []llm.Part{
-			{Opaque: &llm.Opaque{Owner: "server.test " + newer, Data: json.RawMessage(`{"part":{"text":"hm","thought":true}}`)}},
-			{Opaque: &llm.Opaque{Owner: "server.test " + newer, Data: json.RawMessage(`{"call":"a","signature":"+/8="}`)}},
-			{Call: &said},
-			{Call: &again},
-		}},
-		{Role: llm.RoleUser, Parts: []llm.Part{
-			{Result: &llm.ToolResult{ID: "a", Text: "A", Images: []llm.Image{png, png}}},
-			{Result: &llm.ToolResult{ID: "clank_1", IsError: true}},
-			{Text: "and?"},
-		}},
-		{Role: llm.RoleAssistant, Parts: []llm.Part{
-			{Text: "x"},
-			{Opaque: &llm.Opaque{Owner: "server.test " + newer, Data: json.RawMessage(`{"part":{"thoughtSignature":"c2ln"}}`)}},
-		}},
-		llm.UserText("go on"),
-	}}
+	talk := llm.Request{
+		System: "be brief & kind", MaxTokens: 300,
+		Tools: []llm.Tool{look, {Name: "act", Description: "Acts."}}, Messages: []llm.Message{
+			{Role: llm.RoleUser, Parts: []llm.Part{{Text: "what is it?"}, {Image: &png}}},
+			{Role: llm.RoleAssistant, Parts: []llm.Part{
+				{Opaque: &llm.Opaque{
+					Owner: "server.test " + newer,
+					Data:  json.RawMessage(`{"part":{"text":"hm","thought":true}}`),
+				}},
+				{Opaque: &llm.Opaque{Owner: "server.test " + newer, Data: json.RawMessage(`{"call":"a","signature":"+/8="}`)}},
+				{Call: &said},
+				{Call: &again},
+			}},
+			{Role: llm.RoleUser, Parts: []llm.Part{
+				{Result: &llm.ToolResult{ID: "a", Text: "A", Images: []llm.Image{png, png}}},
+				{Result: &llm.ToolResult{ID: "clank_1", IsError: true}},
+				{Text: "and?"},
+			}},
+			{Role: llm.RoleAssistant, Parts: []llm.Part{
+				{Text: "x"},
+				{Opaque: &llm.Opaque{Owner: "server.test " + newer, Data: json.RawMessage(`{"part":{"thoughtSignature":"c2ln"}}`)}},
+			}},
+			llm.UserText("go on"),
+		},
+	}
 	browser := gemini.Config{
-		System: "work the screen", MaxOutputTokens: 9, ToolConfig: &gemini.ToolConfig{FunctionCallingConfig: &gemini.FunctionCallingConfig{Mode: gemini.ModeNone}},
+		System: "work the screen", MaxOutputTokens: 9,
+		ToolConfig: &gemini.ToolConfig{FunctionCallingConfig: &gemini.FunctionCallingConfig{Mode: gemini.ModeNone}},
 		Tools: []*gemini.Tool{{ComputerUse: &gemini.ComputerUse{
 			Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: []string{"search"},
 		}}},

@@ -85,7 +85,9 @@ func isModelMissing(s *transport.StatusError) bool {
 }
 
 // waitAsked is how long to wait, as the text of an error says it: a stream that has begun has no header for that.
-var waitAsked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)try again in ([0-9]+[0-9hms.]*[ms])`) })
+var waitAsked = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)try again in ([0-9]+[0-9hms.]*[ms])`)
+})
 
 // explainStream is explain for an error inside an answer.
 func (m *Model) explainStream(e *llm.Error, s *transport.StreamError) (transient bool) {

@@ -15,9 +15,10 @@ import (
 // Generate implements llm.Model. Only failures before the first text of an answer are tried again, so nothing is
 // delivered twice. An answer without any content is a reply without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
-	return m.call(ctx, transport.Deltas(ctx, onDelta), func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
-		return m.open(ctx, c, req)
-	})
+	return m.call(ctx, transport.Deltas(ctx, onDelta),
+		func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
+			return m.open(ctx, c, req)
+		})
 }
 
 // openFunc sends a request and waits for the head of the answer.
@@ -97,7 +98,9 @@ func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (ev
 
 // receive reads events until the answer is complete and the body ends. Once it
 // is complete, what happens to the connection no longer matters.
-func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a *eventTransport, emit func(llm.Delta)) error {
+func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a *eventTransport,
+	emit func(llm.Delta),
+) error {
 	delivered := false
 	deliver := func(d llm.Delta) {
 		delivered = delivered || d != llm.Delta{}

@@ -29,7 +29,10 @@ func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 			req := ask("look")
 			req.System = "be brief"
 			req.Tools = []llm.Tool{
-				{Name: "open", Description: "opens", Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}}}`)},
+				{
+					Name: "open", Description: "opens",
+					Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}}}`),
+				},
 				{Name: "shoot"},
 			}
 			first := generate(t, m, req)
@@ -37,7 +40,8 @@ func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 				t.Errorf("stop = %q, want tools", first.Stop)
 			}
 			wantCalls := []llm.ToolCall{
-				{ID: "c1", Name: "open", Input: json.RawMessage(`{"url": "http://a"}`)}, {ID: "c2", Name: "shoot", Input: json.RawMessage(`{}`)},
+				{ID: "c1", Name: "open", Input: json.RawMessage(`{"url": "http://a"}`)},
+				{ID: "c2", Name: "shoot", Input: json.RawMessage(`{}`)},
 			}
 			if diff := cmp.Diff(wantCalls, first.Calls()); diff != "" {
 				t.Fatalf("calls (-want +got):\n%s", diff)
@@ -83,7 +87,10 @@ func checkRound(t *testing.T, sent llmtest.Request, picture llm.Image) {
 			}
 		}
 	}
-	want := []string{"look", "I look.", "call c1", "call c2", "result c1", "result c2", "picture " + string(picture.Data), "go on"}
+	want := []string{
+		"look", "I look.", "call c1", "call c2", "result c1", "result c2", "picture " + string(picture.Data),
+		"go on",
+	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Errorf("conversation as sent (-want +got):\n%s", diff)
 	}
@@ -148,7 +155,8 @@ func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
 
 func TestReadableReasoningIsReplayedWithinARoundOfToolsOnly(t *testing.T) {
 	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
-		Reasoning: &llmtest.Reasoning{Summary: "deep thought"}, Calls: []llmtest.Call{{ID: "c1", Name: "look", Arguments: "{}"}},
+		Reasoning: &llmtest.Reasoning{Summary: "deep thought"},
+		Calls:     []llmtest.Call{{ID: "c1", Name: "look", Arguments: "{}"}},
 	}))
 	server.SetFallback(llmtest.Say("ok"))
 	m := open(t, server, openai.APIChat, nil)
@@ -193,7 +201,8 @@ func TestRequestsAskForNothingToBeKept(t *testing.T) {
 
 func TestTokenLimitsUseTheNameTheServerKnows(t *testing.T) {
 	for model, field := range map[string]string{
-		"llama3.1": "max_tokens", "gpt-5.4": "max_completion_tokens", "openai/gpt-6-sol": "max_completion_tokens", "gpt-oss:20b": "max_tokens",
+		"llama3.1": "max_tokens", "gpt-5.4": "max_completion_tokens", "openai/gpt-6-sol": "max_completion_tokens",
+		"gpt-oss:20b": "max_tokens",
 	} {
 		server := llmtest.NewServer(t, llmtest.Say("ok"))
 		m := open(t, server, openai.APIChat, func(o *openai.Options) { o.Model = model })
@@ -204,7 +213,8 @@ func TestTokenLimitsUseTheNameTheServerKnows(t *testing.T) {
 		_, oldName := got["max_tokens"]
 		_, newName := got["max_completion_tokens"]
 		if got[field] != 50.0 || oldName == newName {
-			t.Errorf("%s: max_tokens %v, max_completion_tokens %v; want %s alone", model, got["max_tokens"], got["max_completion_tokens"], field)
+			t.Errorf("%s: max_tokens %v, max_completion_tokens %v; want %s alone", model, got["max_tokens"],
+				got["max_completion_tokens"], field)
 		}
 	}
 }
@@ -229,7 +239,8 @@ func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
 func TestAServerWithoutUsageLeavesTheCallUnpriced(t *testing.T) {
 	for _, api := range both {
 		t.Run(string(api), func(t *testing.T) {
-			m := open(t, llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Text: "x"})), api, func(o *openai.Options) { o.Model = "gpt-6-sol" })
+			m := open(t, llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Text: "x"})), api,
+				func(o *openai.Options) { o.Model = "gpt-6-sol" })
 			reply, err := m.Generate(t.Context(), ask("hi"), nil)
 			if want := (llm.Usage{Calls: 1, Unpriced: true}); err != nil || reply.Usage != want {
 				t.Errorf("usage %+v, %v; want %+v", reply.Usage, err, want)
@@ -295,7 +306,10 @@ func TestToolCallsArePutTogetherWhateverTheServersHabits(t *testing.T) {
 		{"no arguments", []string{
 			`{"index":0,"id":"a","function":{"name":"read"}}`,
 			`{"index":1,"id":"b","function":{"name":"read","arguments":null}}`,
-		}, []llm.ToolCall{{ID: "a", Name: "read", Input: json.RawMessage(`{}`)}, {ID: "b", Name: "read", Input: json.RawMessage(`{}`)}}},
+		}, []llm.ToolCall{
+			{ID: "a", Name: "read", Input: json.RawMessage(`{}`)},
+			{ID: "b", Name: "read", Input: json.RawMessage(`{}`)},
+		}},
 		{"malformed arguments", []string{
 			`{"index":0,"id":"a","function":{"name":"click","arguments":"{\"ref\": e1"}}`,
 			`{"index":1,"id":"b","function":{"name":"click","arguments":"[1]"}}`,
@@ -354,7 +368,8 @@ func FuzzCalls(f *testing.F) {
 }
 
 func FuzzDecodeChat(f *testing.F) {
-	f.Add(`{"choices":[{"delta":{"content":"a"},"finish_reason":null}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`)
+	f.Add(`{"choices":[{"delta":{"content":"a"},"finish_reason":null}]}`,
+		`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)
 	f.Add(`{"choices":[{"message":{"content":[{"type":"text","text":"a"}]},"finish_reason":"length"}]}`, `{"error":1}`)
 	f.Fuzz(func(t *testing.T, a, b string) {
 		reply, whole, err := openai.DecodeChat(a, b)

@@ -65,8 +65,9 @@ func New(o Options) (*Model, error) {
 		return nil, fmt.Errorf("open model: API must be auto, responses or chat, not %q", o.API)
 	}
 	c, err := transport.NewClient(transport.ClientOptions{
-		Provider: cmp.Or(o.Provider, "openai"), BaseURL: base, Key: o.Key, KeyEnv: cmp.Or(o.KeyEnv, "OPENAI_API_KEY"), Model: o.Model,
-		API: string(o.API) + " API", AddressHint: "check the server's address; most end in /v1", VendorHost: vendor,
+		Provider: cmp.Or(o.Provider, "openai"), BaseURL: base, Key: o.Key, KeyEnv: cmp.Or(o.KeyEnv, "OPENAI_API_KEY"),
+		Model: o.Model,
+		API:   string(o.API) + " API", AddressHint: "check the server's address; most end in /v1", VendorHost: vendor,
 		UnknownCaps: llm.Caps{Tools: true}, HTTPClient: o.HTTPClient,
 		RetryPolicy: o.Retry,
 	})
@@ -77,8 +78,9 @@ func New(o Options) (*Model, error) {
 	if c.URL.Hostname() == "generativelanguage.googleapis.com" && needsThoughtSignatures(c.Model) {
 		return nil, &llm.Error{
 			Kind: llm.ErrRejected, Model: m.Name(),
-			Message: "Gemini 3 and later cannot use tools through the OpenAI-compatible address: its thought signatures are lost on the way",
-			Hint:    "reach it through OpenRouter, or choose another model",
+			Message: "Gemini 3 and later cannot use tools through the OpenAI-compatible address: its thought signatures are " +
+				"lost on the way",
+			Hint: "reach it through OpenRouter, or choose another model",
 		}
 	}
 	return m, nil
@@ -87,7 +89,8 @@ func New(o Options) (*Model, error) {
 // needsThoughtSignatures says whether a Gemini model demands its thought signatures back, as those from 3 on do.
 func needsThoughtSignatures(model string) bool {
 	name := strings.TrimPrefix(strings.ToLower(model), "models/")
-	return strings.HasPrefix(name, "gemini-") && !strings.HasPrefix(name, "gemini-1") && !strings.HasPrefix(name, "gemini-2")
+	return strings.HasPrefix(name, "gemini-") && !strings.HasPrefix(name, "gemini-1") &&
+		!strings.HasPrefix(name, "gemini-2")
 }
 
 // Response is a whole answer of the Responses API, for callers that use more of it than [llm.Model] knows.
@@ -103,14 +106,15 @@ type Response struct {
 func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (Response, error) {
 	req.Model = m.Model
 	var dec *responsesDecoder
-	reply, err := m.call(ctx, func(llm.Delta) {}, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
-		s, err := c.CreateResponseStream(ctx, req)
-		if err != nil {
-			return nil, nil, err
-		}
-		dec = newResponsesDecoder(m.owner())
-		return s, dec, nil
-	})
+	reply, err := m.call(ctx, func(llm.Delta) {},
+		func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
+			s, err := c.CreateResponseStream(ctx, req)
+			if err != nil {
+				return nil, nil, err
+			}
+			dec = newResponsesDecoder(m.owner())
+			return s, dec, nil
+		})
 	if err != nil {
 		return Response{}, err
 	}
@@ -132,5 +136,6 @@ func IsResponseLost(err error) bool {
 		return false
 	}
 	said := strings.ToLower(status.Message)
-	return status.Code == "previous_response_not_found" || strings.Contains(said, "previous response") || strings.Contains(said, "previous_response_id")
+	return status.Code == "previous_response_not_found" || strings.Contains(said, "previous response") ||
+		strings.Contains(said, "previous_response_id")
 }

@@ -193,8 +193,9 @@ func (d *responsesDecoder) reply() llm.Reply {
 		var u responsesUsage
 		_ = json.Unmarshal(d.whole.Usage, &u) // a count in another form than ours is not worth an answer
 		r.Usage = llm.Usage{
-			InputTokens: u.InputTokens, CachedTokens: u.InputTokensDetails.CachedTokens, CacheWriteTokens: u.InputTokensDetails.CacheWriteTokens,
-			OutputTokens: u.OutputTokens, ReasoningTokens: u.OutputTokensDetails.ReasoningTokens,
+			InputTokens: u.InputTokens, CachedTokens: u.InputTokensDetails.CachedTokens,
+			CacheWriteTokens: u.InputTokensDetails.CacheWriteTokens,
+			OutputTokens:     u.OutputTokens, ReasoningTokens: u.OutputTokensDetails.ReasoningTokens,
 		}
 	}
 	switch {

@@ -25,17 +25,67 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 		kind  llm.ErrorKind
 		says  []string
 	}{
-		{"wrong key", llmtest.Fault{Status: 401, Message: "Incorrect API key provided: " + testKey}, llm.ErrAuth, []string{"key was not accepted", "SOME_KEY"}},
+		{
+			"wrong key",
+			llmtest.Fault{Status: 401, Message: "Incorrect API key provided: " + testKey},
+			llm.ErrAuth,
+			[]string{"key was not accepted", "SOME_KEY"},
+		},
 		{"forbidden", llmtest.Fault{Status: 403, Message: "no access"}, llm.ErrAuth, []string{"no access", "SOME_KEY"}},
-		{"unknown model", llmtest.Fault{Status: 404, Code: "model_not_found", Message: "The model does not exist"}, llm.ErrNotFound, []string{"gpt-6-sol-test", "http://127.0.0.1"}},
-		{"unknown model told by 400", llmtest.Fault{Status: 400, Message: "x is not a valid model ID"}, llm.ErrNotFound, []string{"gpt-6-sol-test"}},
-		{"wrong path", llmtest.Fault{Status: 404, Message: "404 page not found"}, llm.ErrNotFound, []string{"/v1", "server's address"}},
-		{"no credit", llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "You exceeded"}, llm.ErrRateLimited, []string{"credit", "billing"}},
-		{"payment required", llmtest.Fault{Status: 402, Message: "Insufficient credits"}, llm.ErrRateLimited, []string{"credit"}},
-		{"too long", llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "maximum context length"}, llm.ErrRejected, []string{"too long", "new one"}},
-		{"refused as invalid", llmtest.Fault{Status: 422, Message: "bad field"}, llm.ErrRejected, []string{"422", "bad field"}},
-		{"redirect", llmtest.Fault{Status: 308, Header: map[string]string{"Location": "https://elsewhere/v1"}}, llm.ErrRejected, []string{"https://elsewhere/v1", "base URL"}},
-		{"web page", llmtest.Fault{Header: map[string]string{"Content-Type": "text/html"}, Body: &page}, llm.ErrMalformed, []string{"web page", "server's address"}},
+		{
+			"unknown model",
+			llmtest.Fault{Status: 404, Code: "model_not_found", Message: "The model does not exist"},
+			llm.ErrNotFound,
+			[]string{"gpt-6-sol-test", "http://127.0.0.1"},
+		},
+		{
+			"unknown model told by 400",
+			llmtest.Fault{Status: 400, Message: "x is not a valid model ID"},
+			llm.ErrNotFound,
+			[]string{"gpt-6-sol-test"},
+		},
+		{
+			"wrong path",
+			llmtest.Fault{Status: 404, Message: "404 page not found"},
+			llm.ErrNotFound,
+			[]string{"/v1", "server's address"},
+		},
+		{
+			"no credit",
+			llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "You exceeded"},
+			llm.ErrRateLimited,
+			[]string{"credit", "billing"},
+		},
+		{
+			"payment required",
+			llmtest.Fault{Status: 402, Message: "Insufficient credits"},
+			llm.ErrRateLimited,
+			[]string{"credit"},
+		},
+		{
+			"too long",
+			llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "maximum context length"},
+			llm.ErrRejected,
+			[]string{"too long", "new one"},
+		},
+		{
+			"refused as invalid",
+			llmtest.Fault{Status: 422, Message: "bad field"},
+			llm.ErrRejected,
+			[]string{"422", "bad field"},
+		},
+		{
+			"redirect",
+			llmtest.Fault{Status: 308, Header: map[string]string{"Location": "https://elsewhere/v1"}},
+			llm.ErrRejected,
+			[]string{"https://elsewhere/v1", "base URL"},
+		},
+		{
+			"web page",
+			llmtest.Fault{Header: map[string]string{"Content-Type": "text/html"}, Body: &page},
+			llm.ErrMalformed,
+			[]string{"web page", "server's address"},
+		},
 		{"not implemented", llmtest.Fault{Status: 501, Message: "no"}, llm.ErrUnavailable, []string{"501"}},
 	}
 	for _, api := range both {
@@ -65,7 +115,8 @@ func TestATruncatedAnswerWithCallsIsCutOffToo(t *testing.T) {
 	for _, api := range both {
 		t.Run(string(api), func(t *testing.T) {
 			server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
-				Calls: []llmtest.Call{{Name: "pay", Arguments: `{"amount": 1}`}}, Fault: llmtest.Fault{Cut: llmtest.CutClean, At: 4},
+				Calls: []llmtest.Call{{Name: "pay", Arguments: `{"amount": 1}`}},
+				Fault: llmtest.Fault{Cut: llmtest.CutClean, At: 4},
 			}))
 			failure(t, open(t, server, api, nil), llm.ErrCutOff)
 		})
@@ -90,7 +141,8 @@ func TestAFailedResponseIsAnError(t *testing.T) {
 	failed := `{"type":"response.failed","response":{"object":"response","status":"failed","error":{"code":"rate_limit_exceeded","message":"slow down"}}}`
 	reply := llmtest.Answer(llmtest.Reply{Events: []string{failed}})
 	server := llmtest.NewServer(t, reply, reply, reply) // for each try
-	if told := failure(t, open(t, server, openai.APIResponses, nil), llm.ErrRateLimited); !strings.Contains(told.Error(), "slow down") {
+	if told := failure(t, open(t, server, openai.APIResponses, nil), llm.ErrRateLimited); !strings.Contains(told.Error(),
+		"slow down") {
 		t.Errorf("error %q, want the server's words", told)
 	}
 }
@@ -115,7 +167,8 @@ func TestTrap1AnthropicsCompatibleAddressGetsACredential(t *testing.T) {
 	})
 	check.Must(t, err)
 	generate(t, m, ask("hi"))
-	if url := got.URL.String(); url != "https://api.anthropic.com/v1/chat/completions" || got.Header.Get("Authorization") != "Bearer "+testKey {
+	if url := got.URL.String(); url != "https://api.anthropic.com/v1/chat/completions" ||
+		got.Header.Get("Authorization") != "Bearer "+testKey {
 		t.Errorf("asked %s with authorization %q", url, got.Header.Get("Authorization"))
 	}
 }
@@ -137,7 +190,10 @@ func TestTrap2EmptyArgumentsAndResultsAreSent(t *testing.T) {
 }
 
 func TestTrap3GeminisThoughtSignaturesAreNotLostUnnoticed(t *testing.T) {
-	for model, fails := range map[string]bool{"gemini-3.5-flash": true, "models/gemini-3-pro": true, "gemini-2.5-flash": false} {
+	for model, fails := range map[string]bool{
+		"gemini-3.5-flash": true, "models/gemini-3-pro": true,
+		"gemini-2.5-flash": false,
+	} {
 		_, err := openai.New(openai.Options{
 			BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai/", Key: testKey, Model: model,
 		})
@@ -168,7 +224,8 @@ func TestTrap4ModelsThatWantResponsesGetThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Generate(t.Context(), req, nil)
-	if told, ok := errors.AsType[*llm.Error](err); !ok || told.Kind != llm.ErrRejected || !strings.Contains(told.Error(), "responses") || path != "" {
+	if told, ok := errors.AsType[*llm.Error](err); !ok || told.Kind != llm.ErrRejected ||
+		!strings.Contains(told.Error(), "responses") || path != "" {
 		t.Errorf("err = %v, asked %q; want to be told of the Responses API before anything is sent", err, path)
 	}
 }
@@ -184,7 +241,8 @@ func TestTrap5StrictIsSentThoughFalse(t *testing.T) {
 }
 
 func TestTrap6TheEndMarkAloneIsNoAnswer(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{`{"choices":[{"delta":{"content":"half"}}]}`}}))
+	server := llmtest.NewServer(t,
+		llmtest.Answer(llmtest.Reply{Events: []string{`{"choices":[{"delta":{"content":"half"}}]}`}}))
 	failure(t, open(t, server, openai.APIChat, nil), llm.ErrCutOff)
 }
 
@@ -194,12 +252,15 @@ func TestTrap7AnErrorInsideAChunkIsNotDropped(t *testing.T) {
 		"inside a choice":    `{"id":"1","choices":[{"index":0,"delta":{"content":""},"error":{"code":502,"message":"provider disconnected"}}]}`,
 	}
 	for name, chunk := range chunks {
-		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{`{"choices":[{"delta":{"content":"half"}}]}`, chunk}}))
-		if told := failure(t, open(t, server, openai.APIChat, nil), llm.ErrUnavailable); !strings.Contains(told.Error(), "provider disconnected") {
+		server := llmtest.NewServer(t,
+			llmtest.Answer(llmtest.Reply{Events: []string{`{"choices":[{"delta":{"content":"half"}}]}`, chunk}}))
+		if told := failure(t, open(t, server, openai.APIChat, nil), llm.ErrUnavailable); !strings.Contains(told.Error(),
+			"provider disconnected") {
 			t.Errorf("%s: error %q, want the provider's words", name, told)
 		}
 	}
-	bare := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{`{"choices":[{"delta":{},"finish_reason":"error"}]}`}}))
+	bare := llmtest.NewServer(t,
+		llmtest.Answer(llmtest.Reply{Events: []string{`{"choices":[{"delta":{},"finish_reason":"error"}]}`}}))
 	failure(t, open(t, bare, openai.APIChat, nil), llm.ErrUnavailable)
 }
 
@@ -217,9 +278,17 @@ func TestNamesAndAbilities(t *testing.T) {
 		name    string
 		want    llm.Caps
 	}{
-		{openai.Options{Model: "gpt-4o", Key: testKey}, "openai:gpt-4o", llm.Caps{Tools: true, Vision: true, ToolImages: true, ContextSize: 128_000}},
+		{
+			openai.Options{Model: "gpt-4o", Key: testKey},
+			"openai:gpt-4o",
+			llm.Caps{Tools: true, Vision: true, ToolImages: true, ContextSize: 128_000},
+		},
 		{openai.Options{Provider: "ollama", Model: "mymodel", BaseURL: "http://h"}, "ollama:mymodel", llm.Caps{Tools: true}},
-		{openai.Options{Provider: "ollama", Model: "llava:7b", BaseURL: "http://h"}, "ollama:llava:7b", llm.Caps{Vision: true, ToolImages: true}},
+		{
+			openai.Options{Provider: "ollama", Model: "llava:7b", BaseURL: "http://h"},
+			"ollama:llava:7b",
+			llm.Caps{Vision: true, ToolImages: true},
+		},
 	}
 	for _, tt := range tests {
 		m, err := openai.New(tt.options)
@@ -258,15 +327,22 @@ func TestAPassingFailureBeforeTheFirstTextIsTriedAgain(t *testing.T) {
 		"too many requests": {[]string{begun, failed("rate_limit_exceeded", limit)}, "", 28 * time.Millisecond},
 		"trouble inside":    {[]string{begun, failed("server_error", "sorry")}, "", 0},
 		"after the first text": {
-			[]string{begun, `{"type":"response.output_text.delta","output_index":0,"delta":"x"}`, failed("rate_limit_exceeded", limit)},
+			[]string{
+				begun, `{"type":"response.output_text.delta","output_index":0,"delta":"x"}`,
+				failed("rate_limit_exceeded", limit),
+			},
 			llm.ErrRateLimited, 28 * time.Millisecond,
 		},
-		"a wait of minutes":     {[]string{begun, failed("rate_limit_exceeded", "Please try again in 6m0s.")}, llm.ErrRateLimited, 6 * time.Minute},
+		"a wait of minutes": {
+			[]string{begun, failed("rate_limit_exceeded", "Please try again in 6m0s.")},
+			llm.ErrRateLimited, 6 * time.Minute,
+		},
 		"a wrong request":       {[]string{begun, failed("invalid_prompt", "no")}, llm.ErrRejected, 0},
 		"a quota that is spent": {[]string{begun, failed("insufficient_quota", "pay")}, llm.ErrRateLimited, 0},
 	} {
 		var tried []time.Duration
-		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: c.events}), llmtest.Answer(llmtest.Reply{Text: "hello"}))
+		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: c.events}),
+			llmtest.Answer(llmtest.Reply{Text: "hello"}))
 		m := open(t, server, openai.APIResponses, func(o *openai.Options) {
 			o.Retry.OnRetry = func(e transport.RetryEvent) {
 				told, _ := errors.AsType[*llm.Error](e.Err)
@@ -300,7 +376,10 @@ func TestAWholeAnswerIsNotLost(t *testing.T) {
 		"an error after the end": {openai.APIChat, []string{done, `{"error":{"code":502,"message":"upstream is gone"}}`}, 0},
 		"garbage after the end":  {openai.APIChat, []string{done, `{"choices":{}}`}, 0},
 		"a cost that is broken down": { // as Perplexity's Sonar tells it
-			openai.APIChat, []string{done, `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"cost":{"total_cost":0.006}}}`}, 3,
+			openai.APIChat, []string{
+				done,
+				`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"cost":{"total_cost":0.006}}}`,
+			}, 3,
 		},
 		"a count in another form": {openai.APIResponses, []string{response}, 3},
 		"the end told twice":      {openai.APIResponses, []string{response, response}, 3},

@@ -39,7 +39,8 @@ var ErrNoName = errors.New("it has no name by which it could be found again")
 var kindWords = byWord(map[string]string{
 	"button": "button", "link": "link", "tab": "tab", "option": "option", "checkbox": "checkbox", "switch": "switch",
 	"radio": "radio button", "menuitem|menuitemcheckbox|menuitemradio": "menu item", "img": "image", "dialog": "dialog",
-	"listitem|treeitem": "item", "textbox|searchbox|spinbutton": "field", "combobox|dropdown|listbox": "list", "row": "row",
+	"listitem|treeitem": "item", "textbox|searchbox|spinbutton": "field", "combobox|dropdown|listbox": "list",
+	"row":     "row",
 	"heading": "heading", "cell|gridcell": "cell", "slider": "slider", "file field": "file field",
 })
 

@@ -17,7 +17,8 @@ import (
 
 func TestSentencesBecomeCalls(t *testing.T) {
 	for _, tt := range []struct{ say, want string }{
-		{`open the demo shop, type "lamp" into Search, press Enter, read`, "open url=" + shop + "; type ref=e2 text=lamp; press key=Enter; extract"},
+		{`open the demo shop, type "lamp" into Search, press Enter, read`, "open url=" + shop +
+			"; type ref=e2 text=lamp; press key=Enter; extract"},
 		{`Open https://example.com/a,b?c=d.`, "open url=https://example.com/a,b?c=d"},
 		{`go to localhost:3000/x`, "open url=localhost:3000/x"},
 		{`Please visit the site example.org, thanks`, "open url=example.org"},
@@ -59,11 +60,13 @@ func TestSentencesBecomeCalls(t *testing.T) {
 		{`set E-mail to x@y.z`, "type ref=e5 text=x@y.z"},
 		{`type lamp into Search then press Enter and then read`, "type ref=e2 text=lamp; press key=Enter; extract"},
 		{`enter`, "press key=Enter"},
-		{`hit escape; press ctrl+shift+t; press F5; press arrow down; press the a key`, "press key=Escape; press key=Control+Shift+t; press key=F5; press key=ArrowDown; press key=a"},
+		{`hit escape; press ctrl+shift+t; press F5; press arrow down; press the a key`, "press key=Escape; press " +
+			"key=Control+Shift+t; press key=F5; press key=ArrowDown; press key=a"},
 		{`choose Oak from the Colour list`, "select ref=e10 values=[Oak]"},
 		{`pick "Red, dark"`, "select ref=e10 values=[Red, dark]"},
 		{`choose Express`, "click ref=e25"},
-		{`scroll down, scroll up 300 px, scroll to the bottom`, "scroll direction=down; scroll direction=up pixels=300; scroll direction=down pixels=20000"},
+		{`scroll down, scroll up 300 px, scroll to the bottom`, "scroll direction=down; scroll direction=up pixels=300; " +
+			"scroll direction=down pixels=20000"},
 		{`go back to the previous page`, "back"},
 		{`wait 2 seconds, wait 500ms, wait`, "wait timeMs=2000; wait timeMs=500; wait timeMs=1000"},
 		{`wait for 1.5 s`, "wait timeMs=1500"},
@@ -74,9 +77,12 @@ func TestSentencesBecomeCalls(t *testing.T) {
 		{`take a screenshot of the page`, "screenshot show=true"},
 		{`show me the page`, "screenshot show=true"},
 		{`accept cookies`, "click ref=e22"},
-		{`accept the dialog, dismiss it, answer the prompt with "Ada"`, "dialog accept=true; dialog accept=false; dialog accept=true promptText=Ada"},
-		{`list the tabs, new tab, switch to tab t2, close the tab`, "tabs action=list; tabs action=new; tabs action=select tab=t2; tabs action=close"},
-		{`open example.com, sign in with the login "my shop" and read`, "open url=example.com; fill_login entry=my shop submit=true; extract"},
+		{`accept the dialog, dismiss it, answer the prompt with "Ada"`, "dialog accept=true; dialog accept=false; dialog " +
+			"accept=true promptText=Ada"},
+		{`list the tabs, new tab, switch to tab t2, close the tab`, "tabs action=list; tabs action=new; tabs action=select " +
+			"tab=t2; tabs action=close"},
+		{`open example.com, sign in with the login "my shop" and read`, "open url=example.com; fill_login entry=my shop " +
+			"submit=true; extract"},
 		{`login using shop.`, "fill_login entry=shop submit=true"},
 		{"1. open the demo shop\n2. click \"Sign in\"\n3) read", "open url=" + shop + "; click ref=e7; extract"},
 		{"- open example.com\n- read\n• screenshot", "open url=example.com; extract; screenshot show=true"},
@@ -129,7 +135,8 @@ func TestWhatIsNotUnderstoodIsSaidAndNothingIsDone(t *testing.T) {
 			if len(w.calls)+w.looks > 0 {
 				t.Errorf("got calls %q, want none", w.calls)
 			}
-			if !strings.Contains(answer, tt.words) || strings.Count(answer, "\n- ") != 3 || !strings.Contains(answer, "open the demo shop") {
+			if !strings.Contains(answer, tt.words) || strings.Count(answer, "\n- ") != 3 ||
+				!strings.Contains(answer, "open the demo shop") {
 				t.Errorf("got answer %q, want the words %s and three examples", answer, tt.words)
 			}
 		})

@@ -37,7 +37,9 @@ type Attempt struct {
 
 // NewAttempt carries a request over client. The context of the request must end
 // by cancel; clean removes secrets from what a server says.
-func NewAttempt(client *http.Client, limit time.Duration, cancel context.CancelCauseFunc, clean func(string) string) *Attempt {
+func NewAttempt(client *http.Client, limit time.Duration, cancel context.CancelCauseFunc,
+	clean func(string) string,
+) *Attempt {
 	return &Attempt{http: client, limit: limit, cancel: cancel, clean: clean}
 }
 

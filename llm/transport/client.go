@@ -60,7 +60,8 @@ func NewClient(o ClientOptions) (*Client, error) {
 		Clean: SecretRemover(o.Key, u), name: o.Provider + ":" + o.Model,
 	}
 	if o.Key == "" && u.Hostname() == o.VendorHost {
-		return nil, &llm.Error{Kind: llm.ErrAuth, Model: c.name, Message: "there is no key for " + u.Host, Hint: "set " + o.KeyEnv}
+		return nil, &llm.Error{Kind: llm.ErrAuth, Model: c.name, Message: "there is no key for " + u.Host, Hint: "set " +
+			o.KeyEnv}
 	}
 	caps, known := llm.CapsOf(o.Model)
 	if c.caps = caps; !known {
@@ -115,7 +116,8 @@ type Endpoint struct {
 
 // otherModelHint says how to come to a model that there is.
 func (p Endpoint) otherModelHint() string {
-	hint := "check the name, or choose another in " + cmp.Or(p.ModelSetting, "the settings under Models") + ": it may have been retired"
+	hint := "check the name, or choose another in " + cmp.Or(p.ModelSetting, "the settings under Models") +
+		": it may have been retired"
 	if r, ok := llm.DeprecationOf(p.Model); ok {
 		hint += " (" + r.String() + ")"
 	}

@@ -53,11 +53,13 @@ func DescribeError(e *llm.Error, err error, at Endpoint, p RetryPolicy) (transie
 
 func describeStatus(e *llm.Error, s *StatusError, at Endpoint) (transient bool) {
 	e.Status, e.RetryAfter = s.Status, s.RetryAfter
-	e.Message = fmt.Sprintf("%s answered %d: %s", at.Host, s.Status, cmp.Or(s.Message, cmp.Or(http.StatusText(s.Status), "no reason given")))
+	e.Message = fmt.Sprintf("%s answered %d: %s", at.Host, s.Status,
+		cmp.Or(s.Message, cmp.Or(http.StatusText(s.Status), "no reason given")))
 	said := strings.ToLower(s.Message)
 	switch {
 	case s.Status < http.StatusBadRequest:
-		e.Kind, e.Message = llm.ErrRejected, fmt.Sprintf("%s redirects to %s", at.DisplayURL, cmp.Or(s.Location, "somewhere else"))
+		e.Kind, e.Message = llm.ErrRejected,
+			fmt.Sprintf("%s redirects to %s", at.DisplayURL, cmp.Or(s.Location, "somewhere else"))
 		e.Hint = "set the base URL to the address meant"
 	case s.Status == http.StatusUnauthorized:
 		e.Kind = llm.ErrAuth
@@ -85,7 +87,8 @@ func describeStatus(e *llm.Error, s *StatusError, at Endpoint) (transient bool) 
 		e.Kind, e.Hint = llm.ErrTimeout, "ask again"
 	case s.Status >= http.StatusInternalServerError:
 		e.Kind, e.Hint = llm.ErrUnavailable, "the trouble is on the server's side; try again later"
-		transient = s.Status <= http.StatusGatewayTimeout && s.Status != http.StatusNotImplemented || s.Status == statusOverloaded
+		transient = s.Status <= http.StatusGatewayTimeout && s.Status != http.StatusNotImplemented ||
+			s.Status == statusOverloaded
 	default:
 		e.Kind = llm.ErrRejected
 		if s.Status == http.StatusRequestEntityTooLarge {

@@ -74,7 +74,10 @@ func TestAnAnswerInOnePieceIsItsEvents(t *testing.T) {
 }
 
 func FuzzEvents(f *testing.F) {
-	for _, s := range []string{"data: {}\n\n", "event: error\r\ndata: x\r\n\r\n", ":\n\n", "data\n\n", "error:\n\n", "data: [1,\ndata:2]"} {
+	for _, s := range []string{
+		"data: {}\n\n", "event: error\r\ndata: x\r\n\r\n", ":\n\n", "data\n\n", "error:\n\n",
+		"data: [1,\ndata:2]",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {

@@ -66,7 +66,9 @@ type ExplainFunc func(error) (failure *llm.Error, transient bool)
 // CallWithRetry makes a call of a model by once, which is tried up to three times as explain allows. When ctx ends it
 // returns [context.Cause] of ctx; other failures are those of explain. Once must not fail with a passing error after
 // it has delivered anything.
-func CallWithRetry[T any](ctx context.Context, p RetryPolicy, explain ExplainFunc, once func(context.Context) (T, error)) (T, error) {
+func CallWithRetry[T any](ctx context.Context, p RetryPolicy, explain ExplainFunc,
+	once func(context.Context) (T, error),
+) (T, error) {
 	var none T
 	callCtx, cancel := context.WithTimeoutCause(ctx, p.Timeout, ErrTimeout)
 	defer cancel()

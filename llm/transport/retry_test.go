@@ -29,7 +29,9 @@ func passing(wait time.Duration) transport.ExplainFunc {
 func TestTheWaitDoublesWhereTheServerDoesNotSay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waits []time.Duration
-		p := transport.RetryPolicy{Backoff: time.Second, OnRetry: func(r transport.RetryEvent) { waits = append(waits, r.Wait) }}.WithDefaults()
+		p := transport.RetryPolicy{Backoff: time.Second, OnRetry: func(r transport.RetryEvent) {
+			waits = append(waits, r.Wait)
+		}}.WithDefaults()
 		got, err := transport.CallWithRetry(t.Context(), p, passing(0), func(context.Context) (int, error) {
 			if len(waits) < 2 {
 				return 0, errors.New("no")
@@ -57,10 +59,11 @@ func TestAServerThatAsksForTooLongIsNotWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tries, start := 0, time.Now()
-				_, err := transport.CallWithRetry(t.Context(), transport.RetryPolicy{Timeout: tt.timeout}.WithDefaults(), passing(tt.ask), func(context.Context) (int, error) {
-					tries++
-					return 0, errors.New("no")
-				})
+				_, err := transport.CallWithRetry(t.Context(), transport.RetryPolicy{Timeout: tt.timeout}.WithDefaults(),
+					passing(tt.ask), func(context.Context) (int, error) {
+						tries++
+						return 0, errors.New("no")
+					})
 				if err == nil || tries != 1 || time.Since(start) != 0 {
 					t.Errorf("err = %v after %d tries and %v", err, tries, time.Since(start))
 				}
@@ -107,7 +110,8 @@ func TestStatusesAreDescribed(t *testing.T) {
 		{599, llm.ErrUnavailable, false},
 	} {
 		e := &llm.Error{}
-		got := transport.DescribeError(e, &transport.StatusError{Status: tt.status}, transport.Endpoint{Host: "h", DisplayURL: "http://h"}, transport.RetryPolicy{})
+		got := transport.DescribeError(e, &transport.StatusError{Status: tt.status},
+			transport.Endpoint{Host: "h", DisplayURL: "http://h"}, transport.RetryPolicy{})
 		if e.Kind != tt.kind || got != tt.passing || e.Status != tt.status || e.Message == "" {
 			t.Errorf("%d: %s (%q), passing %v; want %s, %v", tt.status, e.Kind, e.Message, got, tt.kind, tt.passing)
 		}
@@ -125,7 +129,8 @@ func TestAnAttemptKeepsWhatTheServerSaidAndNoSecret(t *testing.T) {
 	check.Must(t, err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	a := transport.NewAttempt(transport.NoRedirects(nil), time.Minute, cancel, transport.SecretRemover("secret-key-1234", u))
+	a := transport.NewAttempt(transport.NoRedirects(nil), time.Minute, cancel,
+		transport.SecretRemover("secret-key-1234", u))
 	defer a.StopTimer()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
 	check.Must(t, err)
@@ -137,7 +142,10 @@ func TestAnAttemptKeepsWhatTheServerSaidAndNoSecret(t *testing.T) {
 	if !errors.As(err, &status) {
 		t.Fatalf("err = %v, want a status", err)
 	}
-	want := &transport.StatusError{Status: 429, Code: "rate_limit_error", Message: "slow down, [key]", RetryAfter: 7 * time.Second}
+	want := &transport.StatusError{
+		Status: 429, Code: "rate_limit_error", Message: "slow down, [key]",
+		RetryAfter: 7 * time.Second,
+	}
 	if diff := cmp.Diff(want, status); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
@@ -145,9 +153,18 @@ func TestAnAttemptKeepsWhatTheServerSaidAndNoSecret(t *testing.T) {
 
 func TestWhatServersSayIsFoundInAnyWrapping(t *testing.T) {
 	for body, want := range map[string]transport.ServerError{
-		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`: {Code: "overloaded_error", Message: "Overloaded"},
-		`{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}`:      {Code: "RESOURCE_EXHAUSTED", Message: "Quota"},
-		`[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]`:        {Code: "INVALID_ARGUMENT", Message: "bad"},
+		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`: {
+			Code:    "overloaded_error",
+			Message: "Overloaded",
+		},
+		`{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}`: {
+			Code:    "RESOURCE_EXHAUSTED",
+			Message: "Quota",
+		},
+		`[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]`: {
+			Code:    "INVALID_ARGUMENT",
+			Message: "bad",
+		},
 		`{"error":"plain"}`:                    {Message: "plain"},
 		`{"detail":"x","code":"y"}`:            {Code: "y", Message: "x"},
 		`"just text"`:                          {Message: "just text"},
@@ -180,7 +197,8 @@ func TestRetryAfterIsReadInEachOfItsForms(t *testing.T) {
 			t.Errorf("%q: %v, want %v", value, got, want)
 		}
 	}
-	if got := transport.ParseRetryAfter(http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"9"}}, now); got != 1500*time.Millisecond {
+	if got := transport.ParseRetryAfter(http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"9"}},
+		now); got != 1500*time.Millisecond {
 		t.Errorf("milliseconds: %v", got)
 	}
 }
@@ -225,7 +243,10 @@ func TestOptionsThatCannotWorkAreToldAtOnce(t *testing.T) {
 		"no address":     {transport.ClientOptions{Model: "m", BaseURL: ":"}, "http"},
 		"a query":        {transport.ClientOptions{Model: "m", BaseURL: "http://h/v1?key=" + key}, "without ?"},
 		"a fragment":     {transport.ClientOptions{Model: "m", BaseURL: "http://h/v1#x"}, "without ?"},
-		"no key":         {transport.ClientOptions{Model: "m", Key: " \n", KeyEnv: "MY_KEY", BaseURL: "https://vendor.test/v1", VendorHost: "vendor.test"}, "set MY_KEY"},
+		"no key": {transport.ClientOptions{
+			Model: "m", Key: " \n", KeyEnv: "MY_KEY",
+			BaseURL: "https://vendor.test/v1", VendorHost: "vendor.test",
+		}, "set MY_KEY"},
 	} {
 		_, err := transport.NewClient(tt.options)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), key) {
@@ -236,7 +257,10 @@ func TestOptionsThatCannotWorkAreToldAtOnce(t *testing.T) {
 		}
 	}
 	for _, base := range []string{"https://host/v1", "http://host:8080"} {
-		c, err := transport.NewClient(transport.ClientOptions{Provider: "p", Model: " m ", BaseURL: base, VendorHost: "vendor.test", UnknownCaps: llm.Caps{Vision: true}})
+		c, err := transport.NewClient(transport.ClientOptions{
+			Provider: "p", Model: " m ", BaseURL: base,
+			VendorHost: "vendor.test", UnknownCaps: llm.Caps{Vision: true},
+		})
 		if err != nil || c.Name() != "p:m" || c.Caps() != (llm.Caps{Vision: true, ToolImages: true}) {
 			t.Errorf("%s: %+v, %v", base, c, err)
 		}
@@ -271,10 +295,11 @@ func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
 			check.Contains(t, told.Error(), "no")
 			return nil
 		})
-		_, err := transport.CallWithRetry(ctx, transport.RetryPolicy{}.WithDefaults(), passing(0), func(context.Context) (int, error) {
-			tries++
-			return 0, errors.New("no")
-		})
+		_, err := transport.CallWithRetry(ctx, transport.RetryPolicy{}.WithDefaults(), passing(0),
+			func(context.Context) (int, error) {
+				tries++
+				return 0, errors.New("no")
+			})
 		if !errors.Is(err, spent) || tries != 2 || asked != 2 {
 			t.Errorf("err = %v after %d tries and %d questions", err, tries, asked)
 		}
@@ -318,11 +343,17 @@ func TestAnAnswerLivesAsLongAsSomethingComes(t *testing.T) {
 		want    error
 		took    time.Duration
 	}{
-		"slow and steady":          {pause: 8 * time.Second, pieces: strings.Split("data: 1", ""), took: 56 * time.Second},
-		"silent":                   {pause: 11 * time.Second, pieces: []string{"data"}, want: transport.ErrIdle, took: limit},
-		"silent after a while":     {pause: 8 * time.Second, pieces: []string{"da", "ta", "", "", ""}, want: transport.ErrIdle, took: 16*time.Second + limit},
-		"too slow once it is done": {pause: 8 * time.Second, pieces: []string{"da", "ta"}, shorten: 3 * time.Second, want: transport.ErrIdle, took: 3 * time.Second},
-		"no longer watched":        {pause: time.Minute, pieces: []string{"data"}, stop: true, took: time.Minute},
+		"slow and steady": {pause: 8 * time.Second, pieces: strings.Split("data: 1", ""), took: 56 * time.Second},
+		"silent":          {pause: 11 * time.Second, pieces: []string{"data"}, want: transport.ErrIdle, took: limit},
+		"silent after a while": {
+			pause: 8 * time.Second, pieces: []string{"da", "ta", "", "", ""},
+			want: transport.ErrIdle, took: 16*time.Second + limit,
+		},
+		"too slow once it is done": {
+			pause: 8 * time.Second, pieces: []string{"da", "ta"}, shorten: 3 * time.Second,
+			want: transport.ErrIdle, took: 3 * time.Second,
+		},
+		"no longer watched": {pause: time.Minute, pieces: []string{"data"}, stop: true, took: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -330,7 +361,10 @@ func TestAnAnswerLivesAsLongAsSomethingComes(t *testing.T) {
 				defer cancel(nil)
 				body := &trickle{ctx: ctx, pause: tt.pause, pieces: tt.pieces}
 				a := transport.NewAttempt(&http.Client{Transport: tripper(func(r *http.Request) (*http.Response, error) {
-					return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body, Request: r}, nil
+					return &http.Response{
+						StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body,
+						Request: r,
+					}, nil
 				})}, limit, cancel, func(s string) string { return s })
 				defer a.StopTimer()
 				req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/", nil)

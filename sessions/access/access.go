@@ -54,16 +54,21 @@ func refusedErrorf(format string, args ...any) error {
 func (r Rules) Check(p Person) error {
 	switch {
 	case p.Guild == "" && !r.Direct:
-		return refusedErrorf("direct messages are switched off here; ask in a channel, or let the operator of this clank allow them (setting “Direct messages”)")
+		return refusedErrorf("direct messages are switched off here; ask in a channel, or let the operator of this clank " +
+			"allow them (setting “Direct messages”)")
 	case p.Guild == "" && !slices.Contains(r.People, p.User) && (!p.seesOneOf(r.Guilds) || !p.seesOneOf(r.Channels)):
-		return refusedErrorf("direct messages are for members of the servers and channels that I work in, and I do not find you there; " +
-			"ask in one of them, or let the operator of this clank add you (setting “People and roles”)")
+		return refusedErrorf("direct messages are for members of the servers and channels that I work in, and I do not " +
+			"find you there; ask in one of them, or let the operator of this clank add you (setting “People and roles”)")
 	case p.Guild != "" && len(r.Guilds) > 0 && !slices.Contains(r.Guilds, p.Guild):
-		return refusedErrorf("this server is not on the list of those that I work for; the operator of this clank can add %s (setting “Discord servers”)", p.Guild)
-	case p.Guild != "" && len(r.Channels) > 0 && !slices.Contains(r.Channels, p.Channel) && !slices.Contains(r.Channels, p.Parent):
-		return refusedErrorf("this channel is not on the list of those that I work in; the operator of this clank can add %s (setting “Channels”)", p.Channel)
+		return refusedErrorf("this server is not on the list of those that I work for; the operator of this clank can add "+
+			"%s (setting “Discord servers”)", p.Guild)
+	case p.Guild != "" && len(r.Channels) > 0 && !slices.Contains(r.Channels, p.Channel) &&
+		!slices.Contains(r.Channels, p.Parent):
+		return refusedErrorf("this channel is not on the list of those that I work in; the operator of this clank can add "+
+			"%s (setting “Channels”)", p.Channel)
 	case len(r.People) > 0 && !p.matchesAny(r.People):
-		return refusedErrorf("you are not among the people that I work for here; the operator of this clank can add you (setting “People and roles”)")
+		return refusedErrorf("you are not among the people that I work for here; the operator of this clank can add you " +
+			"(setting “People and roles”)")
 	}
 	return nil
 }
@@ -90,7 +95,8 @@ func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (stri
 		if !r.isRestricted(usual) {
 			return own, nil
 		}
-		return "", refusedErrorf("the browser profile %q belongs to others; the operator of this clank can give you one (setting “Shared profiles”)", usual)
+		return "", refusedErrorf("the browser profile %q belongs to others; the operator of this clank can give you one "+
+			"(setting “Shared profiles”)", usual)
 	}
 	granted := func(name string) bool {
 		return slices.ContainsFunc(r.Profiles, func(g ProfileGrant) bool { return g.Profile == name && p.matchesAny(g.To) })
@@ -102,9 +108,11 @@ func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (stri
 		return own, nil
 	}
 	if base, other := sessions.SplitProfile(want); base == usual && other != "" && other != place {
-		return "", refusedErrorf("this browser belongs to another server, or to somebody's private tasks; go on there, or start a new session here")
+		return "", refusedErrorf("this browser belongs to another server, or to somebody's private tasks; go on there, or " +
+			"start a new session here")
 	}
-	return "", refusedErrorf("the browser profile %q is not yours to use; leave it out, or let the operator of this clank give it to you (setting “Shared profiles”)", want)
+	return "", refusedErrorf("the browser profile %q is not yours to use; leave it out, or let the operator of this "+
+		"clank give it to you (setting “Shared profiles”)", want)
 }
 
 // ProfilesOf returns the names of the profiles that p may ask for, shared ones first. usual is the default one.
@@ -150,7 +158,8 @@ func ParseIDs(text string) ([]string, error) {
 	for _, word := range splitIDs(text) {
 		id := strings.TrimLeft(strings.TrimSuffix(strings.TrimPrefix(word, "<"), ">"), "@#&!")
 		if !snowflake().MatchString(id) {
-			return nil, fmt.Errorf("%q is not a Discord id, which has 15 to 20 digits (switch on Developer Mode in Discord, then “Copy ID”)", word)
+			return nil, fmt.Errorf("%q is not a Discord id, which has 15 to 20 digits (switch on Developer Mode in Discord, "+
+				"then “Copy ID”)", word)
 		}
 		ids = append(ids, id)
 	}
@@ -158,7 +167,9 @@ func ParseIDs(text string) ([]string, error) {
 }
 
 func splitIDs(text string) []string {
-	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
+	return strings.FieldsFunc(text, func(c rune) bool {
+		return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t'
+	})
 }
 
 // ParseGrants reads one grant per line: "profile: ids", where "*" stands for everybody. Empty lines and lines that
@@ -173,7 +184,8 @@ func ParseGrants(text string) ([]ProfileGrant, error) {
 		name, to, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if !ok || !profileName().MatchString(name) {
-			return nil, fmt.Errorf("%q does not begin with the name of a profile and a colon, as in \"work: 123456789012345678\"", line)
+			return nil, fmt.Errorf("%q does not begin with the name of a profile and a colon, as in \"work: "+
+				"123456789012345678\"", line)
 		}
 		g := ProfileGrant{Profile: name}
 		if strings.TrimSpace(to) == Everybody {
@@ -184,7 +196,8 @@ func ParseGrants(text string) ([]ProfileGrant, error) {
 				return nil, fmt.Errorf("profile %s: %w", name, err)
 			}
 			if len(ids) == 0 {
-				return nil, fmt.Errorf("profile %s: nobody is named; write ids of people or roles, or %s for everybody", name, Everybody)
+				return nil, fmt.Errorf("profile %s: nobody is named; write ids of people or roles, or %s for everybody", name,
+					Everybody)
 			}
 			g.To = ids
 		}

@@ -31,20 +31,34 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 		who   access.Person
 		want  string // part of the refusal; empty = allowed
 	}{
-		"nothing set":                  {access.Rules{}, at(eve), ""},
-		"direct, nothing set":          {access.Rules{}, access.Person{User: eve, Channel: lounge}, "direct messages"},
-		"direct, allowed":              {access.Rules{Direct: true}, access.Person{User: eve, Channel: lounge}, ""},
-		"direct, another list":         {access.Rules{Direct: true, People: []string{ada}}, access.Person{User: eve}, "not among the people"},
-		"direct, of no listed server":  {direct(nil, home), access.Person{User: eve}, "members of the servers"},
-		"direct, of another server":    {direct(nil, home), access.Person{User: eve, Sees: []string{other}}, "members of the servers"},
-		"direct, of a listed server":   {direct(nil, home), access.Person{User: eve, Sees: []string{home}}, ""},
-		"direct, sees no such channel": {direct([]string{lounge}, home), access.Person{User: eve, Sees: []string{home}}, "members of the servers"},
-		"direct, sees a channel":       {direct([]string{lounge}), access.Person{User: eve, Sees: []string{lounge}}, ""},
+		"nothing set":         {access.Rules{}, at(eve), ""},
+		"direct, nothing set": {access.Rules{}, access.Person{User: eve, Channel: lounge}, "direct messages"},
+		"direct, allowed":     {access.Rules{Direct: true}, access.Person{User: eve, Channel: lounge}, ""},
+		"direct, another list": {
+			access.Rules{Direct: true, People: []string{ada}},
+			access.Person{User: eve},
+			"not among the people",
+		},
+		"direct, of no listed server": {direct(nil, home), access.Person{User: eve}, "members of the servers"},
+		"direct, of another server": {
+			direct(nil, home),
+			access.Person{User: eve, Sees: []string{other}},
+			"members of the servers",
+		},
+		"direct, of a listed server": {direct(nil, home), access.Person{User: eve, Sees: []string{home}}, ""},
+		"direct, sees no such channel": {
+			direct([]string{lounge}, home),
+			access.Person{User: eve, Sees: []string{home}},
+			"members of the servers",
+		},
+		"direct, sees a channel": {direct([]string{lounge}), access.Person{User: eve, Sees: []string{lounge}}, ""},
 		"direct, on the people's list": {
 			access.Rules{Direct: true, Guilds: []string{home}, People: []string{eve}}, access.Person{User: eve}, "",
 		},
 		"direct, on no people's list": {
-			access.Rules{Direct: true, Guilds: []string{home}, People: []string{ada}}, access.Person{User: eve, Sees: []string{home}}, "not among the people",
+			access.Rules{Direct: true, Guilds: []string{home}, People: []string{ada}},
+			access.Person{User: eve, Sees: []string{home}},
+			"not among the people",
 		},
 		"server on the list":  {access.Rules{Guilds: []string{home}}, at(eve), ""},
 		"server not on it":    {access.Rules{Guilds: []string{other}}, at(eve), "this server"},
@@ -59,13 +73,17 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 			access.Person{User: eve, Guild: home, Channel: thread, Parent: lounge},
 			"",
 		},
-		"channel not on it":        {access.Rules{Channels: []string{thread}}, at(eve), "this channel"},
-		"person":                   {access.Rules{People: []string{ada}}, at(ada), ""},
-		"role":                     {access.Rules{People: []string{ada, staff}}, at(bob, friends, staff), ""},
-		"whole server as a role":   {access.Rules{People: []string{home}}, at(eve), ""},
-		"neither person nor role":  {access.Rules{People: []string{ada, staff}}, at(eve, friends), "not among the people"},
-		"nobody, without a name":   {access.Rules{People: []string{ada}}, at(""), "not among the people"},
-		"server wins over channel": {access.Rules{Guilds: []string{other}, Channels: []string{lounge}}, at(ada), "this server"},
+		"channel not on it":       {access.Rules{Channels: []string{thread}}, at(eve), "this channel"},
+		"person":                  {access.Rules{People: []string{ada}}, at(ada), ""},
+		"role":                    {access.Rules{People: []string{ada, staff}}, at(bob, friends, staff), ""},
+		"whole server as a role":  {access.Rules{People: []string{home}}, at(eve), ""},
+		"neither person nor role": {access.Rules{People: []string{ada, staff}}, at(eve, friends), "not among the people"},
+		"nobody, without a name":  {access.Rules{People: []string{ada}}, at(""), "not among the people"},
+		"server wins over channel": {
+			access.Rules{Guilds: []string{other}, Channels: []string{lounge}},
+			at(ada),
+			"this server",
+		},
 	} {
 		err := c.rules.Check(c.who)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -123,7 +141,9 @@ func TestAProfileWithLoginsIsOnlyForThoseItIsBoundTo(t *testing.T) {
 		{Profile: "fun", To: []string{friends}},
 	}}
 	open := access.Rules{Profiles: append([]access.ProfileGrant{{Profile: "clank", To: []string{bob}}}, rules.Profiles...)}
-	withGuests := access.Rules{Profiles: append(open.Profiles, access.ProfileGrant{Profile: "guest", To: []string{access.Everybody}})}
+	withGuests := access.Rules{
+		Profiles: append(open.Profiles, access.ProfileGrant{Profile: "guest", To: []string{access.Everybody}}),
+	}
 	for name, c := range map[string]struct {
 		rules access.Rules
 		user  string
@@ -170,7 +190,8 @@ func TestGrantsAreReadLineByLine(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	for _, bad := range []string{"work", "Work: " + ada, "../x: " + ada, ": " + ada, "work:", "work: ada", "work: * " + ada} {
+	for _, bad := range []string{"work", "Work: " + ada, "../x: " + ada, ": " + ada, "work:", "work: ada", "work: * " +
+		ada} {
 		if _, err := access.ParseGrants(bad); err == nil {
 			t.Errorf("%q: read without an error", bad)
 		}

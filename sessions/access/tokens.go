@@ -196,7 +196,8 @@ func (s *TokenStore) unexpired(signIns bool) ([]Token, error) {
 
 // Remove revokes the token of that name. The error wraps [ErrTokenNotFound].
 func (s *TokenStore) Remove(name string) error {
-	return s.remove(func(t Token) bool { return t.Name == name && t.Scope != ScopeSignIn }, fmt.Errorf("%w: %s", ErrTokenNotFound, name))
+	return s.remove(func(t Token) bool { return t.Name == name && t.Scope != ScopeSignIn },
+		fmt.Errorf("%w: %s", ErrTokenNotFound, name))
 }
 
 // SignOut ends the sign-in with that secret, if there is one.
@@ -254,7 +255,8 @@ func (s *TokenStore) reload() error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("read the tokens: %w", err)
-	case s.fileInfo != nil && os.SameFile(info, s.fileInfo) && info.ModTime().Equal(s.fileInfo.ModTime()) && info.Size() == s.fileInfo.Size():
+	case s.fileInfo != nil && os.SameFile(info, s.fileInfo) && info.ModTime().Equal(s.fileInfo.ModTime()) &&
+		info.Size() == s.fileInfo.Size():
 		return nil
 	}
 	data, err := os.ReadFile(s.path)
@@ -266,7 +268,8 @@ func (s *TokenStore) reload() error {
 		return fmt.Errorf("read the tokens in %s: %w; remove the file to begin anew: all tokens end with it", s.path, err)
 	}
 	if f.Version != tokenFileVersion {
-		return fmt.Errorf("read the tokens in %s: its version is %d, and this program knows %d; use the newer program", s.path, f.Version, tokenFileVersion)
+		return fmt.Errorf("read the tokens in %s: its version is %d, and this program knows %d; use the newer program",
+			s.path, f.Version, tokenFileVersion)
 	}
 	s.fileInfo, s.list = info, slices.DeleteFunc(f.Tokens, func(t Token) bool { return t.Scope == scopeCookie })
 	return nil
@@ -283,7 +286,8 @@ func (s *TokenStore) update(act string, how func([]Token) ([]Token, error)) erro
 		return fmt.Errorf("%s: %w", act, err)
 	}
 	lock := flock.New(s.path + ".lock")
-	ctx, cancel := context.WithTimeoutCause(context.Background(), tokenLockWait, errors.New("another process keeps "+lock.Path()+" locked"))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), tokenLockWait,
+		errors.New("another process keeps "+lock.Path()+" locked"))
 	defer cancel()
 	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
 		return fmt.Errorf("%s: %w", act, cmp.Or(context.Cause(ctx), err))

@@ -183,7 +183,8 @@ func TestOnlyTheTokenOfThatNameIsRemoved(t *testing.T) {
 		t.Errorf("a sign-in is removed by its name: %v", err)
 	}
 	other := issue(t, s, "", access.ScopeSignIn, time.Hour)
-	if err := s.SignOut(signIn); err != nil || s.Valid(signIn, access.ScopeSignIn) || !s.Valid(other, access.ScopeSignIn) || !s.Valid(stays, access.ScopeControl) {
+	if err := s.SignOut(signIn); err != nil || s.Valid(signIn, access.ScopeSignIn) ||
+		!s.Valid(other, access.ScopeSignIn) || !s.Valid(stays, access.ScopeControl) {
 		t.Errorf("signing out ended the wrong ones, %v", err)
 	}
 }

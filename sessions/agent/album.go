@@ -16,8 +16,8 @@ import (
 // The tool with which a model chooses the pictures of an answer.
 const (
 	ToolShowPictures  = "show_pictures"
-	ShowPicturesAbout = "Choose the pictures that the person gets with your answer, just before you give it: these and no others, in " +
-		"this order. An empty list shows none."
+	ShowPicturesAbout = "Choose the pictures that the person gets with your answer, just before you give it: these and " +
+		"no others, in this order. An empty list shows none."
 	ShowPicturesNames = `numbers of pictures that you took, "now" for the page as it is, or refs of elements, of each of which ` +
 		"the picture shows that part alone"
 	ShowPicturesCaptions = "for each of them a line that says what it shows, for people who cannot see it"

@@ -88,7 +88,8 @@ func Approve(ctx context.Context, a Action) (d ActionResult) {
 // AskApproval asks people a question about a task. The decision is a sentence, "" if nobody had to be asked; the
 // error says who or what refused.
 func AskApproval(
-	ctx context.Context, people sessions.Approver, log *slog.Logger, s sessions.Session, t sessions.Task, q sessions.Question,
+	ctx context.Context, people sessions.Approver, log *slog.Logger, s sessions.Session, t sessions.Task,
+	q sessions.Question,
 ) (decision string, err error) {
 	began := time.Now()
 	decision, err = people.Ask(ctx, s, t, q)

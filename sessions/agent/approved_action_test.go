@@ -51,7 +51,9 @@ func (p *page) Assess(_ context.Context, kind string, args map[string]any) (foun
 	return found, nil
 }
 
-func (p *page) ActIfUnchanged(ctx context.Context, _ string, args map[string]any, mark string) (notes []string, same bool, err error) {
+func (p *page) ActIfUnchanged(ctx context.Context, _ string, args map[string]any,
+	mark string,
+) (notes []string, same bool, err error) {
 	p.log = append(p.log, "act if "+mark)
 	p.altered = p.altered || args["judged"] == true
 	if p.slow > 0 {
@@ -107,9 +109,10 @@ func TestAnActIsHeldToWhatPeopleAgreedTo(t *testing.T) {
 			log:  []string{"act if ", "judge click", "act if tea"}, asked: []string{"buys tea"},
 		},
 		"what changes is asked about again": {
-			page: page{means: []string{"tea", "a car", "a car"}},
-			want: agent.ActionResult{Notes: []string{"done"}, Decision: "Somebody agreed.", Mark: "a car"},
-			log:  []string{"act if ", "judge click", "act if tea", "judge click", "act if a car"}, asked: []string{"buys tea", "buys a car"},
+			page:  page{means: []string{"tea", "a car", "a car"}},
+			want:  agent.ActionResult{Notes: []string{"done"}, Decision: "Somebody agreed.", Mark: "a car"},
+			log:   []string{"act if ", "judge click", "act if tea", "judge click", "act if a car"},
+			asked: []string{"buys tea", "buys a car"},
 		},
 		"what changes again and again is not done": {
 			page: page{means: []string{"1", "2", "3"}},
@@ -173,7 +176,8 @@ func TestASlowPageIsToldAsSuch(t *testing.T) {
 
 func TestRepeatsAndCirclesAreCounted(t *testing.T) {
 	for done, want := range map[string]int{
-		"a": 1, "aa": 2, "aaaaa": 5, "aab": 1, "abab": 2, "ababab": 3, "abcabc": 2, "abcdabcd": 1, "baaa": 3, "abcabcabcabcabc": 5,
+		"a": 1, "aa": 2, "aaaaa": 5, "aab": 1, "abab": 2, "ababab": 3, "abcabc": 2, "abcdabcd": 1, "baaa": 3,
+		"abcabcabcabcabc":              5,
 		"abababababababababababababab": 7,
 	} {
 		var r agent.RepeatDetector
@@ -221,12 +225,15 @@ func (o *opener) Open(ctx context.Context, want sessions.PageRequest) (sessions.
 
 func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
 	o := opener{pages: map[string]string{"": "empty", "http://a/": "a"}}
-	p, reopened, lost, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://a/"})
+	p, reopened, lost, err := agent.OpenPage(t.Context(), time.Minute, &o,
+		sessions.PageRequest{Key: "s", URL: "http://a/"})
 	if p != (namedPage{name: "a"}) || reopened != "" || lost || err != nil {
 		t.Errorf("got %v, %v, %v, %v", p, reopened, lost, err)
 	}
-	p, reopened, lost, err = agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://gone/"})
-	if p != (namedPage{name: "empty"}) || !strings.Contains(reopened, "no such page") || !strings.Contains(reopened, "empty") || !lost || err != nil {
+	p, reopened, lost, err = agent.OpenPage(t.Context(), time.Minute, &o,
+		sessions.PageRequest{Key: "s", URL: "http://gone/"})
+	if p != (namedPage{name: "empty"}) || !strings.Contains(reopened, "no such page") ||
+		!strings.Contains(reopened, "empty") || !lost || err != nil {
 		t.Errorf("gone: got %v, %v, %v, %v", p, reopened, lost, err)
 	}
 	if got := o.asked[len(o.asked)-1]; got.Key != "s" || got.URL != "" {
@@ -236,7 +243,8 @@ func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
 
 func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
 	o := opener{}
-	if _, _, _, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{}); err == nil || !strings.Contains(err.Error(), "open the browser: no such page") {
+	if _, _, _, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{}); err == nil ||
+		!strings.Contains(err.Error(), "open the browser: no such page") {
 		t.Errorf("err = %v", err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -250,7 +258,8 @@ func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
 	cause := errors.New("a person said stop")
 	stop(cause)
 	before := len(o.asked)
-	if _, _, _, err := agent.OpenPage(stopped, time.Minute, &o, sessions.PageRequest{}); !errors.Is(err, cause) || len(o.asked) != before {
+	if _, _, _, err := agent.OpenPage(stopped, time.Minute, &o, sessions.PageRequest{}); !errors.Is(err, cause) ||
+		len(o.asked) != before {
 		t.Errorf("stopped: err = %v", err)
 	}
 }
@@ -266,7 +275,10 @@ func TestHowAnAnswerEndedIsSaid(t *testing.T) {
 		"cut off":              {"ye", llm.StopLength, agent.Outcome{Text: "ye", Limit: "length limit of one answer"}},
 		"declined":             {"", llm.StopRefused, agent.Outcome{Text: "The model declined to go on.", Failed: true}},
 		"declined with reason": {"no", llm.StopRefused, agent.Outcome{Text: "no", Failed: true}},
-		"withheld":             {"", llm.StopFilter, agent.Outcome{Text: "The provider of the model withheld the answer.", Failed: true}},
+		"withheld": {"", llm.StopFilter, agent.Outcome{
+			Text:   "The provider of the model withheld the answer.",
+			Failed: true,
+		}},
 	} {
 		equal(t, name, tt.want, agent.NewOutcome(tt.text, tt.stop))
 	}
@@ -275,14 +287,16 @@ func TestHowAnAnswerEndedIsSaid(t *testing.T) {
 func TestWhoIsServedIsTheSameForAllAndNotTold(t *testing.T) {
 	ada := sessions.Origin{Kind: "discord", User: "ada"}
 	id := agent.EndUserID(ada)
-	if id == "" || id != agent.EndUserID(ada) || strings.Contains(id, "ada") || id == agent.EndUserID(sessions.Origin{Kind: "web", User: "ada"}) {
+	if id == "" || id != agent.EndUserID(ada) || strings.Contains(id, "ada") ||
+		id == agent.EndUserID(sessions.Origin{Kind: "web", User: "ada"}) {
 		t.Errorf("id = %q", id)
 	}
 	if got := agent.EndUserID(sessions.Origin{Kind: "discord"}); got != "" {
 		t.Errorf("nobody has the id %q", got)
 	}
 	want := llm.Account{Task: "t", Session: "s", Guild: "g", Channel: "c", User: "discord:ada", Purpose: "browse"}
-	got := agent.AccountOf(sessions.Session{ID: "s"}, sessions.Task{ID: "t", Origin: sessions.Origin{Kind: "discord", User: "ada", Guild: "g", Channel: "c"}})
+	got := agent.AccountOf(sessions.Session{ID: "s"},
+		sessions.Task{ID: "t", Origin: sessions.Origin{Kind: "discord", User: "ada", Guild: "g", Channel: "c"}})
 	equal(t, "account", want, got)
 }
 
@@ -299,7 +313,10 @@ func TestTheCauseOfAStopComesFirst(t *testing.T) {
 }
 
 func TestASpentBudgetIsTold(t *testing.T) {
-	spent := fmt.Errorf("ask: %w", &llm.Error{Kind: llm.ErrBudgetSpent, Message: "the day's budget is spent", Hint: "it begins anew at midnight"})
+	spent := fmt.Errorf("ask: %w", &llm.Error{
+		Kind: llm.ErrBudgetSpent, Message: "the day's budget is spent",
+		Hint: "it begins anew at midnight",
+	})
 	if limit, ok := agent.BudgetSpent(spent); !ok || limit != "the day's budget is spent; it begins anew at midnight" {
 		t.Errorf("got %q, %v", limit, ok)
 	}
@@ -309,15 +326,18 @@ func TestASpentBudgetIsTold(t *testing.T) {
 }
 
 func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
-	got := agent.SystemPrompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), map[string]string{"shop": "http://s/", "desk": "http://d/"}, " Be brief.\n")
-	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: http://s/\n\nFrom the operator of this program:\nBe brief."
+	got := agent.SystemPrompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
+		map[string]string{"shop": "http://s/", "desk": "http://d/"}, " Be brief.\n")
+	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: " +
+		"http://s/\n\nFrom the operator of this program:\nBe brief."
 	equal(t, "prompt", want, got)
 }
 
 func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
 	for name, tt := range map[string]struct{ said, url, title, read, want string }{
-		"nothing":          {want: "The work ended before there was an answer."},
-		"all":              {" It is 39. ", "http://s/", "Shop", "39 €", "It is 39.\n\nThe page it is on: Shop, http://s/\n\nWhat it has read last:\n39 €"},
+		"nothing": {want: "The work ended before there was an answer."},
+		"all": {" It is 39. ", "http://s/", "Shop", "39 €", "It is 39.\n\nThe page it is on: Shop, " +
+			"http://s/\n\nWhat it has read last:\n39 €"},
 		"a page unnamed":   {"Well", "about:blank", "about:blank", "", "Well\n\nThe page it is on: about:blank"},
 		"a page untitled":  {"Well", "http://s/", "", "", "Well\n\nThe page it is on: http://s/"},
 		"a title, no page": {"Well", "", "Shop", "", "Well"},

@@ -13,13 +13,14 @@ import (
 
 // PersonAsker asks the person of a task a question for the model and returns their answer. Its error says why there
 // is none. It may take minutes. ctx ends with the task.
-type PersonAsker func(ctx context.Context, s sessions.Session, t sessions.Task, q PersonQuestion) (answer string, err error)
+type PersonAsker func(ctx context.Context, s sessions.Session, t sessions.Task,
+	q PersonQuestion) (answer string, err error)
 
 // The tool with which a model asks a question.
 const (
 	ToolAskPerson  = "ask_person"
-	AskPersonAbout = "Ask the person what you must know to go on, such as which of several things they mean, and wait for the answer. " +
-		"Do not ask what you can find out, or can sensibly assume, and never for a password."
+	AskPersonAbout = "Ask the person what you must know to go on, such as which of several things they mean, and wait " +
+		"for the answer. Do not ask what you can find out, or can sensibly assume, and never for a password."
 	AskPersonChoices = "what the answer can be; leave out if that is open"
 )
 

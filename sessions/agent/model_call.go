@@ -30,8 +30,8 @@ func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context
 	return err
 }
 
-// StepGate waits for a slot among the steps that run at once. The caller calls end after the step. The error is the cause
-// of ctx. A nil StepGate does not wait.
+// StepGate waits for a slot among the steps that run at once. The caller calls end after the step. The error is the
+// cause of ctx. A nil StepGate does not wait.
 type StepGate func(ctx context.Context) (end func(), err error)
 
 // Begin calls the gate, if there is one.

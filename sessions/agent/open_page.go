@@ -27,7 +27,8 @@ func OpenPage(
 	p, reopened, err = b.Open(opening, want)
 	if err != nil && want.URL != "" && opening.Err() == nil {
 		lost = true
-		reopened = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", want.URL, err)
+		reopened = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty",
+			want.URL, err)
 		want.URL = ""
 		p, _, err = b.Open(opening, want)
 	}
@@ -64,8 +65,8 @@ const finishedMark = "[finished]"
 
 // LimitText tells a model that it has reached a limit and must answer now.
 func LimitText(limit string) string {
-	return "You have reached the " + limit + ". Answer the person now, without using tools: what you have found so far, and what is left to do. " +
-		"If all that they asked for is done, write " + finishedMark + " as the last line."
+	return "You have reached the " + limit + ". Answer the person now, without using tools: what you have found so far, " +
+		"and what is left to do. If all that they asked for is done, write " + finishedMark + " as the last line."
 }
 
 // WithLimit returns the outcome of an answer to [LimitText]: limited, unless the task was finished by then. A literal

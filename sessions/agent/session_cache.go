@@ -31,7 +31,9 @@ type CachedSession[S any] struct {
 
 // Acquire claims a session for a task, which Close ends through stop. begin makes the state of a session that is not
 // cached.
-func (k *SessionCache[S]) Acquire(session string, stop context.CancelCauseFunc, begin func() S) (*CachedSession[S], error) {
+func (k *SessionCache[S]) Acquire(session string, stop context.CancelCauseFunc,
+	begin func() S,
+) (*CachedSession[S], error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h := k.kept[session]
@@ -93,7 +95,9 @@ func (k *SessionCache[S]) Drop(session string) {
 }
 
 // Park parks the page of a session in which no task runs, and then drops its cached state.
-func (k *SessionCache[S]) Park(ctx context.Context, session string, must bool, browser sessions.Browser) (parked bool, err error) {
+func (k *SessionCache[S]) Park(ctx context.Context, session string, must bool,
+	browser sessions.Browser,
+) (parked bool, err error) {
 	k.mu.Lock()
 	h := k.kept[session]
 	k.mu.Unlock()
@@ -111,7 +115,9 @@ func (k *SessionCache[S]) Park(ctx context.Context, session string, must bool, b
 }
 
 // Close drops the cached state of a session, ends its running task and closes its browser page.
-func (k *SessionCache[S]) Close(ctx context.Context, session string, browser func(context.Context, string) error) error {
+func (k *SessionCache[S]) Close(ctx context.Context, session string,
+	browser func(context.Context, string) error,
+) error {
 	k.mu.Lock()
 	h := k.kept[session]
 	delete(k.kept, session)

@@ -55,7 +55,8 @@ func SpeakerName(name string) string {
 }
 
 var passwordFieldName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
+	return regexp.MustCompile(
+		`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
 })
 
 // IsPasswordFieldName reports whether a text field of that name probably holds a password, even if it is not of type
@@ -71,7 +72,8 @@ func NormalizeRef(ref string) string {
 // there is none.
 func URLCredentials(u string) string {
 	rest := strings.ReplaceAll(u, `\`, "/") // as browsers do
-	if scheme, after, found := strings.Cut(rest, ":"); found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
+	if scheme, after, found := strings.Cut(rest, ":"); found &&
+		(strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
 		rest = after // browsers accept any number of slashes
 	} else if _, after, found := strings.Cut(rest, "//"); found {
 		rest = after

@@ -71,7 +71,8 @@ func TestAModelIsToldWhichFilesCameWithATask(t *testing.T) {
 	if len(lines) != 6 {
 		t.Errorf("got %q, want a line for each file", lines)
 	}
-	check.Contains(t, agent.TaskText(task), `media://inbound/b2 "cv.pdf" (application/pdf, 84 kB)`, "(text/plain, 7 bytes)", "8.39 MB")
+	check.Contains(t, agent.TaskText(task), `media://inbound/b2 "cv.pdf" (application/pdf, 84 kB)`,
+		"(text/plain, 7 bytes)", "8.39 MB")
 }
 
 func FuzzCut(f *testing.F) {
@@ -94,8 +95,9 @@ func FuzzCut(f *testing.F) {
 
 func TestFieldsForPasswordsAreKnownByTheirNames(t *testing.T) {
 	for name, want := range map[string]bool{
-		"Password": true, "your PassPhrase": true, "PIN": true, "Kennwort": true, "パスワード": true, "Contraseña": true, "client secret": true,
-		"Search": false, "Shopping": false, "passenger": false, "": false,
+		"Password": true, "your PassPhrase": true, "PIN": true, "Kennwort": true, "パスワード": true, "Contraseña": true,
+		"client secret": true,
+		"Search":        false, "Shopping": false, "passenger": false, "": false,
 	} {
 		if got := agent.IsPasswordFieldName(name); got != want {
 			t.Errorf("%q: got %v, want %v", name, got, want)
@@ -137,7 +139,8 @@ func FuzzBare(f *testing.F) {
 	f.Add("http://ada:pw@host/")
 	f.Add("ada:pw@@host//x@y")
 	f.Fuzz(func(t *testing.T, in string) {
-		if secret := agent.URLCredentials(in); secret != "" && (!strings.HasSuffix(secret, "@") || len(agent.WithoutCredentials(in)) >= len(in)) {
+		if secret := agent.URLCredentials(in); secret != "" &&
+			(!strings.HasSuffix(secret, "@") || len(agent.WithoutCredentials(in)) >= len(in)) {
 			t.Errorf("%q has %q and became %q", in, secret, agent.WithoutCredentials(in))
 		}
 	})
@@ -145,8 +148,10 @@ func FuzzBare(f *testing.F) {
 
 func TestAddressesOfPeopleBecomeURLs(t *testing.T) {
 	for in, want := range map[string]string{
-		" shop.test/a ": "https://shop.test/a", "localhost:3000": "http://localhost:3000", "a.localhost": "http://a.localhost",
-		"127.0.0.1:80/x": "http://127.0.0.1:80/x", "[::1]:8080": "http://[::1]:8080", "about:blank": "about:blank", "shop.test:8443": "https://shop.test:8443",
+		" shop.test/a ": "https://shop.test/a", "localhost:3000": "http://localhost:3000",
+		"a.localhost":    "http://a.localhost",
+		"127.0.0.1:80/x": "http://127.0.0.1:80/x", "[::1]:8080": "http://[::1]:8080", "about:blank": "about:blank",
+		"shop.test:8443": "https://shop.test:8443",
 	} {
 		if got := agent.CompleteURL(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
@@ -204,7 +209,8 @@ func TestClosingEndsTheTaskAndWaitsForAPageThatOpens(t *testing.T) {
 func TestClosingWhatIsNotKeptClosesTheBrowser(t *testing.T) {
 	var k agent.SessionCache[*int]
 	asked := ""
-	if err := k.Close(t.Context(), "a", func(_ context.Context, id string) error { asked = id; return nil }); err != nil || asked != "a" {
+	if err := k.Close(t.Context(), "a", func(_ context.Context, id string) error { asked = id; return nil }); err != nil ||
+		asked != "a" {
 		t.Errorf("asked for %q, %v", asked, err)
 	}
 }

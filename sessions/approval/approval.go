@@ -31,7 +31,10 @@ const (
 // Classes returns all classes that rules exist for, most serious first: if an action has several, the question names
 // the first.
 func Classes() []Class {
-	return []Class{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassLogin, ClassPermission, ClassSubmit, ClassUnclear, ClassSafety, ClassHandOver, ClassHost, ClassLeave}
+	return []Class{
+		ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassLogin, ClassPermission, ClassSubmit,
+		ClassUnclear, ClassSafety, ClassHandOver, ClassHost, ClassLeave,
+	}
 }
 
 // AllowedForSession reports whether c may be allowed for the rest of a session. Actions that cost money or cannot be

@@ -152,7 +152,8 @@ func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 // sameQuestion reports whether one answer serves both questions: people must have read the same text, for the same
 // person and session.
 func sameQuestion(a, b Question) bool {
-	return askerOf(a) == askerOf(b) && a.Guild == b.Guild && a.Channel == b.Channel && a.Private == b.Private && a.Profile == b.Profile &&
+	return askerOf(a) == askerOf(b) && a.Guild == b.Guild && a.Channel == b.Channel && a.Private == b.Private &&
+		a.Profile == b.Profile &&
 		a.Class == b.Class && a.Origin == b.Origin && a.Session == b.Session && a.Text == b.Text && a.Detail == b.Detail &&
 		slices.Equal(a.Choices, b.Choices)
 }
@@ -265,7 +266,8 @@ func (d *Queue) Granted(q Question) bool {
 func (d *Queue) granted(q Question) bool {
 	now := time.Now()
 	return q.Session != "" && slices.ContainsFunc(d.grants, func(g sessionGrant) bool {
-		return g.session == q.Session && g.class == q.Class && g.origin == q.Origin && g.person == askerOf(q) && now.Before(g.until)
+		return g.session == q.Session && g.class == q.Class && g.origin == q.Origin && g.person == askerOf(q) &&
+			now.Before(g.until)
 	})
 }
 

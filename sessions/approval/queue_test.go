@@ -73,11 +73,17 @@ func ask(ctx context.Context, d *approval.Queue, q approval.Question) <-chan res
 }
 
 func buy(session string) approval.Question {
-	return approval.Question{Class: approval.ClassBuy, Session: session, Text: "Buy something at shop.example", Origin: "https://shop.example"}
+	return approval.Question{
+		Class: approval.ClassBuy, Session: session, Text: "Buy something at shop.example",
+		Origin: "https://shop.example",
+	}
 }
 
 func send(session string) approval.Question {
-	return approval.Question{Class: approval.ClassSend, Session: session, Text: "Send something", Origin: "https://forum.example"}
+	return approval.Question{
+		Class: approval.ClassSend, Session: session, Text: "Send something",
+		Origin: "https://forum.example",
+	}
 }
 
 func TestSilenceIsANo(t *testing.T) {
@@ -242,7 +248,10 @@ func TestWhatCostsIsAskedEachTime(t *testing.T) {
 			got := ask(t.Context(), d, approval.Question{Class: c, Session: "s"})
 			id := next(t, f).Question.ID
 			err := d.Answer(id, approval.Answer{Allowed: true, ForSession: true})
-			want := slices.Contains([]approval.Class{approval.ClassHost, approval.ClassLeave, approval.ClassSubmit, approval.ClassSend, approval.ClassUnclear}, c)
+			want := slices.Contains([]approval.Class{
+				approval.ClassHost, approval.ClassLeave, approval.ClassSubmit,
+				approval.ClassSend, approval.ClassUnclear,
+			}, c)
 			if (err == nil) != want || (!want && !errors.Is(err, approval.ErrOnceOnly)) {
 				t.Errorf("%s for the session: %v", c, err)
 			}
@@ -332,7 +341,10 @@ func TestOneAnswerServesOnlyWhatPeopleHaveRead(t *testing.T) {
 }
 
 func TestRulesDecideWithoutAsking(t *testing.T) {
-	rules := map[approval.Class]approval.Rule{approval.ClassLeave: approval.RuleAllow, approval.ClassDelete: approval.RuleRefuse, approval.ClassSend: "nonsense"}
+	rules := map[approval.Class]approval.Rule{
+		approval.ClassLeave:  approval.RuleAllow,
+		approval.ClassDelete: approval.RuleRefuse, approval.ClassSend: "nonsense",
+	}
 	d := &approval.Queue{Rule: func(c approval.Class) approval.Rule { return rules[c] }}
 	if a, err := d.Ask(t.Context(), approval.Question{Class: approval.ClassLeave}); err != nil || !a.Allowed {
 		t.Errorf("allowed by rule: %+v, %v", a, err)
@@ -351,7 +363,8 @@ func TestWhereNobodyCanBeAskedTheAnswerIsNoAtOnce(t *testing.T) {
 		f := d.Follow(func(q approval.Question) bool { return q.Source == "discord" })
 		start := time.Now()
 		_, err := d.Ask(t.Context(), buy("s"))
-		want := "not done: nobody is there to be asked (to allow it, set interaction.consent.buy to allow, or use clank browse --allow buy)"
+		want := "not done: nobody is there to be asked (to allow it, set interaction.consent.buy to allow, or use clank " +
+			"browse --allow buy)"
 		if err == nil || err.Error() != want || time.Since(start) != 0 {
 			t.Errorf("error = %v after %s", err, time.Since(start))
 		}

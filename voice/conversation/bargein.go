@@ -42,8 +42,8 @@ func (c *call) handleSpeaking(id string, voiced time.Duration, over bool) {
 	}
 }
 
-// mayBargeIn reports whether p's sound may interrupt us now. Somebody whose sound has ended again and again as soon as we were
-// silent is our own echo, until they have said something.
+// mayBargeIn reports whether p's sound may interrupt us now. Somebody whose sound has ended again and again as soon as
+// we were silent is our own echo, until they have said something.
 func (c *call) mayBargeIn(p *person) bool {
 	if p.Bot || p.optedOut || p.echoes >= maxEchoes {
 		return false
@@ -102,7 +102,8 @@ func (c *call) allowResume(p *person) {
 	}
 }
 
-// resumeInterrupted says what was interrupted by talk that is not for us, once it is quiet; what waits for too long is given up.
+// resumeInterrupted says what was interrupted by talk that is not for us, once it is quiet; what waits for too long is
+// given up.
 func (c *call) resumeInterrupted(now time.Time) {
 	s := &c.speech
 	p := s.suspended

@@ -16,7 +16,8 @@ const tickEvery = 50 * time.Millisecond
 // troubleGrace is how long we cannot be heard until people are told: handshakes and moves are shorter.
 const troubleGrace = 5 * time.Second
 
-// call is the state of a conversation. Its fields belong to the goroutine of the loop; others reach it through the inbox.
+// call is the state of a conversation. Its fields belong to the goroutine of the loop; others reach it through the
+// inbox.
 type call struct {
 	*Conversation
 
@@ -50,7 +51,10 @@ func newCall(t *Conversation, leave context.CancelCauseFunc) *call {
 		room:       room{selfID: t.Location.SelfID, people: map[string]*person{}},
 		reportedAt: map[string]time.Time{}, warned: map[string]bool{},
 		workScopes: NewWorkScopes(t.Scopes, t.Location.Guild, t.Location.Channel, t.Location.TextChannel),
-		limits:     CallLimits{AloneTimeout: cmp.Or(max(0, t.Options.AloneTimeout), defaultAloneTimeout), MaxDuration: t.Options.MaxDuration, StartedAt: time.Now()},
+		limits: CallLimits{
+			AloneTimeout: cmp.Or(max(0, t.Options.AloneTimeout), defaultAloneTimeout),
+			MaxDuration:  t.Options.MaxDuration, StartedAt: time.Now(),
+		},
 	}
 	c.log = cmp.Or(c.log, slog.New(slog.DiscardHandler))
 	return c

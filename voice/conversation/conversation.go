@@ -24,8 +24,8 @@ type Location struct {
 	SelfID      string // our own id there; what it says is never heard
 }
 
-// BargeIn says who may interrupt us by speaking. Stop words and our name interrupt always, except with [NoBargeIn], which
-// leaves only stop words.
+// BargeIn says who may interrupt us by speaking. Stop words and our name interrupt always, except with [NoBargeIn],
+// which leaves only stop words.
 type BargeIn string
 
 // The choices.
@@ -65,11 +65,12 @@ type Conversation struct {
 	// Transcriber puts speech into words; nil: only phrases of the Spotter are understood.
 	Transcriber voice.Transcriber
 
-	// Spotter hears stop words and our name, at [voice.RateSpeech]; nil: only whole utterances are understood. Its phrases are
-	// taken by what they say: one that [cancel.IsStop] takes for a stop, our name, and "clank privacy".
+	// Spotter hears stop words and our name, at [voice.RateSpeech]; nil: only whole utterances are understood. Its phrases
+	// are taken by what they say: one that [cancel.IsStop] takes for a stop, our name, and "clank privacy".
 	Spotter voice.Spotter
 
-	// Native hears and speaks by itself. It then stands in for Transcriber, Assistant and the words of Player; nil is none.
+	// Native hears and speaks by itself. It then stands in for Transcriber, Assistant and the words of Player; nil is
+	// none.
 	Native NativeModel
 
 	Scopes *cancel.Scopes
@@ -87,8 +88,9 @@ type Conversation struct {
 	Logger  *slog.Logger
 }
 
-// Run holds the conversation until the call has ended, and leaves it if it ends before. It returns why: nil when the line
-// was closed, [ErrCallEmpty], [ErrCallTooLong], [ErrCallUnencrypted], the error of the line, or the cause of ctx. Everything it has started has ended then.
+// Run holds the conversation until the call has ended, and leaves it if it ends before. It returns why: nil when the
+// line was closed, [ErrCallEmpty], [ErrCallTooLong], [ErrCallUnencrypted], the error of the line, or the cause of ctx.
+// Everything it has started has ended then.
 func (t *Conversation) Run(ctx context.Context) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(context.Canceled)

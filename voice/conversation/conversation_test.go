@@ -24,7 +24,8 @@ func TestARequestIsAnsweredAloudInTheStyleOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
 		p.Options.TranscribeAll = true
-		p.brain.reply = answer(assistant.Answer{Text: "The next ferry goes at **ten**. See [the table](https://ferry.test/t)."}, nil)
+		p.brain.reply = answer(assistant.Answer{Text: "The next ferry goes at **ten**. See [the " +
+			"table](https://ferry.test/t)."}, nil)
 		p.begin("ada", "bob")
 		p.says("ada", "Clank, look up the ferry times.")
 		p.wait(10 * time.Second)
@@ -70,7 +71,12 @@ func TestWhoIsSpokenTo(t *testing.T) {
 		want    []string
 		without bool // a spotter
 	}{
-		{"alone, everything is for us", false, func(p *party) { p.says("ada", "how late is it") }, []string{"ada"}, []string{"Ada: how late is it"}, false},
+		{
+			"alone, everything is for us", false, func(p *party) { p.says("ada", "how late is it") },
+			[]string{"ada"},
+			[]string{"Ada: how late is it"},
+			false,
+		},
 		{"our name, spotted", false, func(p *party) {
 			p.sound("ada", 300*time.Millisecond)
 			p.wait(200 * time.Millisecond)
@@ -79,7 +85,12 @@ func TestWhoIsSpokenTo(t *testing.T) {
 			p.utter("ada", "flank how late is it", began.Add(-time.Second), began.Add(time.Second))
 			p.wait(time.Second)
 		}, []string{"ada", "bob"}, []string{"Ada: flank how late is it"}, false},
-		{"our name, transcribed", true, func(p *party) { p.says("ada", "how late is it, clank?") }, []string{"ada", "bob"}, []string{"Ada: how late is it"}, true},
+		{
+			"our name, transcribed", true, func(p *party) { p.says("ada", "how late is it, clank?") },
+			[]string{"ada", "bob"},
+			[]string{"Ada: how late is it"},
+			true,
+		},
 		{"others, transcribed", true, func(p *party) { p.says("ada", "how late is it") }, []string{"ada", "bob"}, nil, true},
 		{"after an answer, the same person", true, func(p *party) {
 			p.says("ada", "clank, hello there")
@@ -146,7 +157,8 @@ func TestANewerRequestJoinsOneThatIsStillThoughtAbout(t *testing.T) {
 		p.says("ada", "only on Sunday")
 		p.wait(20 * time.Second)
 		p.wantAsked("Ada: look up ferries", "Ada: look up ferries\nonly on Sunday")
-		if len(causes) != 1 || cancel.CauseOf(nil, causes[0]).Reason != cancel.Superseded { //nolint:staticcheck // nil is documented as allowed
+		if len(causes) != 1 || cancel.CauseOf(nil, //nolint:staticcheck // nil is documented as allowed
+			causes[0]).Reason != cancel.Superseded {
 			t.Errorf("causes = %v, want one, superseded", causes)
 		}
 		p.wantCount(p.mouth.words(), "Done.", 1)
@@ -189,7 +201,10 @@ func TestALongBrowseIsToldOfSparsely(t *testing.T) {
 
 func TestFailuresAreSaidWithTheWayOut(t *testing.T) {
 	inParty(t, func(p *party) {
-		p.brain.reply = answer(assistant.Answer{}, &llm.Error{Kind: llm.ErrAuth, Model: "m", Message: "key refused", Hint: "set OPENAI_API_KEY"})
+		p.brain.reply = answer(assistant.Answer{}, &llm.Error{
+			Kind: llm.ErrAuth, Model: "m", Message: "key refused",
+			Hint: "set OPENAI_API_KEY",
+		})
 		p.begin("ada")
 		p.says("ada", "find a lamp")
 		p.wait(20 * time.Second)
@@ -269,10 +284,15 @@ func TestOnlyALongTroubleOfTheLineIsTold(t *testing.T) {
 }
 
 func TestACallCanEndAtAnyMoment(t *testing.T) {
-	for _, after := range []time.Duration{0, 100 * time.Millisecond, 600 * time.Millisecond, 1100 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second} {
+	for _, after := range []time.Duration{
+		0, 100 * time.Millisecond, 600 * time.Millisecond, 1100 * time.Millisecond,
+		1500 * time.Millisecond, 3 * time.Second,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newParty(t)
-			p.brain.reply = func(ctx context.Context, _ assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+			p.brain.reply = func(ctx context.Context, _ assistant.Turn,
+				watch func(assistant.Progress),
+			) (assistant.Answer, error) {
 				watch(assistant.Progress{Call: 1})
 				select {
 				case <-ctx.Done():
@@ -370,7 +390,9 @@ func TestATranscriptWithoutEndIsCut(t *testing.T) {
 func TestWhatIsTooMuchAtOnceWaitsForItsTurn(t *testing.T) {
 	inParty(t, func(p *party) {
 		finish := make(chan struct{})
-		p.brain.reply = func(ctx context.Context, _ assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+		p.brain.reply = func(ctx context.Context, _ assistant.Turn,
+			watch func(assistant.Progress),
+		) (assistant.Answer, error) {
 			watch(assistant.Progress{Call: 1})
 			select {
 			case <-finish:
@@ -577,7 +599,10 @@ func TestWhoIsHeardBeforeTheyAreAnnouncedIsThere(t *testing.T) {
 	})
 }
 
-var errSpent = &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1 of 1 USD for this person today", Hint: "ask the operator"}
+var errSpent = &llm.Error{
+	Kind: llm.ErrBudgetSpent, Message: "budget spent: 1 of 1 USD for this person today",
+	Hint: "ask the operator",
+}
 
 func TestASpentBudgetIsSaidOnceAndStopWordsGoOn(t *testing.T) {
 	inParty(t, func(p *party) {

@@ -24,8 +24,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// writing returns a reply that is written with a second before each piece, and ends as end says. An empty piece goes before tools that take
-// five seconds.
+// writing returns a reply that is written with a second before each piece, and ends as end says. An empty piece goes
+// before tools that take five seconds.
 func writing(pieces []string, end func(text string) (assistant.Answer, error)) answerFunc {
 	return func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
 		text := ""
@@ -53,7 +53,10 @@ func writing(pieces []string, end func(text string) (assistant.Answer, error)) a
 // whole returns an answer of which everything was written.
 func whole(text string) (assistant.Answer, error) { return assistant.Answer{Text: text}, nil }
 
-var ferries = []string{"The next ferry goes at ", "ten. The one ", "after it goes at noon. ", "Shall I book ", "one of them?"}
+var ferries = []string{
+	"The next ferry goes at ", "ten. The one ", "after it goes at noon. ", "Shall I book ",
+	"one of them?",
+}
 
 const ferriesSaid = "The next ferry goes at ten. The one after it goes at noon. Shall I book one of them?"
 
@@ -62,7 +65,9 @@ func asking(t *testing.T, reply answerFunc) *party {
 	t.Helper()
 	p := newParty(t)
 	p.Options.TranscribeAll = true
-	p.brain.reply = func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+	p.brain.reply = func(ctx context.Context, turn assistant.Turn,
+		watch func(assistant.Progress),
+	) (assistant.Answer, error) {
 		p.brain.reply = nil // "Very well.", once
 		return reply(ctx, turn, watch)
 	}
@@ -111,7 +116,10 @@ func TestWhatIsInterruptedWhileItIsWrittenStandsAsFarAsItWasHeard(t *testing.T) 
 		p.wantText(p.spoke(), "The next ferry goes at ten. The one after it goes at noon. Very well.")
 		want := []assistant.ChatLine{
 			{Speaker: "Ada", SpeakerID: "ada", Text: "look up the ferries"},
-			{FromAssistant: true, Text: "The next ferry goes at ten.", Notes: []string{"interrupted here; not said: The one after it goes at noon."}},
+			{
+				FromAssistant: true, Text: "The next ferry goes at ten.",
+				Notes: []string{"interrupted here; not said: The one after it goes at noon."},
+			},
 			{Speaker: "Ada", SpeakerID: "ada", Text: "no, look up the buses"},
 		}
 		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
@@ -206,14 +214,18 @@ func TestAnAnswerThatBreaksOffEndsWithOneShortSentence(t *testing.T) {
 func TestWhatCannotBeReadOutIsWrittenOnceTheAnswerIsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		png := llm.Image{MediaType: "image/png", Data: []byte("png")}
-		p := asking(t, writing([]string{"It goes at **ten**. See [the ta", "ble. All of it](https://a.test/t). ", "```\nx. y\n``", "`\nBye."},
+		p := asking(t, writing([]string{
+			"It goes at **ten**. See [the ta", "ble. All of it](https://a.test/t). ",
+			"```\nx. y\n``", "`\nBye.",
+		},
 			func(text string) (assistant.Answer, error) {
 				return assistant.Answer{Text: text, Images: []llm.Image{png}}, nil
 			}))
 		before := len(p.chat.written())
 		p.wait(30 * time.Second)
 		p.wantText(p.spoke(), "It goes at ten. See the table. All of it. Bye. I have put it in the chat.")
-		if got := p.chat.written()[before:]; len(got) != 1 || len(got[0].Images) != 1 || !strings.HasSuffix(got[0].Text, "(https://a.test/t). ```\nx. y\n```\nBye.") {
+		if got := p.chat.written()[before:]; len(got) != 1 || len(got[0].Images) != 1 ||
+			!strings.HasSuffix(got[0].Text, "(https://a.test/t). ```\nx. y\n```\nBye.") {
 			t.Errorf("written %+v", got)
 		}
 		p.end()
@@ -226,7 +238,9 @@ func TestAStopWhileAnAnswerIsWrittenLeavesNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gone := make(chan struct{})
 				write := writing([]string{"I look ", "it up. ", "", "It goes ", "at ten. And then", " at noon. Bye."}, whole)
-				p := asking(t, func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+				p := asking(t, func(ctx context.Context, turn assistant.Turn,
+					watch func(assistant.Progress),
+				) (assistant.Answer, error) {
 					defer close(gone)
 					return write(ctx, turn, watch)
 				})
@@ -272,7 +286,8 @@ func TestWhatIsWrittenAfterAStopIsNotSaidAndWhatWasHeardIsRemembered(t *testing.
 		p.wantText(p.spoke(), "It goes at ten.")
 		p.says("ada", "and then")
 		lines := p.brain.turns[1].Lines
-		if len(lines) != 4 || lines[1].Text != "It goes at ten." || len(lines[1].Notes) != 1 || !strings.Contains(lines[2].Text, "topped") {
+		if len(lines) != 4 || lines[1].Text != "It goes at ten." || len(lines[1].Notes) != 1 ||
+			!strings.Contains(lines[2].Text, "topped") {
 			t.Errorf("the history is %+v", lines)
 		}
 		p.end()
@@ -294,7 +309,9 @@ func TestACallMayEndWhileAnAnswerIsWritten(t *testing.T) {
 func TestAnAnswerThatCannotBeSpokenIsWrittenAsAWhole(t *testing.T) {
 	for _, broken := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			p := asking(t, func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+			p := asking(t, func(ctx context.Context, turn assistant.Turn,
+				watch func(assistant.Progress),
+			) (assistant.Answer, error) {
 				return writing(ferries, whole)(ctx, turn, watch)
 			})
 			if broken {
@@ -366,7 +383,8 @@ func TestASentenceIsMadeWhileTheOneBeforeItIsSaid(t *testing.T) {
 	})
 }
 
-const story = "There once was a lamp in a shop by the sea. It was green and rather old. Nobody wanted to buy it for years."
+const story = "There once was a lamp in a shop by the sea. It was green and rather old. Nobody wanted to buy it " +
+	"for years."
 
 // whileTelling runs a test with ada and bob while a long answer to ada is being said.
 func whileTelling(t *testing.T, who conversation.BargeIn, do func(p *party)) {
@@ -405,7 +423,8 @@ func TestANewRequestEndsTheAnswerThatItInterrupts(t *testing.T) {
 		p.wantSuffix(p.mouth.words(), "All right.")
 		turn := p.brain.turns[1]
 		mine := turn.Lines[len(turn.Lines)-2]
-		if !mine.FromAssistant || strings.Contains(mine.Text, "Nobody") || len(mine.Notes) != 1 || !strings.Contains(mine.Notes[0], "Nobody wanted") {
+		if !mine.FromAssistant || strings.Contains(mine.Text, "Nobody") || len(mine.Notes) != 1 ||
+			!strings.Contains(mine.Notes[0], "Nobody wanted") {
 			t.Errorf("what was said stands in the history as %+v", mine)
 		}
 	})
@@ -426,7 +445,10 @@ func TestWhoMayInterrupt(t *testing.T) {
 		by   string
 		want bool
 	}{
-		{conversation.AnyoneBargesIn, "bob", true}, {conversation.AskerBargesIn, "bob", false}, {conversation.AskerBargesIn, "ada", true}, {conversation.NoBargeIn, "ada", false},
+		{conversation.AnyoneBargesIn, "bob", true},
+		{conversation.AskerBargesIn, "bob", false},
+		{conversation.AskerBargesIn, "ada", true},
+		{conversation.NoBargeIn, "ada", false},
 	} {
 		t.Run(string(tc.who)+" "+tc.by, func(t *testing.T) {
 			whileTelling(t, tc.who, func(p *party) {
@@ -549,8 +571,8 @@ func TestWhoIsLeftOutInAPauseIsNotPutIntoWords(t *testing.T) {
 	})
 }
 
-// What the conversation itself takes: the transcriber of these tests takes 100 ms, which are over before the pause is, the brain nothing, the
-// first packet of speech is there at once. The mouth waits for 60 ms of sound.
+// What the conversation itself takes: the transcriber of these tests takes 100 ms, which are over before the pause is,
+// the brain nothing, the first packet of speech is there at once. The mouth waits for 60 ms of sound.
 func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 	inParty(t, func(p *party) {
 		p.Player = &playout.Player{Line: p.line, Synthesizer: &speaker{packets: slices.Repeat([][]byte{{1}}, 25)}}
@@ -559,7 +581,8 @@ func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 		p.sound("ada", time.Second)
 		ended := time.Now()
 		said := voice.Utterance{
-			From: "ada", Packets: []voice.Packet{{From: "ada", Opus: []byte("how late is it")}}, Began: began, Ended: ended, Loud: true,
+			From: "ada", Packets: []voice.Packet{{From: "ada", Opus: []byte("how late is it")}}, Began: began, Ended: ended,
+			Loud: true,
 		}
 		p.wait(350 * time.Millisecond) // as an ear notices that somebody may have ended, and that they have
 		p.ear.tell.Paused(said)
@@ -571,7 +594,8 @@ func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 			p.wait(5 * time.Millisecond)
 		}
 		took := time.Since(noticed)
-		t.Logf("from the end of the words to the first sound: %v, of which the pause is %v, in which the words are found", time.Since(ended), noticed.Sub(ended))
+		t.Logf("from the end of the words to the first sound: %v, of which the pause is %v, in which the words are found",
+			time.Since(ended), noticed.Sub(ended))
 		if took > 100*time.Millisecond {
 			t.Errorf("the first sound came %v after the utterance, want at most 100 ms", took)
 		}

@@ -136,7 +136,9 @@ func (m *scriptedMouth) Say(ctx context.Context, sentences <-chan string) (said 
 	}
 }
 
-func (m *scriptedMouth) sound(ctx context.Context, silence chan error, span time.Duration) (played time.Duration, err error) {
+func (m *scriptedMouth) sound(ctx context.Context, silence chan error,
+	span time.Duration,
+) (played time.Duration, err error) {
 	for played < span {
 		select {
 		case err := <-silence:
@@ -244,7 +246,9 @@ type replier struct {
 	turns []assistant.Turn
 }
 
-func (r *replier) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+func (r *replier) Reply(ctx context.Context, t assistant.Turn,
+	watch func(assistant.Progress),
+) (assistant.Answer, error) {
 	r.mu.Lock()
 	r.turns = append(r.turns, t)
 	r.mu.Unlock()
@@ -425,7 +429,8 @@ func (r recorder) Record(l conversation.TranscriptLine) { r(l) }
 func newParty(t *testing.T) *party {
 	t.Helper()
 	p := &party{
-		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &scriptedMouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
+		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &scriptedMouth{}, chat: &chat{}, brain: &replier{},
+		words: &transcriber{}, spot: &spotter{},
 		host: &host{}, scopes: &cancel.Scopes{}, ended: make(chan error, 1),
 	}
 	var err error
@@ -433,8 +438,12 @@ func newParty(t *testing.T) *party {
 		t.Fatal(err)
 	}
 	p.Conversation = &conversation.Conversation{
-		Line: p.line, Location: conversation.Location{Kind: sessions.FromDiscord, Guild: "g", Channel: "v", TextChannel: "t", SelfID: "me"},
-		Assistant: p.brain, Chat: p.chat, Player: p.mouth, Transcriber: p.words, Spotter: p.spot, Scopes: p.scopes, Privacy: p.privacy,
+		Line: p.line, Location: conversation.Location{
+			Kind: sessions.FromDiscord, Guild: "g", Channel: "v", TextChannel: "t",
+			SelfID: "me",
+		},
+		Assistant: p.brain, Chat: p.chat, Player: p.mouth, Transcriber: p.words, Spotter: p.spot, Scopes: p.scopes,
+		Privacy:  p.privacy,
 		Detector: p.ear, Host: p.host,
 	}
 	return p
@@ -547,7 +556,8 @@ func (p *party) spots(id, phrase string) {
 
 // work starts work in a channel and returns its context.
 func (p *party) work(channel, owner string) context.Context {
-	ctx, h := p.scopes.Begin(p.t.Context(), cancel.Scope{Guild: "g", Channel: channel}, cancel.Work{ID: channel + owner, Owner: owner})
+	ctx, h := p.scopes.Begin(p.t.Context(), cancel.Scope{Guild: "g", Channel: channel},
+		cancel.Work{ID: channel + owner, Owner: owner})
 	p.t.Cleanup(h.End)
 	return ctx
 }

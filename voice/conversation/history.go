@@ -20,7 +20,8 @@ type HistoryEntry struct {
 	at time.Time
 }
 
-// History is the conversation so far: what was said to us and what we said, as long as the call lasts. The zero value is empty.
+// History is the conversation so far: what was said to us and what we said, as long as the call lasts. The zero value
+// is empty.
 type History struct {
 	entries []*HistoryEntry
 }
@@ -77,7 +78,9 @@ type EchoDetector struct {
 
 // Begin notes that we begin to say text now.
 func (s *EchoDetector) Begin(text string, now time.Time) *OwnSpeech {
-	s.utterances = slices.DeleteFunc(s.utterances, func(a *OwnSpeech) bool { return !a.to.IsZero() && now.Sub(a.to) > ownSpeechFor })
+	s.utterances = slices.DeleteFunc(s.utterances, func(a *OwnSpeech) bool {
+		return !a.to.IsZero() && now.Sub(a.to) > ownSpeechFor
+	})
 	a := &OwnSpeech{text: text, from: now}
 	s.utterances = append(s.utterances, a)
 	return a
@@ -88,7 +91,8 @@ func (a *OwnSpeech) audible(from, to time.Time, slack time.Duration) bool {
 	return !to.Before(a.from) && (a.to.IsZero() || from.Before(a.to.Add(slack)))
 }
 
-// IsEcho reports whether what was heard from a time to another is what we said ourselves, come back through somebody's microphone.
+// IsEcho reports whether what was heard from a time to another is what we said ourselves, come back through somebody's
+// microphone.
 func (s *EchoDetector) IsEcho(text string, from, to time.Time) bool {
 	got := plainWords(text)
 	slack := echoTail
@@ -104,8 +108,8 @@ func (s *EchoDetector) IsEcho(text string, from, to time.Time) bool {
 	return len(got) > 0 && float64(commonWords(got, said)) >= echoShare*float64(len(got))
 }
 
-// MayBeEcho reports whether a phrase that was spotted at a time can be our own speech: whether we said it, or a word that
-// begins like it, just before.
+// MayBeEcho reports whether a phrase that was spotted at a time can be our own speech: whether we said it, or a word
+// that begins like it, just before.
 func (s *EchoDetector) MayBeEcho(phrase string, at time.Time) bool {
 	for _, a := range s.utterances {
 		if !a.audible(at, at, echoTail) {

@@ -49,8 +49,8 @@ type Message struct {
 type Chat interface {
 	Write(ctx context.Context, m Message) error
 
-	// ShowLine shows what was understood, and what we say without writing it, to those who are in the call now; a chat that
-	// has no place for that leaves it out. It must not block.
+	// ShowLine shows what was understood, and what we say without writing it, to those who are in the call now; a chat
+	// that has no place for that leaves it out. It must not block.
 	ShowLine(l TranscriptLine)
 }
 
@@ -64,8 +64,8 @@ type Host interface {
 	// in one turn, is done only then.
 	SameRights(ctx context.Context, a, b sessions.Origin) bool
 
-	// IsOwnAccount reports whether somebody is an account of ours that sits in the call beside us, to show something: it is
-	// nobody's company.
+	// IsOwnAccount reports whether somebody is an account of ours that sits in the call beside us, to show something: it
+	// is nobody's company.
 	IsOwnAccount(id string) bool
 
 	// DisabledReason says why somebody may not ask for anything now, in words for people; empty if they may.
@@ -93,8 +93,8 @@ type TranscriptLine struct {
 	At      time.Time
 }
 
-// NativeModel is a conversation with a model that hears and speaks by itself. Its tools are its own business; what they browse is
-// stopped like any other work in the channel. Its methods do not block, but for Run.
+// NativeModel is a conversation with a model that hears and speaks by itself. Its tools are its own business; what they
+// browse is stopped like any other work in the channel. Its methods do not block, but for Run.
 type NativeModel interface {
 	// Run holds the conversation until ctx ends, which is no error, or it cannot go on: its error tells the way out.
 	Run(ctx context.Context, on realtime.Listener) error
@@ -106,7 +106,8 @@ type NativeModel interface {
 	Cancel(cause error, person string)
 }
 
-// PendingPlayback is an answer: it knows how much was heard as soon as it is being played. Its methods are safe for concurrent use.
+// PendingPlayback is an answer: it knows how much was heard as soon as it is being played. Its methods are safe for
+// concurrent use.
 type PendingPlayback struct {
 	attached atomic.Pointer[realtime.PlaybackPosition]
 }

@@ -14,11 +14,15 @@ var (
 
 	// misheardNames are words that recognisers write for it. They count only where somebody is called.
 	misheardNames = []string{
-		"klank", "clanc", "clang", "klang", "plank", "blank", "clink", "clunk", "crank", "flank", "planck", "claink", "clanks", "clenk", "clanck", "glank",
+		"klank", "clanc", "clang", "klang", "plank", "blank", "clink", "clunk", "crank", "flank", "planck", "claink",
+		"clanks", "clenk", "clanck", "glank",
 	}
 
 	// openingWords may stand before a name that is called.
-	openingWords = []string{"hey", "hi", "hello", "ok", "okay", "oh", "yo", "so", "and", "please", "um", "uh", "well", "alright"}
+	openingWords = []string{
+		"hey", "hi", "hello", "ok", "okay", "oh", "yo", "so", "and", "please", "um", "uh", "well",
+		"alright",
+	}
 
 	// callingWords are the openers after which a name is certainly called.
 	callingWords = []string{"hey", "hi", "hello", "ok", "okay", "yo"}
@@ -61,9 +65,9 @@ func splitWords(s string) []textWord {
 	return ws
 }
 
-// CutName reports whether text calls us by name, and what it says beside that: "hey clank, look up the ferries" and "look up the
-// ferries, clank", but not "there was a loud clank in the kitchen". Misheard spellings count where a name is plainly called.
-// Beside our own name there may be more; one may have several words.
+// CutName reports whether text calls us by name, and what it says beside that: "hey clank, look up the ferries" and
+// "look up the ferries, clank", but not "there was a loud clank in the kitchen". Misheard spellings count where a name
+// is plainly called. Beside our own name there may be more; one may have several words.
 func CutName(text string, more []string) (named bool, rest string) {
 	ws := splitWords(text)
 	first := 0
@@ -134,7 +138,10 @@ func removeName(text string, ws []textWord, i, n, first int) string {
 }
 
 // optOutPhrases are ways to ask for that, beside the word itself.
-var optOutPhrases = []string{"leave me out", "do not listen to me", "don't listen to me", "don’t listen to me", "stop listening to me"}
+var optOutPhrases = []string{
+	"leave me out", "do not listen to me", "don't listen to me", "don’t listen to me",
+	"stop listening to me",
+}
 
 // IsOptOutRequest reports whether what is said to us asks to be left out.
 func IsOptOutRequest(rest string) bool {
@@ -145,7 +152,9 @@ func IsOptOutRequest(rest string) bool {
 	if len(said) > 3 || !slices.Contains(said, "privacy") {
 		return false
 	}
-	return !slices.ContainsFunc(said, func(w string) bool { return slices.Contains([]string{"is", "what", "about", "policy", "whose"}, w) })
+	return !slices.ContainsFunc(said, func(w string) bool {
+		return slices.Contains([]string{"is", "what", "about", "policy", "whose"}, w)
+	})
 }
 
 // HasWords reports whether there is more in s than signs.

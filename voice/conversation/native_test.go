@@ -138,7 +138,8 @@ func TestANativeAnswerIsInterruptedAndTheModelKnowsHowMuchWasHeard(t *testing.T)
 		p.begin("ada")
 		m.answers(p, 20*time.Second)
 		p.sound("ada", time.Second)
-		if n := len(m.interrupted); n != 1 || m.interrupted[0] < 400*time.Millisecond || m.interrupted[0] > 700*time.Millisecond {
+		if n := len(m.interrupted); n != 1 || m.interrupted[0] < 400*time.Millisecond ||
+			m.interrupted[0] > 700*time.Millisecond {
 			t.Errorf("interrupted %v, want once, after about half a second", m.interrupted)
 		}
 		if since := time.Since(p.line.last()); since < 500*time.Millisecond {
@@ -161,7 +162,8 @@ func TestANativeAnswerIsStoppedFromTheChat(t *testing.T) {
 		p.wait(2 * time.Second)
 		m.answers(p, 20*time.Second)
 		p.wait(time.Second)
-		if stopped, _ := p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "Ada"}, false); len(stopped) != 1 {
+		if stopped, _ := p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "Ada"},
+			false); len(stopped) != 1 {
 			t.Errorf("stopped %+v, want what she is told", stopped)
 		}
 		p.wait(time.Second)
@@ -285,7 +287,10 @@ func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
 }
 
 func TestWhoIsLeftOutIsNeverGuessed(t *testing.T) {
-	for name, by := range map[string][]string{"two spoke": {"ada", "bob"}, "nobody is known": nil, "somebody who left": {"cy"}} {
+	for name, by := range map[string][]string{
+		"two spoke": {"ada", "bob"}, "nobody is known": nil,
+		"somebody who left": {"cy"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			inNativeParty(t, func(p *party, m *model) {
 				var kept []string

@@ -18,7 +18,8 @@ const (
 // capabilities returns what is available in the call.
 func (c *call) capabilities() Capabilities {
 	return Capabilities{
-		Native: c.Native != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll, Spots: c.Spotter != nil,
+		Native: c.Native != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll,
+		Spots:  c.Spotter != nil,
 		OptOut: c.Privacy != nil, Records: c.Recorder != nil, OnPage: c.Location.Kind == sessions.FromDashboard,
 		Locale: c.Locale, Voice: c.own(),
 	}
@@ -90,7 +91,8 @@ func spentKey(p *person) string {
 	return "spent " + p.ID
 }
 
-// reportSpent reports whether err tells that no more may be spent, for p or in the call. That is said once, until it has been possible again.
+// reportSpent reports whether err tells that no more may be spent, for p or in the call. That is said once, until it
+// has been possible again.
 func (c *call) reportSpent(p *person, err error) bool {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Kind != llm.ErrBudgetSpent {

@@ -36,7 +36,8 @@ type person struct {
 	lastLoud time.Time // when they spoke last
 	echoes   int       // how often their sound ended when we fell silent
 
-	unaddressed         *pendingUtterance       // the last utterance that seemed not to be for us, until it is clear that our name was not in it
+	// the last utterance that seemed not to be for us, until it is clear that our name was not in it
+	unaddressed         *pendingUtterance
 	checkedAt           time.Time               // when it was asked whether a native model may hear them
 	refused             bool                    // it may not
 	early               *earlyTranscript        // what they have said until now, being put into words; nil: nothing
@@ -131,8 +132,8 @@ func (c *call) handleLeft(id string) {
 // errOptedOut ends what is done with the speech of somebody who does not want to be heard.
 var errOptedOut = errors.New("they do not want to be heard")
 
-// applyPrivacy looks whether p wants to be left out, and drops what was heard of them then. It answers for this moment: they may say so
-// elsewhere at any time, and need not make a sound for it to count.
+// applyPrivacy looks whether p wants to be left out, and drops what was heard of them then. It answers for this moment:
+// they may say so elsewhere at any time, and need not make a sound for it to count.
 func (c *call) applyPrivacy(p *person) (out bool) {
 	out = p.optingOut || c.Privacy != nil && c.Privacy.OptedOut(c.Location.Guild, p.ID)
 	if out && !p.optedOut {

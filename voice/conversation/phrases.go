@@ -3,26 +3,29 @@ package conversation
 import "clank/internal/i18n"
 
 // replyStyle is what a model is told about answers that are spoken.
-const replyStyle = "This is a voice call: what people say was put into words by a recogniser, which mishears, and your answer is spoken aloud. " +
-	"Answer in one to three short sentences of plain spoken language, in the language of the person. No Markdown, no lists, no addresses, no emoji; " +
-	"say numbers and times as one says them. Before you use a tool, say so in one short sentence or not at all. If a link or a picture is needed, put the link at the end and say that it is in the chat: it is written " +
-	"there, not spoken. If a request makes no sense, ask shortly what was meant."
+const replyStyle = "This is a voice call: what people say was put into words by a recogniser, which mishears, and " +
+	"your answer is spoken aloud. Answer in one to three short sentences of plain spoken language, in the language of " +
+	"the person. No Markdown, no lists, no addresses, no emoji; say numbers and times as one says them. Before you use " +
+	"a tool, say so in one short sentence or not at all. If a link or a picture is needed, put the link at the end and " +
+	"say that it is in the chat: it is written there, not spoken. If a request makes no sense, ask shortly what was meant."
 
 // Phrases that are always the same.
 const (
-	encryptionOffText = "This call is not end-to-end encrypted now: Discord's servers can hear it. They switch the encryption off in stage channels, " +
-		"and where somebody's app does not know it."
-	leftUnencryptedText = "I have left the call: it is not end-to-end encrypted now, so Discord's servers can hear it, and the operator does not " +
-		"let me stay in such calls. `/clank join` brings me back once it is encrypted again."
+	encryptionOffText = "This call is not end-to-end encrypted now: Discord's servers can hear it. They switch the " +
+		"encryption off in stage channels, and where somebody's app does not know it."
+	leftUnencryptedText = "I have left the call: it is not end-to-end encrypted now, so Discord's servers can hear it, " +
+		"and the operator does not let me stay in such calls. `/clank join` brings me back once it is encrypted again."
 	encryptionOnText    = "This call is end-to-end encrypted again."
-	tooManySpeakersText = "So many people speak that I cannot listen to all of them for “stop”, my name and “clank privacy”. Those for whom I do something come " +
-		"first, then those who spoke to me last. Everybody else: write “stop” here, or use `/clank privacy`."
+	tooManySpeakersText = "So many people speak that I cannot listen to all of them for “stop”, my name and “clank " +
+		"privacy”. Those for whom I do something come first, then those who spoke to me last. Everybody else: write “stop” " +
+		"here, or use `/clank privacy`."
 
 	AloneSoonText    = "Nobody is in the call with me. I leave in a minute."
 	LeftAloneText    = "I have left the call, as nobody was there any more. `/clank join` brings me back."
 	LimitSoonText    = "I can stay for two more minutes."
 	LimitNearText    = "I have to leave in less than a minute."
-	LimitReachedText = "I have left the call: it has reached the longest time that a call may last here. `/clank join` brings me back."
+	LimitReachedText = "I have left the call: it has reached the longest time that a call may last here. `/clank join` " +
+		"brings me back."
 
 	noSpeechText = "I have an answer, but nothing to say it with: set up speech in the settings under voice."
 	optedOutText = "All right. I no longer hear you."
@@ -90,8 +93,9 @@ func (a Capabilities) NoTranscriptionText() string {
 }
 
 // noWakeWordText is that our name is not always heard.
-const noWakeWordText = "Without the Debian package pocketsphinx I do not hear my name while several people are here, only answers to what I " +
-	"say and somebody who is here alone. Install it, or have everything put into words (in the settings under Calls)."
+const noWakeWordText = "Without the Debian package pocketsphinx I do not hear my name while several people are here, " +
+	"only answers to what I say and somebody who is here alone. Install it, or have everything put into words (in the " +
+	"settings under Calls)."
 
 // FallbackHint returns what can be done while speech is not understood, as the end of a text.
 func (a Capabilities) FallbackHint() string {

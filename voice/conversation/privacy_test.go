@@ -127,7 +127,10 @@ func TestPeopleAreToldWhenACallIsNotEncryptedAnyMore(t *testing.T) {
 	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.wantCount(p.chat.text(), "encrypted", 0)
-		for kind, want := range map[voice.EventKind]string{voice.EncryptionOff: "not end-to-end encrypted", voice.EncryptionOn: "encrypted again"} {
+		for kind, want := range map[voice.EventKind]string{
+			voice.EncryptionOff: "not end-to-end encrypted",
+			voice.EncryptionOn:  "encrypted again",
+		} {
 			p.line.events <- voice.Event{Kind: kind}
 			p.wait(time.Second)
 			p.wantIn(p.chat.text(), want)

@@ -147,9 +147,10 @@ func TestWhatWeSaidIsKnownWhenItComesBack(t *testing.T) {
 
 func TestACallLastsAsLongAsItMay(t *testing.T) {
 	for limit, want := range map[time.Duration]map[time.Duration]string{
-		10 * time.Minute: {8 * time.Minute: conversation.LimitSoonText, 9*time.Minute + 15*time.Second: conversation.LimitNearText, 10 * time.Minute: conversation.LimitReachedText},
-		2 * time.Minute:  {75 * time.Second: conversation.LimitNearText, 2 * time.Minute: conversation.LimitReachedText},
-		0:                {},
+		10 * time.Minute: {8 * time.Minute: conversation.LimitSoonText, 9*time.Minute +
+			15*time.Second: conversation.LimitNearText, 10 * time.Minute: conversation.LimitReachedText},
+		2 * time.Minute: {75 * time.Second: conversation.LimitNearText, 2 * time.Minute: conversation.LimitReachedText},
+		0:               {},
 	} {
 		w := &conversation.CallLimits{AloneTimeout: time.Minute, MaxDuration: limit, StartedAt: time.Unix(1, 0)}
 		texts := map[time.Duration]string{}

@@ -27,7 +27,10 @@ type MessageWriter struct {
 // NewMessageWriter starts a writer to chat, which takes half a minute for a message at most. It works until Close.
 func NewMessageWriter(ctx context.Context, chat Chat, log *slog.Logger) *MessageWriter {
 	ctx, stop := context.WithCancel(ctx)
-	s := &MessageWriter{chat: chat, log: log, queue: make(chan Message, maxQueuedMessages), done: make(chan struct{}), stop: stop}
+	s := &MessageWriter{
+		chat: chat, log: log, queue: make(chan Message, maxQueuedMessages), done: make(chan struct{}),
+		stop: stop,
+	}
 	go s.run(ctx)
 	return s
 }

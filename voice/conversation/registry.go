@@ -101,8 +101,8 @@ func (c CallInfo) key() string {
 	return c.Guild
 }
 
-// Join opens a call in channel, or where the person of o is if that is empty. It returns when the call is joined. Its error is for
-// the person who asked, or the cause of ctx.
+// Join opens a call in channel, or where the person of o is if that is empty. It returns when the call is joined. Its
+// error is for the person who asked, or the cause of ctx.
 func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel string) (CallInfo, error) {
 	here, inVoice := r.requesterChannel(o)
 	channel = cmp.Or(channel, here)
@@ -131,7 +131,8 @@ func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel stri
 		err := session.Run(live)
 		stop(err)
 		r.remove(run)
-		r.logger().Info("call ended", "guild", c.Guild, "channel", c.Channel, "after", time.Since(c.Since).Round(time.Second), "why", err)
+		r.logger().Info("call ended", "guild", c.Guild, "channel", c.Channel, "after", time.Since(c.Since).Round(time.Second),
+			"why", err)
 		r.Host.CallChanged(c, false, err)
 	}()
 	return c, nil
@@ -151,8 +152,8 @@ func (r *CallRegistry) startCall(ctx, live context.Context, run *activeCall) (Ca
 	return nil, r.joinFailure(ctx, run.CallInfo, err)
 }
 
-// Leave ends the call of the server of o, or the one in its channel where there is no server. That may be done by who asked for it,
-// who is in it, and a moderator. It returns when the call has ended, or with the cause of ctx.
+// Leave ends the call of the server of o, or the one in its channel where there is no server. That may be done by who
+// asked for it, who is in it, and a moderator. It returns when the call has ended, or with the cause of ctx.
 func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
 	here, inVoice := r.requesterChannel(o)
 	r.mu.Lock()
@@ -174,8 +175,8 @@ func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
 	}
 }
 
-// Follow joins the person of o if the policy has us do so and nothing speaks against it, and reports whether it did. Nobody is told
-// why not, as nobody has asked.
+// Follow joins the person of o if the policy has us do so and nothing speaks against it, and reports whether it did.
+// Nobody is told why not, as nobody has asked.
 func (r *CallRegistry) Follow(ctx context.Context, o sessions.Origin) bool {
 	if !r.Host.CallPolicy().AutoJoin || o.Guild == "" {
 		return false
@@ -260,8 +261,10 @@ func (r *CallRegistry) checkDay(limits CallPolicy, c CallInfo) error {
 		times []time.Time
 		text  string
 	}{
-		{limits.PerDayAndUser, person, "You have brought me into as many calls within a day as one person may (%d). The next one can begin in %v."},
-		{limits.PerDay, server, "I have been in as many calls on this server within a day as one server may have (%d). The next one can begin in %v."},
+		{limits.PerDayAndUser, person, "You have brought me into as many calls within a day as one person may (%d). The " +
+			"next one can begin in %v."},
+		{limits.PerDay, server, "I have been in as many calls on this server within a day as one server may have (%d). The " +
+			"next one can begin in %v."},
 	} {
 		if most := cmp.Or(max(0, l.most), defaultCallsPerDay); len(l.times) >= most {
 			wait := time.Until(l.times[len(l.times)-most].Add(24 * time.Hour))
@@ -320,8 +323,8 @@ func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.To
 		{
 			Tool: llm.Tool{
 				Name: "join_voice_channel",
-				Description: "Join the voice channel in which the person you are talking with is now, when they ask you to. You then hear the people " +
-					"there and speak with them.",
+				Description: "Join the voice channel in which the person you are talking with is now, when they ask you to. You " +
+					"then hear the people there and speak with them.",
 				Schema: noArguments,
 			},
 			Call: func(ctx context.Context, o sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
@@ -333,7 +336,10 @@ func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.To
 			},
 		},
 		{
-			Tool: llm.Tool{Name: "leave_voice_channel", Description: "Leave the call on this server, when somebody asks you to.", Schema: noArguments},
+			Tool: llm.Tool{
+				Name: "leave_voice_channel", Description: "Leave the call on this server, when somebody asks you to.",
+				Schema: noArguments,
+			},
 			Call: func(ctx context.Context, o sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
 				if err := r.Leave(ctx, o); err != nil {
 					return "", nil, err
@@ -344,27 +350,32 @@ func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.To
 	}
 }
 
-// DeniedError is why a call was not opened or left: sentences for the person who asked, with the way out where there is one.
+// DeniedError is why a call was not opened or left: sentences for the person who asked, with the way out where there is
+// one.
 type DeniedError string
 
 func (d DeniedError) Error() string { return string(d) }
 
 // Reasons that are told apart.
 const (
-	ErrVoiceDisabled       DeniedError = "Calls are switched off here. The operator can switch them on in the settings under voice."
-	ErrRequesterNotInVoice DeniedError = "Join a voice channel first, so that I know where to come; I join only the channel you are in."
-	ErrChannelBlocked      DeniedError = "The operator does not let me join this voice channel."
-	ErrChannelNotAllowed   DeniedError = "The operator lets me join only certain channels, and this is none of them."
-	ErrAlreadyInChannel    DeniedError = "I am in that call already."
-	ErrInOtherChannel      DeniedError = "I am in another call on this server. Say `/clank leave` there first."
-	ErrTooManyCalls        DeniedError = "I am in as many calls at once as I may be on all servers. Try again later."
-	ErrJoinTimedOut        DeniedError = "It took too long to join the call. Please try again."
-	ErrRegistryClosed      DeniedError = "I am shutting down."
-	ErrNotInCall           DeniedError = "I am in no call here."
-	ErrNotAllowedToLeave   DeniedError = "Only somebody who is in the call, or who may manage messages here, can send me away."
+	ErrVoiceDisabled DeniedError = "Calls are switched off here. The operator can switch them on in the settings " +
+		"under voice."
+	ErrRequesterNotInVoice DeniedError = "Join a voice channel first, so that I know where to come; I join only the " +
+		"channel you are in."
+	ErrChannelBlocked    DeniedError = "The operator does not let me join this voice channel."
+	ErrChannelNotAllowed DeniedError = "The operator lets me join only certain channels, and this is none of them."
+	ErrAlreadyInChannel  DeniedError = "I am in that call already."
+	ErrInOtherChannel    DeniedError = "I am in another call on this server. Say `/clank leave` there first."
+	ErrTooManyCalls      DeniedError = "I am in as many calls at once as I may be on all servers. Try again later."
+	ErrJoinTimedOut      DeniedError = "It took too long to join the call. Please try again."
+	ErrRegistryClosed    DeniedError = "I am shutting down."
+	ErrNotInCall         DeniedError = "I am in no call here."
+	ErrNotAllowedToLeave DeniedError = "Only somebody who is in the call, or who may manage messages here, can send " +
+		"me away."
 )
 
-// checkPolicy says why somebody may not have a call there, as far as that depends on them and on what the operator wants.
+// checkPolicy says why somebody may not have a call there, as far as that depends on them and on what the operator
+// wants.
 func (r *CallRegistry) checkPolicy(o sessions.Origin, c CallInfo, there bool) error {
 	p := r.Host.CallPolicy()
 	switch {

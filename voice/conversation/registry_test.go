@@ -46,7 +46,10 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	h := &house{policy: conversation.CallPolicy{Enabled: true}, in: map[string]string{"ada": "v", "bob": "w"}, breaks: make(chan error, 1)}
+	h := &house{
+		policy: conversation.CallPolicy{Enabled: true}, in: map[string]string{"ada": "v", "bob": "w"},
+		breaks: make(chan error, 1),
+	}
 	h.CallRegistry = &conversation.CallRegistry{Host: h}
 	t.Cleanup(func() {
 		if err := h.Close(context.WithoutCancel(t.Context()), &cancel.Cause{Reason: cancel.ShuttingDown}); err != nil {

@@ -74,8 +74,8 @@ func (c *call) handleRequest(ctx context.Context, p *person, text string) {
 	c.startReply(ctx, r)
 }
 
-// supersede ends a reply for which somebody has not waited, and returns what they want now: as long as they have heard nothing of it,
-// the two requests belong together.
+// supersede ends a reply for which somebody has not waited, and returns what they want now: as long as they have heard
+// nothing of it, the two requests belong together.
 func (c *call) supersede(j *job, text string) string {
 	cause := &cancel.Cause{Reason: cancel.Superseded}
 	j.replaced = true
@@ -162,12 +162,16 @@ func (c *call) beginBrowsing(j *job) {
 // reportProgress says that a browse is still under way.
 func (c *call) reportProgress(now time.Time) {
 	for _, j := range c.jobs {
-		if !j.browsing || j.replaced || j.draft != nil || j.progressCount >= maxProgressReports || now.Before(j.nextProgress) {
+		if !j.browsing || j.replaced || j.draft != nil || j.progressCount >= maxProgressReports ||
+			now.Before(j.nextProgress) {
 			continue
 		}
 		j.nextProgress = now.Add(progressEvery)
 		if c.speech.idle() {
-			c.sayFor(j, []string{"Still looking.", "This takes a while.", "I am still at it, and tell you when I have it."}[j.progressCount])
+			c.sayFor(j, []string{
+				"Still looking.", "This takes a while.",
+				"I am still at it, and tell you when I have it.",
+			}[j.progressCount])
 			j.progressCount++
 		}
 	}

@@ -16,9 +16,9 @@ const (
 	maxOpenMarkup  = 600 // bytes of a sentence in which the end of a link or of code is waited for
 )
 
-// SentenceReader cuts an answer that is being written into sentences that can be said, each as soon as it is whole. In which pieces the answer
-// comes changes nothing. What can only be read (links, code, tables, data) is left out, and so are the thoughts and calls of
-// tools that some models write into their answers. The zero value is ready.
+// SentenceReader cuts an answer that is being written into sentences that can be said, each as soon as it is whole. In
+// which pieces the answer comes changes nothing. What can only be read (links, code, tables, data) is left out, and so
+// are the thoughts and calls of tools that some models write into their answers. The zero value is ready.
 type SentenceReader struct {
 	Locale i18n.Locale // of what is added to it
 
@@ -43,8 +43,8 @@ func (r *SentenceReader) DropRest() { r.rest, r.skipping, r.midLine = "", nil, f
 // HasUnspoken reports whether there is something in the answer so far that can only be read.
 func (r *SentenceReader) HasUnspoken() bool { return r.more || r.full }
 
-// End returns what is left to be said, as nothing more is written. more is set if there is something else to be read; where there is
-// anything, that it is in the chat is said last.
+// End returns what is left to be said, as nothing more is written. more is set if there is something else to be read;
+// where there is anything, that it is in the chat is said last.
 func (r *SentenceReader) End(more bool) []string {
 	out := r.read(true)
 	r.more = r.more || more || r.hidden && r.spokenChars == 0
@@ -114,8 +114,9 @@ func (r *SentenceReader) next(ended bool) (n int, sayable bool) {
 	return r.sentenceEnd(ended), true
 }
 
-// sentenceEnd returns where the first sentence of the rest ends: after a full stop, question or exclamation mark that white space follows, or
-// before a line break or what is skipped; not inside of links and code. What is too long for one breath is cut.
+// sentenceEnd returns where the first sentence of the rest ends: after a full stop, question or exclamation mark that
+// white space follows, or before a line break or what is skipped; not inside of links and code. What is too long for
+// one breath is cut.
 func (r *SentenceReader) sentenceEnd(ended bool) int {
 	var in markupState
 	s := r.rest
@@ -200,11 +201,12 @@ type skipper interface {
 
 // hiddenTags mark what models write that is not meant for people.
 var hiddenTags = []string{
-	"think", "thinking", "reasoning", "tool_call", "tool_calls", "tool_use", "tool_code", "function", "function_call", "function_calls", "invoke",
+	"think", "thinking", "reasoning", "tool_call", "tool_calls", "tool_use", "tool_code", "function", "function_call",
+	"function_calls", "invoke",
 }
 
-// findSkip tells what is not said and begins where s does: it, and the length of the signs that begin it. lineStart is set at the start of
-// a line. known is false if s may be the beginning of such a sign.
+// findSkip tells what is not said and begins where s does: it, and the length of the signs that begin it. lineStart is
+// set at the start of a line. known is false if s may be the beginning of such a sign.
 func findSkip(s string, lineStart, ended bool) (found skipper, n int, known bool) {
 	switch {
 	case strings.HasPrefix(s, "```"):
@@ -337,7 +339,8 @@ var markdownRegexps = sync.OnceValue(func() markdownPatterns {
 	}
 })
 
-// stripMarkdown returns a sentence without its marks, and whether a link was among them. lineStart is set if it begins a line.
+// stripMarkdown returns a sentence without its marks, and whether a link was among them. lineStart is set if it begins
+// a line.
 func stripMarkdown(raw string, lineStart bool) (text string, link bool) {
 	m := markdownRegexps()
 	link = m.link.MatchString(raw) || m.url.MatchString(raw)
@@ -356,7 +359,10 @@ func endsWithAbbreviation(s string) bool {
 	if utf8.RuneCountInString(w) <= 1 {
 		return true
 	}
-	for _, a := range []string{"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "vs", "e.g", "i.e", "No", "approx", "ca", "z.B", "bzw", "Nr"} {
+	for _, a := range []string{
+		"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "vs", "e.g", "i.e", "No", "approx", "ca", "z.B",
+		"bzw", "Nr",
+	} {
 		if strings.EqualFold(w, a) {
 			return true
 		}

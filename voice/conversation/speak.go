@@ -159,7 +159,8 @@ func (c *call) speakNext(ctx context.Context) {
 	over := func() {}
 	ctx = c.withAccount(ctx, p.to, "speak")
 	if p.to != nil && (p.answer || p.sound != nil) { // so that it can be stopped from the chat, too
-		said, handle := c.Scopes.Begin(ctx, c.workScopes.Current(), cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
+		said, handle := c.Scopes.Begin(ctx, c.workScopes.Current(),
+			cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
 		ctx, over = said, handle.End
 	}
 	if p.sound != nil {
@@ -176,7 +177,8 @@ func (c *call) speakNext(ctx context.Context) {
 	})
 }
 
-// feedSentences gives the mouth the sentences that it does not have yet, as far as it takes them: what is left is said after those.
+// feedSentences gives the mouth the sentences that it does not have yet, as far as it takes them: what is left is said
+// after those.
 func (p *speechItem) feedSentences() {
 	for ; p.fedCount < len(p.sentences); p.fedCount++ {
 		select {
@@ -198,7 +200,8 @@ func (c *call) playSound(ctx context.Context, p *speechItem, over func()) {
 		why := cancel.CauseOf(ctx, err)
 		c.post(func(ctx context.Context) {
 			c.native.handleAnswerEnd(p)
-			if why != nil && why.Reason == cancel.Stopped && !p.dropped && p.interruptedBy == nil { // from the chat; by voice it is told already
+			// from the chat; by voice it is told already
+			if why != nil && why.Reason == cancel.Stopped && !p.dropped && p.interruptedBy == nil {
 				c.native.handleInterrupted(p)
 			}
 			p.dropped = err != nil

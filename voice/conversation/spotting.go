@@ -71,7 +71,8 @@ func (c *call) handleSpotted(ctx context.Context, s voice.SpottedPhrase) {
 		c.optOut(ctx, p)
 	case named:
 		p.namedAt, p.addressedAt = s.At, s.At
-		if h := p.unaddressed; h != nil && !s.At.Before(h.Began) && !s.At.After(h.Ended) { // the spotter takes a moment longer
+		// the spotter takes a moment longer
+		if h := p.unaddressed; h != nil && !s.At.Before(h.Began) && !s.At.After(h.Ended) {
 			h.addressed, h.named = true, true
 			c.queueTranscription(ctx, p, *h)
 		}
@@ -85,7 +86,8 @@ func (c *call) handleSpotted(ctx context.Context, s voice.SpottedPhrase) {
 // maxBufferedSounds is how much sound waits for a spotter that is not ready yet: two seconds in pieces of 20 ms.
 const maxBufferedSounds = 100
 
-// BufferedSpotterStream is a spotter's ear for one person. It takes time to be there, and what is said meanwhile is kept for it.
+// BufferedSpotterStream is a spotter's ear for one person. It takes time to be there, and what is said meanwhile is
+// kept for it.
 type BufferedSpotterStream struct {
 	mu       sync.Mutex
 	stream   voice.SpotterStream // nil: not yet
@@ -159,7 +161,8 @@ func (l *BufferedSpotterStream) Close() error {
 // priorityEvery is how often it is looked at who is to be listened to first.
 const priorityEvery = 200 * time.Millisecond
 
-// updatePriority tells the spotter what claim p has to be listened to: they may have asked for something since, or it may be done.
+// updatePriority tells the spotter what claim p has to be listened to: they may have asked for something since, or it
+// may be done.
 func (c *call) updatePriority(p *person, now time.Time) {
 	if now.Sub(p.prioritizedAt) < priorityEvery {
 		return

@@ -9,12 +9,13 @@ import (
 	"clank/cancel"
 )
 
-// sameStopWindow is how long after a stop another one that finds nothing to stop is the same stop, said twice or by two at once.
+// sameStopWindow is how long after a stop another one that finds nothing to stop is the same stop, said twice or by two
+// at once.
 const sameStopWindow = 2 * time.Second
 
-// stop stops what p may stop, and reports whether what they said was about that: it was not if nothing runs that is theirs to
-// stop, and then it is talk like any other. Everything may be stopped by somebody who called us by name, and by the only human here;
-// others stop what they asked for. It is done when stop returns.
+// stop stops what p may stop, and reports whether what they said was about that: it was not if nothing runs that is
+// theirs to stop, and then it is talk like any other. Everything may be stopped by somebody who called us by name, and
+// by the only human here; others stop what they asked for. It is done when stop returns.
 func (c *call) stop(p *person, named bool) bool {
 	if named && p.optedOut {
 		return false
@@ -46,7 +47,8 @@ func (c *call) stop(p *person, named bool) bool {
 	if stopped == 0 && !said {
 		return now.Sub(c.lastStop) < sameStopWindow
 	}
-	c.log.Info("stopped by voice", "by", p.ID, "named", named, "alone", c.room.onlyHuman(p), "stopped", stopped, "speech", said)
+	c.log.Info("stopped by voice", "by", p.ID, "named", named, "alone", c.room.onlyHuman(p), "stopped", stopped, "speech",
+		said)
 	again := now.Sub(c.lastStop) < sameStopWindow
 	c.lastStop = now
 	if again {
@@ -64,7 +66,8 @@ func (c *call) stop(p *person, named bool) bool {
 // isStop reports whether a text says stop and nothing else, to us by any of our names.
 func (c *call) isStop(text string) bool { return cancel.IsStopTo(c.Options.Names, text) }
 
-// waitHandle is how a request is stopped from outside while it waits for its turn, as what runs can be: somebody may write "stop".
+// waitHandle is how a request is stopped from outside while it waits for its turn, as what runs can be: somebody may
+// write "stop".
 type waitHandle struct {
 	handle  *cancel.Handle
 	stopped func() bool // it was stopped
@@ -78,7 +81,8 @@ func (c *call) newWaitHandle(ctx context.Context, r request) waitHandle {
 
 // beginWork makes r work that can be stopped.
 func (c *call) beginWork(ctx context.Context, r request) (context.Context, *cancel.Handle) {
-	return c.Scopes.Begin(ctx, c.workScopes.Current(), cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: taskLabel(r.text)})
+	return c.Scopes.Begin(ctx, c.workScopes.Current(),
+		cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: taskLabel(r.text)})
 }
 
 // dropStopped forgets what was stopped while it waited.
@@ -98,7 +102,10 @@ type WorkScopes struct {
 
 // NewWorkScopes returns the reach of a call in a channel of a guild, asked for from another.
 func NewWorkScopes(work *cancel.Scopes, guild, channel, asked string) *WorkScopes {
-	return &WorkScopes{work: work, textScope: cancel.Scope{Guild: guild, Channel: asked}, callScopes: []cancel.Scope{{Guild: guild, Channel: channel}}}
+	return &WorkScopes{
+		work: work, textScope: cancel.Scope{Guild: guild, Channel: asked},
+		callScopes: []cancel.Scope{{Guild: guild, Channel: channel}},
+	}
 }
 
 // Current returns where the call is.
@@ -118,8 +125,8 @@ func (r *WorkScopes) HasWork(person string) bool {
 	})
 }
 
-// Stop stops what runs for the call and by may stop, or everything, and returns how much that was. In the channel from which the call was
-// asked for, everything is that of people who are in the call.
+// Stop stops what runs for the call and by may stop, or everything, and returns how much that was. In the channel from
+// which the call was asked for, everything is that of people who are in the call.
 func (r *WorkScopes) Stop(by cancel.Actor, all bool, here func(person string) bool) (n int) {
 	for _, scope := range r.callScopes {
 		stopped, _ := r.work.Stop(scope, by, all)

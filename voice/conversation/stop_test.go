@@ -31,7 +31,12 @@ func TestWhoMayStopByVoice(t *testing.T) {
 		{"in the text channel, who asked", []string{"ada", "bob"}, "t", "ada", "stop", "ada", true},
 		{"in the text channel, somebody else", []string{"ada", "bob"}, "t", "ada", "stop", "bob", false},
 		{"in the text channel, by our name, of somebody here", []string{"ada", "bob"}, "t", "ada", "clank stop", "bob", true},
-		{"in the text channel, by our name, of somebody who is not here", []string{"bob", "eve"}, "t", "ada", "clank stop", "bob", false},
+		{
+			"in the text channel, by our name, of somebody who is not here",
+			[]string{"bob", "eve"},
+			"t", "ada", "clank stop",
+			"bob", false,
+		},
 		{"in another channel", []string{"ada"}, "x", "ada", "clank stop", "ada", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -50,7 +55,8 @@ func TestWhoMayStopByVoice(t *testing.T) {
 						p.t.Fatalf("spotted %v: stopped = %v, want %v", spotted, got, tc.want)
 					}
 					p.wait(5 * time.Second)
-					if got := strings.Contains(p.mouth.words(), "Stopped.") && strings.Contains(p.chat.text(), "Stopped, as "); got != tc.want {
+					if got := strings.Contains(p.mouth.words(), "Stopped.") &&
+						strings.Contains(p.chat.text(), "Stopped, as "); got != tc.want {
 						t.Errorf("spotted %v: acknowledged = %v, want %v", spotted, got, tc.want)
 					}
 					if c := cancel.CauseOf(work, nil); tc.want && (c == nil || !strings.EqualFold(c.By, tc.by)) {
@@ -186,7 +192,8 @@ func TestOurOwnWordsStopNothing(t *testing.T) {
 	})
 }
 
-// TestAStopHoldsForAnAnswerThatIsNotToldYet stops a reply that has come to its end, before the call has taken notice of that.
+// TestAStopHoldsForAnAnswerThatIsNotToldYet stops a reply that has come to its end, before the call has taken notice of
+// that.
 func TestAStopHoldsForAnAnswerThatIsNotToldYet(t *testing.T) {
 	scope := cancel.Scope{Guild: "g", Channel: "v"}
 	for name, stop := range map[string]func(*party){
@@ -303,7 +310,8 @@ func TestThatNotAllAreListenedToIsWrittenOnce(t *testing.T) {
 // begin has something done for a person in a channel.
 func begin(t *testing.T, s *cancel.Scopes, channel, person string) context.Context {
 	t.Helper()
-	ctx, h := s.Begin(t.Context(), cancel.Scope{Guild: "g", Channel: channel}, cancel.Work{ID: channel + "/" + person, Owner: person})
+	ctx, h := s.Begin(t.Context(), cancel.Scope{Guild: "g", Channel: channel},
+		cancel.Work{ID: channel + "/" + person, Owner: person})
 	t.Cleanup(h.End)
 	return ctx
 }

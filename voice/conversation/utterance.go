@@ -225,8 +225,8 @@ var (
 	errNoEarlyTranscript = errors.New("not put into words yet")
 )
 
-// earlyTranscript is what somebody has said until they paused, on its way to words: if they have ended there, the words are ready, or nearly so, when
-// that is certain. A nil one has none.
+// earlyTranscript is what somebody has said until they paused, on its way to words: if they have ended there, the words
+// are ready, or nearly so, when that is certain. A nil one has none.
 type earlyTranscript struct {
 	stop       context.CancelCauseFunc
 	done       chan struct{} // closed after the others are set
@@ -266,7 +266,8 @@ func (e *earlyTranscript) Wait(ctx context.Context) (voice.Transcript, error) {
 	}
 }
 
-// maxEarly is how often what is said in one go is put into words before it is over: each pause in it may be its end, and costs.
+// maxEarly is how often what is said in one go is put into words before it is over: each pause in it may be its end,
+// and costs.
 const maxEarly = 2
 
 // errSpeechResumed ends what is done with half of what somebody says.
@@ -275,7 +276,8 @@ var errSpeechResumed = errors.New("they go on")
 // handlePause handles what was said by a person who may have finished.
 func (c *call) handlePause(ctx context.Context, u voice.Utterance) {
 	p := c.room.people[u.From]
-	if p == nil || c.applyPrivacy(p) || c.Native != nil || c.Transcriber == nil || p.transcribing || p.earlyTries == maxEarly || !c.isSpeech(p, u) || !c.classify(p, u).addressed {
+	if p == nil || c.applyPrivacy(p) || c.Native != nil || c.Transcriber == nil || p.transcribing ||
+		p.earlyTries == maxEarly || !c.isSpeech(p, u) || !c.classify(p, u).addressed {
 		return
 	}
 	p.early.Cancel(errSpeechResumed)

@@ -70,7 +70,8 @@ func FuzzNamed(f *testing.F) {
 
 func TestWhatIsLeftOutByPrivacyIsAskedForInSoManyWords(t *testing.T) {
 	for rest, want := range map[string]bool{
-		"privacy": true, "Privacy.": true, "privacy please": true, "my privacy": true, "Leave me out, please": false, "leave me out": true, "Don't listen to me!": true,
+		"privacy": true, "Privacy.": true, "privacy please": true, "my privacy": true, "Leave me out, please": false,
+		"leave me out": true, "Don't listen to me!": true,
 		"what is your privacy policy": false, "what about privacy": false, "is privacy important": false, "": false,
 	} {
 		if got := conversation.IsOptOutRequest(rest); got != want {
@@ -86,11 +87,18 @@ func TestAnswersAreSaidWithoutWhatOnlyEyesUnderstand(t *testing.T) {
 		more   bool
 	}{
 		{"It is ten. Shall I book it?", []string{"It is ten.", "Shall I book it?"}, false},
-		{"It costs 3.50 euros, e.g. at Dr. Miller's shop. Fine!", []string{"It costs 3.50 euros, e.g. at Dr. Miller's shop.", "Fine!"}, false},
+		{"It costs 3.50 euros, e.g. at Dr. Miller's shop. Fine!", []string{
+			"It costs 3.50 euros, e.g. at Dr. Miller's shop.",
+			"Fine!",
+		}, false},
 		{"## Ferries\n- **ten** o'clock\n- _noon_\n", []string{"Ferries", "ten o'clock", "noon"}, false},
 		{"See [the table](https://a.test/x_(y)).", []string{"See the table.", conversation.AnswerInChat}, true},
 		{"Here: https://a.test/b?c=d", []string{"Here:", conversation.AnswerInChat}, true},
-		{"Run this:\n```sh\nrm -r x. y\n```\nThat is all.", []string{"Run this:", "That is all.", conversation.AnswerInChat}, true},
+		{
+			"Run this:\n```sh\nrm -r x. y\n```\nThat is all.",
+			[]string{"Run this:", "That is all.", conversation.AnswerInChat},
+			true,
+		},
 		{"| a | b |\n|---|---|\n| 1 | 2 |\nSo it is one.", []string{"So it is one.", conversation.AnswerInChat}, true},
 		{"船は十時です。次は正午です。", []string{"船は十時です。", "次は正午です。"}, false},
 		{"set OPENAI_API_KEY", []string{"set OPENAI_API_KEY"}, false},
@@ -124,10 +132,25 @@ func TestTheNoticeSaysOnlyWhatIsSo(t *testing.T) {
 		written []string
 		spoken  string
 	}{
-		{"all there is", conversation.Capabilities{Transcribes: true, Spots: true, OptOut: true}, []string{"Nothing that is said is stored", "Say “clank privacy”"}, "Say: clank privacy"},
-		{"words are kept", conversation.Capabilities{Spots: true, OptOut: true, Records: true}, []string{"stored as text, and no sound"}, "stored as text"},
+		{
+			"all there is",
+			conversation.Capabilities{Transcribes: true, Spots: true, OptOut: true},
+			[]string{"Nothing that is said is stored", "Say “clank privacy”"},
+			"Say: clank privacy",
+		},
+		{
+			"words are kept",
+			conversation.Capabilities{Spots: true, OptOut: true, Records: true},
+			[]string{"stored as text, and no sound"},
+			"stored as text",
+		},
 		{"nothing hears words", conversation.Capabilities{OptOut: true}, []string{"Use `/clank privacy`"}, "The chat says"},
-		{"a page", conversation.Capabilities{Native: true, OnPage: true}, []string{"Mute your microphone"}, "Mute your microphone"},
+		{
+			"a page",
+			conversation.Capabilities{Native: true, OnPage: true},
+			[]string{"Mute your microphone"},
+			"Mute your microphone",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			written, spoken := tt.able.ListeningNotice()
@@ -167,7 +190,8 @@ func TestWhatIsSpokenIsInTheLanguageOfTheVoice(t *testing.T) {
 		p.wait(10 * time.Second)
 		p.says("ada", "clank")
 		p.wait(10 * time.Second)
-		p.wantIn(p.mouth.words(), "Hallo, ich bin clank und höre zu.", "Sag „clank privacy“", "Ich sehe nach.", "Ich sehe noch nach.",
+		p.wantIn(p.mouth.words(), "Hallo, ich bin clank und höre zu.", "Sag „clank privacy“", "Ich sehe nach.",
+			"Ich sehe noch nach.",
 			"Gestoppt.", "Ja?")
 		p.brain.reply = answer(assistant.Answer{}, &llm.Error{Kind: llm.ErrAuth, Model: "m", Message: "key refused"})
 		p.says("ada", "clank, find a lamp")
@@ -181,7 +205,10 @@ func TestWhatIsSpokenIsInTheLanguageOfTheVoice(t *testing.T) {
 
 func TestChoicesOfAQuestionAreSaidAndTheAnswerNeedsNoName(t *testing.T) {
 	inParty(t, func(p *party) {
-		p.brain.reply = answer(assistant.Answer{Text: "Which lamp?", Asks: true, Choices: []string{"the red one", "the blue one"}}, nil)
+		p.brain.reply = answer(assistant.Answer{
+			Text: "Which lamp?", Asks: true,
+			Choices: []string{"the red one", "the blue one"},
+		}, nil)
 		p.Options.TranscribeAll = true
 		p.begin("ada", "bob")
 		p.says("ada", "clank, find a lamp")
@@ -189,7 +216,8 @@ func TestChoicesOfAQuestionAreSaidAndTheAnswerNeedsNoName(t *testing.T) {
 		p.wantIn(p.mouth.words(), "Which lamp?", "You can say: the red one; the blue one.")
 		p.says("ada", "the red one")
 		p.wait(10 * time.Second)
-		if diff := cmp.Diff([]string{"Ada: find a lamp", "Ada: the red one"}, p.brain.asked()); diff != "" || !p.brain.turns[0].CanAsk {
+		if diff := cmp.Diff([]string{"Ada: find a lamp", "Ada: the red one"}, p.brain.asked()); diff != "" ||
+			!p.brain.turns[0].CanAsk {
 			t.Errorf("asked (-want +got):\n%s", diff)
 		}
 	})
@@ -198,14 +226,20 @@ func TestChoicesOfAQuestionAreSaidAndTheAnswerNeedsNoName(t *testing.T) {
 func TestWhatHelpsIsWhatThereIs(t *testing.T) {
 	why := errors.New("no program")
 	for able, want := range map[conversation.Capabilities][]string{
-		{Spots: true, OptOut: true}:        {"stop words still work", "write “stop” in the chat", "Stop still works", "write `/clank privacy`"},
+		{Spots: true, OptOut: true}: {
+			"stop words still work", "write “stop” in the chat", "Stop still works",
+			"write `/clank privacy`",
+		},
 		{OnPage: true}:                     {"on the page Chat", "button Stop", "No program", "mute your microphone"},
 		{OnPage: true, Spots: true}:        {"on the page Chat instead; stop words still work"},
 		{Transcribes: true, Records: true}: {"write to me instead."},
 	} {
 		written, spoken := able.BudgetSpentTexts(why)
 		whose, _ := able.UnclearOptOutTexts()
-		all := strings.Join([]string{able.FallbackHint(), able.SpotterFailedText(why), written, spoken, whose, able.NoTranscriptionText()}, " ")
+		all := strings.Join([]string{
+			able.FallbackHint(), able.SpotterFailedText(why), written, spoken, whose,
+			able.NoTranscriptionText(),
+		}, " ")
 		for _, text := range want {
 			if !strings.Contains(all, text) {
 				t.Errorf("%+v: %q is missing in %s", able, text, all)
@@ -267,7 +301,10 @@ func TestWhatModelsWriteForProgramsIsNotSaid(t *testing.T) {
 	}{
 		{"<think>I should. Or not?</think>It is ten.", []string{"It is ten."}},
 		{"It is <b>ten</b>.", []string{"It is  ten ."}},
-		{"One moment.\n{\"name\": \"browser_browse\", \"arguments\": {\"query\": \"a \\\"}. b\"}}\nDone.", []string{"One moment.", "Done.", conversation.AnswerInChat}},
+		{
+			"One moment.\n{\"name\": \"browser_browse\", \"arguments\": {\"query\": \"a \\\"}. b\"}}\nDone.",
+			[]string{"One moment.", "Done.", conversation.AnswerInChat},
+		},
 		{"[\n  {\"a\": 1}, {\"b\": [2]}\n] is it.", []string{"is it.", conversation.AnswerInChat}},
 		{"Well. <tool_call>{\"name\": \"x. y\"}</tool_call>", []string{"Well."}},
 		{"<tool_call>{\"name\": \"x. y\"}", []string{conversation.AnswerInChat}},
@@ -287,7 +324,8 @@ func TestWhatModelsWriteForProgramsIsNotSaid(t *testing.T) {
 
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
-		"a. b", "```x``` y. z", "see [x. y](u). z", "| a |\n| b |\nc.", "<think>a. b</think> c. d", "{\"a\": \"}. \"} b. c", "`a. b` c", "10. x\n- y. z",
+		"a. b", "```x``` y. z", "see [x. y](u). z", "| a |\n| b |\nc.", "<think>a. b</think> c. d", "{\"a\": \"}. \"} b. c",
+		"`a. b` c", "10. x\n- y. z",
 		"船。次は！", "\xff. \xe3\x80", "a\u00a0. b", strings.Repeat("word, ", 200), strings.Repeat("[", 700) + " a. b",
 		"```", "[x](y)", "e.g. x", "| |", "\xff.",
 	} {
@@ -309,12 +347,14 @@ func FuzzReader(f *testing.F) {
 		}
 		got = append(got, r.End(false)...)
 		if diff := cmp.Diff(want, got); diff != "" || more != r.HasUnspoken() {
-			t.Errorf("%q in pieces of %d bytes, more = %v, want %v (-whole +pieces):\n%s", s, 1+step%16, r.HasUnspoken(), more, diff)
+			t.Errorf("%q in pieces of %d bytes, more = %v, want %v (-whole +pieces):\n%s", s, 1+step%16, r.HasUnspoken(), more,
+				diff)
 		}
 	})
 }
 
-// spokenSentences returns the part of a whole answer that can be said, and whether there is something that can only be read.
+// spokenSentences returns the part of a whole answer that can be said, and whether there is something that can only be
+// read.
 func spokenSentences(answer string) (sentences []string, more bool) {
 	var r conversation.SentenceReader
 	sentences = append(r.Write(answer), r.End(false)...)

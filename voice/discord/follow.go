@@ -46,7 +46,8 @@ func (l *Line) run(ctx context.Context, at voiceSession) {
 	l.queue.End()
 }
 
-// followMoves goes where the main gateway sends us, and joins anew where that is the remedy. It returns why the call has ended.
+// followMoves goes where the main gateway sends us, and joins anew where that is the remedy. It returns why the call
+// has ended.
 func (l *Line) followMoves(ctx context.Context, at voiceSession) error {
 	rejoins, began := 0, time.Now()
 	for {
@@ -166,7 +167,8 @@ func (l *Line) waitForServer(ctx context.Context, at voiceSession) (voiceSession
 func (l *Line) rejoin(ctx context.Context, why error) (voiceSession, error) {
 	l.dropConnection(ctx, why.Error())
 	channel := l.Channel()
-	wait, cancel := context.WithTimeoutCause(ctx, moveFactor*l.joiner.answerTimeout(), fmt.Errorf("join the call again: %w", why))
+	wait, cancel := context.WithTimeoutCause(ctx, moveFactor*l.joiner.answerTimeout(),
+		fmt.Errorf("join the call again: %w", why))
 	defer cancel()
 	for {
 		s, err := l.joiner.requestJoin(wait, l.guildState, l.guild, channel)
@@ -212,9 +214,11 @@ func (l *Line) connect(ctx context.Context, to voiceSession) error {
 	j := l.joiner
 	conn := &discordconn.Conn{
 		Target: discordconn.Target{
-			Endpoint: to.endpoint, ServerID: l.guild, UserID: j.ownID(), SessionID: to.sessionID, Token: to.token, GroupID: group,
+			Endpoint: to.endpoint, ServerID: l.guild, UserID: j.ownID(), SessionID: to.sessionID, Token: to.token,
+			GroupID: group,
 		},
-		Key: j.Key, Handle: l.handle, Transport: j.Transport, HTTPClient: j.HTTPClient, Logger: j.logger().With("guild", l.guild),
+		Key: j.Key, Handle: l.handle, Transport: j.Transport, HTTPClient: j.HTTPClient,
+		Logger:  j.logger().With("guild", l.guild),
 		MinWait: j.MinWait, MaxOutage: j.MaxOutage, RequireEncryption: j.RequireEncryption != nil && j.RequireEncryption(),
 	}
 	l.mu.Lock()

@@ -130,7 +130,8 @@ func TestAnAudienceIsTold(t *testing.T) {
 	_, lg := w.join(t, w.call)
 	state := w.VoiceStates(w.guild)[w.bot.ID]
 	w.joiner.Dispatch("VOICE_STATE_UPDATE", json.RawMessage(fmt.Sprintf(
-		`{"guild_id":%q,"channel_id":%q,"user_id":%q,"session_id":%q,"suppress":true}`, w.guild.ID, w.call.ID, w.bot.ID, state.SessionID)))
+		`{"guild_id":%q,"channel_id":%q,"user_id":%q,"session_id":%q,"suppress":true}`, w.guild.ID, w.call.ID, w.bot.ID,
+		state.SessionID)))
 	if e := lg.until(t, voice.Interrupted); !strings.Contains(e.Text, "stage") {
 		t.Errorf("told %q", e.Text)
 	}
@@ -293,7 +294,9 @@ var steps = []step{
 	{"the voice gateway does not answer", "voice connection", func(t *testing.T, w *town) func() error {
 		t.Helper()
 		asked := make(chan struct{}, 10)
-		w.joiner.HTTPClient.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		w.joiner.HTTPClient.Transport.(*http.Transport).DialContext = func(ctx context.Context, _,
+			_ string,
+		) (net.Conn, error) {
 			asked <- struct{}{}
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
@@ -365,7 +368,10 @@ func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
 func (w *town) nothingLeft(t *testing.T) {
 	t.Helper()
 	w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
-	if err := w.Voice.Wait(voicetest.Deadline(t), "the end of the connection", func() bool { _, there := w.Voice.Client(w.seat()); return !there }); err != nil {
+	if err := w.Voice.Wait(voicetest.Deadline(t), "the end of the connection", func() bool {
+		_, there := w.Voice.Client(w.seat())
+		return !there
+	}); err != nil {
 		t.Error(err)
 	}
 	if _, there := w.joiner.Line(w.guild.ID); there {
@@ -384,7 +390,8 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		},
 		"while keys are agreed on": func(t *testing.T, w *town) *discord.Line {
 			t.Helper()
-			ada, err := w.EnterCall(voicetest.Deadline(t), w.call, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
+			ada, err := w.EnterCall(voicetest.Deadline(t), w.call, w.ada,
+				voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 			check.Must(t, err)
 			t.Cleanup(func() { _ = ada.Close() })
 			l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID) // which does not wait for keys

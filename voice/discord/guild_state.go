@@ -108,7 +108,8 @@ type channel struct {
 	Limit   int    `json:"user_limit"` // 0 is none
 }
 
-// Dispatch takes the main gateway's dispatches, in order; it does not block. Those that have nothing to do with calls are passed over.
+// Dispatch takes the main gateway's dispatches, in order; it does not block. Those that have nothing to do with calls
+// are passed over.
 func (j *Joiner) Dispatch(kind string, data json.RawMessage) {
 	var err error
 	switch kind {
@@ -283,7 +284,8 @@ func (j *Joiner) guildState(guild string) *guildState {
 	r := j.guilds[guild]
 	if r == nil {
 		r = &guildState{
-			present: map[string]presence{}, limits: map[string]int{}, changed: make(chan struct{}), joinTurn: make(chan struct{}, 1),
+			present: map[string]presence{}, limits: map[string]int{}, changed: make(chan struct{}),
+			joinTurn: make(chan struct{}, 1),
 		}
 		j.guilds[guild] = r
 	}

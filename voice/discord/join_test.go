@@ -201,7 +201,8 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	}
 	check.Must(t, l.Play([]byte{0x78, 2}))
 	check.Must(t, l.EndSpeech())
-	if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
+	if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID ||
+		!bytes.Equal(f.Data, []byte{0x78, 2}) {
 		t.Errorf("ada hears %+v, %v", f, err)
 	}
 	if got := l.People(); !cmp.Equal(got, []voice.Person{{ID: w.ada.ID, Name: "ada"}}) {
@@ -281,7 +282,8 @@ func TestWhereTellsWhoIsInWhichChannel(t *testing.T) {
 
 func TestWhoWasThereBeforeIsKnownFromTheGuild(t *testing.T) {
 	j := &voicediscord.Joiner{}
-	j.Dispatch("GUILD_CREATE", json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3","session_id":"s"},{"channel_id":null,"user_id":"4"},
+	j.Dispatch("GUILD_CREATE",
+		json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3","session_id":"s"},{"channel_id":null,"user_id":"4"},
 		{"channel_id":"2","user_id":"5","member":{"user":{"id":"5","username":"e","bot":true}}}],
 		"members":[{"user":{"id":"3","username":"c","global_name":"Carol"},"nick":null}, null, {}]}`))
 	want := []voice.Person{{ID: "3", Name: "Carol"}, {ID: "5", Name: "e", Bot: true}}
@@ -303,9 +305,13 @@ func TestWhoWasThereBeforeIsKnownFromTheGuild(t *testing.T) {
 }
 
 func TestGarbageFromTheGatewayIsPassedOver(t *testing.T) {
-	for _, kind := range []string{"READY", "GUILD_CREATE", "GUILD_DELETE", "VOICE_STATE_UPDATE", "VOICE_SERVER_UPDATE", "MESSAGE_CREATE"} {
+	for _, kind := range []string{
+		"READY", "GUILD_CREATE", "GUILD_DELETE", "VOICE_STATE_UPDATE", "VOICE_SERVER_UPDATE",
+		"MESSAGE_CREATE",
+	} {
 		j := &voicediscord.Joiner{}
-		j.Dispatch("GUILD_CREATE", json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3"}],"members":[{"user":{"id":"3","username":"c"}}]}`))
+		j.Dispatch("GUILD_CREATE",
+			json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3"}],"members":[{"user":{"id":"3","username":"c"}}]}`))
 		before := j.People("1", "2")
 		if len(before) != 1 {
 			t.Fatalf("people %+v, want one", before)
@@ -389,9 +395,15 @@ func TestNoAnswerNamesTheWayOut(t *testing.T) {
 		prepare func(*town)
 		want    error
 	}{
-		"channel is full":            {func(w *town) { w.JoinVoice(w.call, w.ada); w.LimitVoice(w.call, 1) }, voicediscord.ErrFull},
-		"channel is another guild's": {func(w *town) { w.call = w.CreateVoiceChannel(w.CreateGuild("x", w.ada), "call") }, voicediscord.ErrNoAnswer},
-		"no server":                  {func(w *town) { w.LoseVoiceServer(w.guild, 0) }, voicediscord.ErrNoServer},
+		"channel is full": {
+			func(w *town) { w.JoinVoice(w.call, w.ada); w.LimitVoice(w.call, 1) },
+			voicediscord.ErrFull,
+		},
+		"channel is another guild's": {
+			func(w *town) { w.call = w.CreateVoiceChannel(w.CreateGuild("x", w.ada), "call") },
+			voicediscord.ErrNoAnswer,
+		},
+		"no server": {func(w *town) { w.LoseVoiceServer(w.guild, 0) }, voicediscord.ErrNoServer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t, voicetest.Config{})

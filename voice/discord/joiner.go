@@ -23,8 +23,8 @@ const (
 	leaveTimeout    = 2 * time.Second
 )
 
-// Joiner joins calls in voice channels, at most one in each guild. Set the fields before the first dispatch. Its methods are safe
-// for concurrent use.
+// Joiner joins calls in voice channels, at most one in each guild. Set the fields before the first dispatch. Its
+// methods are safe for concurrent use.
 type Joiner struct {
 	// Send sends an operation over the main gateway.
 	Send func(ctx context.Context, op int, d any) error
@@ -35,18 +35,19 @@ type Joiner struct {
 	Logger        *slog.Logger  // nil is silent
 	AnswerTimeout time.Duration // for each answer of the main gateway; 10 s when zero
 
-	// Deaf and Mute are what we show people in our voice state, of an account that neither listens nor speaks. Nothing is held
-	// back by them.
+	// Deaf and Mute are what we show people in our voice state, of an account that neither listens nor speaks. Nothing is
+	// held back by them.
 	Deaf, Mute bool
 
-	// RequireEncryption says whether nothing may be sent in a call that begins now if it is not encrypted from end to end. Nil is no.
+	// RequireEncryption says whether nothing may be sent in a call that begins now if it is not encrypted from end to end.
+	// Nil is no.
 	RequireEncryption func() bool
 
 	MinWait   time.Duration // see [conn.Conn]
 	MaxOutage time.Duration
 
-	// OnMoved is called each time somebody has moved us into another channel of a guild, beside the line's [voice.Moved]. It must
-	// return at once, and may be nil.
+	// OnMoved is called each time somebody has moved us into another channel of a guild, beside the line's [voice.Moved].
+	// It must return at once, and may be nil.
 	OnMoved func(guild, channel string)
 
 	mu     sync.Mutex
@@ -62,8 +63,11 @@ func joinError(channel, layer string, err error) error {
 
 // Reasons that are told apart.
 var (
-	ErrNoAnswer      = errors.New("Discord did not answer: clank may lack the permissions View Channel and Connect there, or it was removed") //nolint:staticcheck // a name
-	ErrNoServer      = errors.New("Discord let clank into the channel but named no voice server; try again in a moment")                      //nolint:staticcheck // a name
+	ErrNoAnswer = errors.New( //nolint:staticcheck // a name
+		"Discord did not answer: clank may lack the permissions View Channel and Connect " +
+			"there, or it was removed")
+	ErrNoServer = errors.New( //nolint:staticcheck // a name
+		"Discord let clank into the channel but named no voice server; try again in a moment")
 	ErrFull          = errors.New("the channel is full; somebody must leave, or a moderator raise its limit")
 	ErrRemoved       = errors.New("somebody has disconnected clank from the call")
 	ErrNoDestination = errors.New("clank was taken out of the call, and Discord did not say where to")
@@ -71,8 +75,10 @@ var (
 	ErrOtherChannel  = errors.New("clank was asked into another channel")
 )
 
-// Join joins the call in a channel and returns our end of it once it is connected; keys of the encryption may still be to come, see
-// [voice.Connected]. Joining where we are returns the same line. In another channel of the guild the line there ends with [ErrOtherChannel].
+// Join joins the call in a channel and returns our end of it once it is connected; keys of the encryption may still be
+// to come, see
+// [voice.Connected]. Joining where we are returns the same line. In another channel of the guild the line there ends
+// with [ErrOtherChannel].
 func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error) {
 	if _, err := strconv.ParseUint(channel, 10, 64); err != nil {
 		return nil, fmt.Errorf("join the voice channel %q: its id is no number", channel)
@@ -85,7 +91,8 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 		return nil, joinError(channel, "main gateway", ErrClosing)
 	}
 	if self == "" {
-		return nil, joinError(channel, "main gateway", errors.New("clank is not connected to Discord yet; try again in a moment"))
+		return nil, joinError(channel, "main gateway",
+			errors.New("clank is not connected to Discord yet; try again in a moment"))
 	}
 	select {
 	case r.joinTurn <- struct{}{}:
@@ -146,7 +153,8 @@ func (j *Joiner) joinAndConnect(ctx context.Context, r *guildState, guild, chann
 	return l, nil
 }
 
-// requestJoin asks the main gateway for a place in a channel, and waits until it has told everything that a voice connection needs.
+// requestJoin asks the main gateway for a place in a channel, and waits until it has told everything that a voice
+// connection needs.
 func (j *Joiner) requestJoin(ctx context.Context, r *guildState, guild, channel string) (voiceSession, error) {
 	before := j.currentSession(r)
 	if err := j.sendVoiceState(ctx, guild, &channel); err != nil {
@@ -160,7 +168,8 @@ func (j *Joiner) requestJoin(ctx context.Context, r *guildState, guild, channel 
 		if now.stateUpdates > before.stateUpdates && now.channel == "" && before.channel != "" {
 			return false, ErrRemoved
 		}
-		return now.stateUpdates > before.stateUpdates && now.channel == channel && now.serverUpdates > before.serverUpdates && now.endpoint != "", nil
+		return now.stateUpdates > before.stateUpdates && now.channel == channel && now.serverUpdates > before.serverUpdates &&
+			now.endpoint != "", nil
 	})
 	if errors.Is(err, ErrNoAnswer) && s.stateUpdates > before.stateUpdates && s.channel == channel {
 		err = ErrNoServer
@@ -196,11 +205,14 @@ func (j *Joiner) currentSession(r *guildState) voiceSession {
 
 // sendVoiceState sends our voice state; a nil channel leaves.
 func (j *Joiner) sendVoiceState(ctx context.Context, guild string, channel *string) error {
-	return j.Send(ctx, opVoiceState, map[string]any{"guild_id": guild, "channel_id": channel, "self_mute": j.Mute, "self_deaf": j.Deaf})
+	return j.Send(ctx, opVoiceState, map[string]any{
+		"guild_id": guild, "channel_id": channel, "self_mute": j.Mute,
+		"self_deaf": j.Deaf,
+	})
 }
 
-// leaveChannel leaves whatever channel of the guild we are in, also when ctx has ended, and waits a moment until Discord has done it, so
-// that the news of it is not taken for news of what comes next.
+// leaveChannel leaves whatever channel of the guild we are in, also when ctx has ended, and waits a moment until
+// Discord has done it, so that the news of it is not taken for news of what comes next.
 func (j *Joiner) leaveChannel(ctx context.Context, r *guildState, guild string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()

@@ -136,7 +136,8 @@ func (l *Line) People() []voice.Person {
 	return people
 }
 
-// PrivacyCode returns the voice privacy code of the call, by which people see that nobody listens in; empty while there is none.
+// PrivacyCode returns the voice privacy code of the call, by which people see that nobody listens in; empty while there
+// is none.
 func (l *Line) PrivacyCode() string {
 	if c := l.connection(); c != nil {
 		return c.PrivacyCode()

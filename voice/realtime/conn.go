@@ -29,7 +29,9 @@ func (s *Session) dial(ctx context.Context) (*websocket.Conn, error) {
 	base := cmp.Or(s.BaseURL, DefaultBaseURL)
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" {
-		return nil, &serverError{failure{Type: "invalid_request_error", Message: fmt.Sprintf("%q is no address of a server", base)}}
+		return nil, &serverError{
+			failure{Type: "invalid_request_error", Message: fmt.Sprintf("%q is no address of a server", base)},
+		}
 	}
 	u = u.JoinPath("realtime")
 	q := u.Query()
@@ -40,7 +42,8 @@ func (s *Session) dial(ctx context.Context) (*websocket.Conn, error) {
 		header.Set("Authorization", "Bearer "+s.Key)
 	}
 	//nolint:bodyclose // the library closes the body, or it is the connection
-	conn, resp, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{HTTPClient: s.HTTPClient, HTTPHeader: header})
+	conn, resp, err := websocket.Dial(ctx, u.String(),
+		&websocket.DialOptions{HTTPClient: s.HTTPClient, HTTPHeader: header})
 	if err != nil {
 		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
 			seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
@@ -87,7 +90,9 @@ func (t *conversation) runConnection(ctx context.Context) (up bool, err error) {
 }
 
 // configure waits for the session and sets it up.
-func (t *conversation) configure(ctx context.Context, conn *websocket.Conn, events <-chan event, deadline time.Duration) error {
+func (t *conversation) configure(ctx context.Context, conn *websocket.Conn, events <-chan event,
+	deadline time.Duration,
+) error {
 	late := time.NewTimer(deadline)
 	defer late.Stop()
 	for {
@@ -172,7 +177,8 @@ func writeEvent(ctx context.Context, conn *websocket.Conn, e any) error {
 	return nil
 }
 
-// waitRetry waits before a new try, and carries out the commands for Run meanwhile. It reports whether ctx has not ended.
+// waitRetry waits before a new try, and carries out the commands for Run meanwhile. It reports whether ctx has not
+// ended.
 func (t *conversation) waitRetry(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

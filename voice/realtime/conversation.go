@@ -129,7 +129,10 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 			t.session.on.Answered(text)
 		}
 	case "response.function_call_arguments.done":
-		t.handleToolCall(ctx, e.ResponseID, item{ID: e.ItemID, Type: "function_call", Name: e.Name, CallID: e.CallID, Arguments: &e.Arguments})
+		t.handleToolCall(ctx, e.ResponseID, item{
+			ID: e.ItemID, Type: "function_call", Name: e.Name, CallID: e.CallID,
+			Arguments: &e.Arguments,
+		})
 	case "response.done":
 		t.handleResponseEnd(ctx, e.Response)
 	case "error":
@@ -206,10 +209,12 @@ func (t *conversation) endAnswers(id string) error {
 	return err
 }
 
-// interrupt ends what is being answered and tells the server how much of it was heard. Where the server has heard somebody
-// begin to speak, it cancels its response itself.
+// interrupt ends what is being answered and tells the server how much of it was heard. Where the server has heard
+// somebody begin to speak, it cancels its response itself.
 func (t *conversation) interrupt(ctx context.Context, cancel bool) {
-	answers := slices.DeleteFunc(t.answers, func(a *answerSound) bool { return a.playedLength() >= a.length() && t.active == "" })
+	answers := slices.DeleteFunc(t.answers, func(a *answerSound) bool {
+		return a.playedLength() >= a.length() && t.active == ""
+	})
 	t.answers = nil
 	if !cancel && (len(answers) > 0 || t.active != "") {
 		t.session.on.StopPlayback(ErrInterrupted)
@@ -223,7 +228,10 @@ func (t *conversation) interrupt(ctx context.Context, cancel bool) {
 			continue
 		}
 		t.history.truncate(a.id, float64(heard)/float64(length))
-		t.send(ctx, truncateEvent{Type: "conversation.item.truncate", EventID: truncateEventID, ItemID: a.id, AudioEndMS: heard.Milliseconds()})
+		t.send(ctx, truncateEvent{
+			Type: "conversation.item.truncate", EventID: truncateEventID, ItemID: a.id,
+			AudioEndMS: heard.Milliseconds(),
+		})
 	}
 	if t.active != "" {
 		already := t.interruptedID == t.active

@@ -45,7 +45,8 @@ func (s *Session) explain(err error) *llm.Error {
 		case refused.status == http.StatusUnauthorized, refused.status == http.StatusForbidden:
 			e.Kind, e.Hint = llm.ErrAuth, "check the key"
 		case refused.status == http.StatusNotFound:
-			e.Kind, e.Hint = llm.ErrNotFound, "check the address, and the model in interaction.voice.realtime.model"+s.deprecationHint()+"; not every server has realtime conversations"
+			e.Kind, e.Hint = llm.ErrNotFound, "check the address, and the model in interaction.voice.realtime.model"+
+				s.deprecationHint()+"; not every server has realtime conversations"
 		case refused.status == http.StatusTooManyRequests:
 			e.Kind, e.Hint = llm.ErrRateLimited, "wait a moment, or look at the account's limits"
 		case refused.status < http.StatusInternalServerError:

@@ -8,8 +8,8 @@ const (
 	keptRunes = 48000
 )
 
-// history is the conversation in the order of the server's items: what people and the model said, as text, and what tools were
-// called with and gave.
+// history is the conversation in the order of the server's items: what people and the model said, as text, and what
+// tools were called with and gave.
 type history struct{ items []item }
 
 func (h *history) find(id string) *item {

@@ -55,8 +55,8 @@ func (t *conversation) sendPictures(ctx context.Context, p pictures) {
 	t.sendItem(ctx, i)
 }
 
-// describeRefused tells the model in words what pictures show that the server has refused, and asks it what to say about
-// them.
+// describeRefused tells the model in words what pictures show that the server has refused, and asks it what to say
+// about them.
 func (t *conversation) describeRefused(id string, why error) {
 	p := t.offered[id]
 	delete(t.offered, id)

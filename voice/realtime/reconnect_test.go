@@ -207,7 +207,13 @@ func TestToolsThatCannotRunSaySo(t *testing.T) {
 	s, _ := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		long := `"` + strings.Repeat("x", 24001) + `"`
-		for i, tool := range [][2]string{{"browse", `{"x":`}, {"browse", long}, {"browse", `{}`}, {"jump", `{}`}, {"browse", `{}`}} {
+		for i, tool := range [][2]string{
+			{"browse", `{"x":`},
+			{"browse", long},
+			{"browse", `{}`},
+			{"jump", `{}`},
+			{"browse", `{}`},
+		} {
 			id := string(rune('a' + i))
 			c.Begin("resp_"+id, "item_"+id)
 			c.FunctionCall("resp_"+id, "call_item_"+id, "call_"+id, tool[0], tool[1])

@@ -37,15 +37,15 @@ type Usage struct {
 }
 
 // Listener receives what a [Session] does, and answers its questions. Its methods are called from Run's goroutine and
-// must not block, except Asker. Who asked for a response or a tool, or is answered, are all those by id who could be heard
-// in what the response answers; "" among them stands for somebody of whom that is not known.
+// must not block, except Asker. Who asked for a response or a tool, or is answered, are all those by id who could be
+// heard in what the response answers; "" among them stands for somebody of whom that is not known.
 type Listener interface { //nolint:interfacebloat // one place for all of it
 	// Speak plays sound: an answer to some people begins to be heard.
 	Speak(to []string, sound playout.SoundFunc) PlaybackPosition
 	// StopPlayback stops what is played: somebody has begun to speak.
 	StopPlayback(cause error)
-	// Heard takes what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them said it, and
-	// where they are several it is not known who.
+	// Heard takes what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them
+	// said it, and where they are several it is not known who.
 	Heard(by []string, text string)
 	Answered(text string)                     // what was answered, whole
 	Trouble(err *llm.Error)                   // something failed; the session continues
@@ -65,7 +65,8 @@ type Meter interface {
 	CountTranscription(by []string, length time.Duration)
 }
 
-// Session is one conversation. Set the fields, then Run. Hear, AddMessage, Interrupt and Cancel are safe for concurrent use at any time.
+// Session is one conversation. Set the fields, then Run. Hear, AddMessage, Interrupt and Cancel are safe for concurrent
+// use at any time.
 type Session struct {
 	BaseURL      string // [DefaultBaseURL] when empty; https and wss are the same
 	Key          string // may be empty for a local server
@@ -73,8 +74,8 @@ type Session struct {
 	Voice        string // the vendor's default when empty
 	Instructions string
 
-	// Tools run under a context that ends with Cancel, with CallTimeout, and with Run. They run at the same time, each on a goroutine of
-	// its own.
+	// Tools run under a context that ends with Cancel, with CallTimeout, and with Run. They run at the same time, each on
+	// a goroutine of its own.
 	Tools []sessions.Tool
 
 	// TranscriptionModel is the model that writes down what people say, without which it is not known; empty for none.
@@ -91,11 +92,13 @@ type Session struct {
 
 	Meter Meter // nil counts nothing
 
-	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a tool.
+	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a
+	// tool.
 	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero
 	MaxOutage               time.Duration // without a connection, and Run ends; a minute when zero
 	MaxAnswer               time.Duration // of one answer; what comes after it is dropped; 10 min when zero
-	MinWait                 time.Duration // before a first new try; 250 ms when zero, doubled with each up to 32 times that
+	// before a first new try; 250 ms when zero, doubled with each up to 32 times that
+	MinWait time.Duration
 
 	HTTPClient *http.Client
 	Logger     *slog.Logger
@@ -131,8 +134,8 @@ func (s *Session) AddMessage(text string) {
 	})
 }
 
-// Interrupt ends the answer that is under way; the model learns how much of it was heard. What plays must have been silenced
-// by then. Tools go on.
+// Interrupt ends the answer that is under way; the model learns how much of it was heard. What plays must have been
+// silenced by then. Tools go on.
 func (s *Session) Interrupt() {
 	s.enqueue(func(ctx context.Context, t *conversation) { t.interrupt(ctx, true) })
 }
@@ -176,8 +179,8 @@ func (s *Session) addTool(id string, by []string, cancel context.CancelCauseFunc
 // enqueue has f done by Run.
 func (s *Session) enqueue(f func(context.Context, *conversation)) { s.commands.Put(f, 0) }
 
-// Run talks until ctx ends, which is no error. Any other end is a [*llm.Error]: the server refuses for good, or could not be
-// reached for MaxOutage. When it returns, nothing of it runs any more.
+// Run talks until ctx ends, which is no error. Any other end is a [*llm.Error]: the server refuses for good, or could
+// not be reached for MaxOutage. When it returns, nothing of it runs any more.
 func (s *Session) Run(ctx context.Context, on Listener) error {
 	s.on = on
 	s.blind.Store(s.Blind)

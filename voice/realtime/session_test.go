@@ -47,7 +47,8 @@ func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Errorf("the end: %v", err)
 	}
-	if r := srv.Requests()[0]; r.Header.Get("Authorization") != "Bearer sk-secret" || r.URL.Query().Get("model") != "gpt-realtime-2.1" {
+	if r := srv.Requests()[0]; r.Header.Get("Authorization") != "Bearer sk-secret" ||
+		r.URL.Query().Get("model") != "gpt-realtime-2.1" {
 		t.Errorf("asked with %q for %s", r.Header.Get("Authorization"), r.URL)
 	}
 }
@@ -132,7 +133,10 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 		return "stopped " + string(arguments)
 	})
 	run(t, s)
-	for _, want := range []string{`{"ok":true,"result":"stopped {}"}`, `{"ok":true,"result":"at ten: {\"query\":\"ferry\"}"}`} {
+	for _, want := range []string{
+		`{"ok":true,"result":"stopped {}"}`,
+		`{"ok":true,"result":"at ten: {\"query\":\"ferry\"}"}`,
+	} {
 		if got := await(t, outputs).Text("item.output"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -395,7 +399,8 @@ func TestWhatCannotGoOnEndsTheSessionAndSaysWhy(t *testing.T) {
 	t.Run("no address", func(t *testing.T) {
 		t.Parallel()
 		var e *llm.Error
-		if err := (&realtime.Session{BaseURL: "::"}).Run(t.Context(), newTold()); !errors.As(err, &e) || e.Kind != llm.ErrRejected {
+		if err := (&realtime.Session{BaseURL: "::"}).Run(t.Context(), newTold()); !errors.As(err, &e) ||
+			e.Kind != llm.ErrRejected {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -434,7 +439,8 @@ func TestFailuresThatPassAreToldAndTheSessionGoesOn(t *testing.T) {
 	for range 4 {
 		got = append(got, await(t, w.trouble).Kind)
 	}
-	if diff := cmp.Diff([]llm.ErrorKind{llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrUnavailable, llm.ErrRateLimited}, got); diff != "" {
+	if diff := cmp.Diff([]llm.ErrorKind{llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrUnavailable, llm.ErrRateLimited},
+		got); diff != "" {
 		t.Error(diff)
 	}
 	await(t, w.used)

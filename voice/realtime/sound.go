@@ -107,8 +107,8 @@ const (
 	trailingSilence = 3 * time.Second        // of silence is sent after the last sound, so that the server notices an end
 )
 
-// mixer makes one stream of what several people say. The server tells speech from silence by the stream's own time, so it must
-// go on while nobody sends anything.
+// mixer makes one stream of what several people say. The server tells speech from silence by the stream's own time, so
+// it must go on while nobody sends anything.
 type mixer struct {
 	mu    sync.Mutex
 	from  map[string]*mixerInput
@@ -135,7 +135,8 @@ type mixerInput struct {
 	last    time.Time
 }
 
-// takeSamples returns the next beat of it, less at its end. Pieces come unevenly: only whole beats are taken while more may come.
+// takeSamples returns the next beat of it, less at its end. Pieces come unevenly: only whole beats are taken while more
+// may come.
 func (i *mixerInput) takeSamples(now time.Time) []int16 {
 	ended := now.Sub(i.last) >= flushAfter
 	if !ended && (len(i.samples) < samplesPerSend || !i.flowing && len(i.samples) < 2*samplesPerSend) {

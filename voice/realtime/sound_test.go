@@ -205,7 +205,8 @@ type client struct {
 func session(srv *llmtest.RealtimeServer) (*client, *told) {
 	w := newTold()
 	s := &client{on: w, Session: &realtime.Session{
-		BaseURL: srv.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", Language: "en",
+		BaseURL: srv.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin",
+		TranscriptionModel: "gpt-4o-mini-transcribe", Language: "en",
 		MinWait: time.Millisecond, MaxOutage: patience, Meter: w,
 	}}
 	s.use(nil)
@@ -215,9 +216,12 @@ func session(srv *llmtest.RealtimeServer) (*client, *told) {
 // use has calls of tools answered so.
 func (s *client) use(call func(ctx context.Context, name string, arguments json.RawMessage) string) {
 	tool := func(t llm.Tool) sessions.Tool {
-		return sessions.Tool{Tool: t, Call: func(ctx context.Context, _ sessions.Origin, arguments json.RawMessage) (string, []llm.Image, error) {
-			return call(ctx, t.Name, arguments), nil, nil
-		}}
+		return sessions.Tool{
+			Tool: t,
+			Call: func(ctx context.Context, _ sessions.Origin, arguments json.RawMessage) (string, []llm.Image, error) {
+				return call(ctx, t.Name, arguments), nil, nil
+			},
+		}
 	}
 	s.Tools = []sessions.Tool{
 		tool(llm.Tool{

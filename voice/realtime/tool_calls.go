@@ -28,7 +28,8 @@ type toolCall struct {
 
 var errTooLong = errors.New("the tool took too long")
 
-// handleToolCall runs a tool that the model calls. The same call may be reported more than once. What runs outlives the connection.
+// handleToolCall runs a tool that the model calls. The same call may be reported more than once. What runs outlives the
+// connection.
 func (t *conversation) handleToolCall(ctx context.Context, response string, i item) {
 	t.history.add(i)
 	if known := t.history.findSame(i); known != nil && i.Name == "" {
@@ -120,7 +121,8 @@ func (s *Session) runTool(ctx context.Context, by []string, name, arguments stri
 	return r
 }
 
-// handleToolResult gives the model what a tool gave, and asks for a response when all calls of the same one have been answered.
+// handleToolResult gives the model what a tool gave, and asks for a response when all calls of the same one have been
+// answered.
 func (t *conversation) handleToolResult(ctx context.Context, c *toolCall, r toolResult) {
 	c.answered = true
 	data, _ := json.Marshal(r) // strings always marshal

@@ -68,8 +68,8 @@ func (t *conversation) nameSpeakers(ctx context.Context, item string) {
 	t.addItem(ctx, textItem("["+strings.Join(names, " and ")+" speaking]"))
 }
 
-// commitUtterance records that an item is part of the conversation and waits for an answer. It may be reported more than
-// once.
+// commitUtterance records that an item is part of the conversation and waits for an answer. It may be reported more
+// than once.
 func (t *conversation) commitUtterance(item string) {
 	s := t.speech(item)
 	if s.committed && item != "" {

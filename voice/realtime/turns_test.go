@@ -55,8 +55,8 @@ func twoSpeakers(
 
 func TestTheModelIsToldWhoSpeaksWhereThatChanges(t *testing.T) {
 	t.Parallel()
-	second, told := make(chan struct{}), make(chan string, 8)
-	s, _ := served(t, func(c *llmtest.RealtimeConn) {
+	told := make(chan string, 8)
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		next := func() { told <- textOf(c.Expect("conversation.item.create")) }
 		c.Open()
 		for len(c.Audio()) < 2*voice.RateRealtime {
@@ -65,7 +65,7 @@ func TestTheModelIsToldWhoSpeaksWhereThatChanges(t *testing.T) {
 		c.Spoke("item_1", 0, 500)
 		next()
 		c.Spoke("item_2", 600, 900) // the same one
-		close(second)
+		c.UserTranscript("item_2", "Hello?")
 		for len(c.Audio()) < 4*voice.RateRealtime {
 			<-time.After(5 * time.Millisecond)
 		}
@@ -77,7 +77,7 @@ func TestTheModelIsToldWhoSpeaksWhereThatChanges(t *testing.T) {
 	s.on.names = map[string]string{"ada": "Ada"}
 	s.Hear(voice.Sound{From: "ada", Samples: constant(5000, voice.RateRealtime)})
 	run(t, s)
-	await(t, second)
+	await(t, w.heard) // what begins then is counted with what began before
 	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, voice.RateRealtime)})
 	for _, want := range []string{"[Ada speaking]", "[somebody speaking]", "[Ada and somebody speaking]"} {
 		if got := await(t, told); got != want {

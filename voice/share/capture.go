@@ -16,8 +16,8 @@ type capture struct {
 	shares []*share // the Manager's lock guards it
 }
 
-// startCapture gives a share the pictures of its session, which are taken until the last such share has cut them off. ctx gives them its
-// values.
+// startCapture gives a share the pictures of its session, which are taken until the last such share has cut them off.
+// ctx gives them its values.
 func (m *Manager) startCapture(ctx context.Context, sh *share, screen videosource.Screenshotter) *capture {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,8 +43,8 @@ func (m *Manager) startCapture(ctx context.Context, sh *share, screen videosourc
 	return f
 }
 
-// releaseCapture ends a share's part in its pictures. If nobody else needs them it waits for their end, and reports whether that came before ctx
-// ended.
+// releaseCapture ends a share's part in its pictures. If nobody else needs them it waits for their end, and reports
+// whether that came before ctx ended.
 func (m *Manager) releaseCapture(ctx context.Context, sh *share) bool {
 	m.mu.Lock()
 	f := sh.capture

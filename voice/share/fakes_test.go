@@ -181,12 +181,16 @@ var (
 	ada = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "1", UserName: "Ada"}
 	bob = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "2", UserName: "Bob"}
 	mod = sessions.Origin{
-		Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "3", UserName: "Mod", Moderator: true, ModeratesChannel: func(string) bool { return true },
+		Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "3", UserName: "Mod", Moderator: true,
+		ModeratesChannel: func(string) bool { return true },
 	}
-	memes = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "memes", User: "3", UserName: "Mod", Moderator: true}
-	home  = sessions.Origin{Kind: sessions.FromDashboard, Moderator: true}
-	call  = share.CallRef{ID: "discord:g/v", Guild: "g", Channel: "v"}
-	desk  = share.CallRef{ID: "page"}
+	memes = sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: "g", Channel: "memes", User: "3", UserName: "Mod",
+		Moderator: true,
+	}
+	home = sessions.Origin{Kind: sessions.FromDashboard, Moderator: true}
+	call = share.CallRef{ID: "discord:g/v", Guild: "g", Channel: "v"}
+	desk = share.CallRef{ID: "page"}
 )
 
 // on returns ada's wish on a server, or on none.
@@ -200,7 +204,8 @@ func newHall(t *testing.T, stages ...*stage) *hall {
 	t.Helper()
 	h := &hall{stages: stages, book: &book{all: map[string]sessions.Session{}}}
 	for id, o := range map[string]sessions.Origin{
-		"s1": ada, "s2": ada, "secret": on("g", true), "far": on("h", false), "bobs": bob, "local": {Kind: sessions.FromTerminal}, "chat": on("", false),
+		"s1": ada, "s2": ada, "secret": on("g", true), "far": on("h", false), "bobs": bob,
+		"local": {Kind: sessions.FromTerminal}, "chat": on("", false),
 	} {
 		h.book.set(sessions.Session{ID: id, Origin: o, State: sessions.SessionIdle})
 	}
@@ -404,7 +409,10 @@ func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage
 	t.Helper()
 	done := make(chan struct{})
 	r := &rig{end: sync.OnceFunc(func() { close(done) })}
-	r.ViewerPage = &share.ViewerPage{Engine: engine, Logger: slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	r.ViewerPage = &share.ViewerPage{
+		Engine: engine,
+		Logger: slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
 	shared := share.ViewerShare{ID: "s1", Title: "A shop <b>for lamps</b>", Watch: r.watch, Done: done}
 	for _, c := range change {
 		c(r.ViewerPage, &shared)
@@ -467,5 +475,7 @@ func (r *rig) open(t *testing.T, token string) *page.Tab {
 // waitFor waits until an expression is true in the page.
 func waitFor(t *testing.T, tab *page.Tab, expression string) {
 	t.Helper()
-	browsertest.Eventually(t, expression, func() bool { return browsertest.JS(t, tab, "Boolean("+expression+")") == "true" })
+	browsertest.Eventually(t, expression, func() bool {
+		return browsertest.JS(t, tab, "Boolean("+expression+")") == "true"
+	})
 }

@@ -238,7 +238,8 @@ func (s *LinkTarget) Begin(_ context.Context, show Presentation) (ViewLocation, 
 	link := s.Address(token)
 	if link == "" {
 		s.Links.Revoke(ofShare(show.ID))
-		return ViewLocation{}, errors.New("there is no address under which people reach the viewer page; set one in the settings")
+		return ViewLocation{}, errors.New("there is no address under which people reach the viewer page; set one in the " +
+			"settings")
 	}
 	return ViewLocation{
 		Text: fmt.Sprintf("It is shown behind a link, for %d minutes at most: whoever has it can watch.",

@@ -34,8 +34,8 @@ type Host interface {
 	// ShareTargets returns the ways to show something to a call, the best first; none means that there is none.
 	ShareTargets(c CallRef) []Target
 
-	// CheckShare says whether a session may be shown on behalf of by. It is asked when a share begins and while it continues: people may be
-	// shut out, and profiles taken away. Its error is the refusal, in words for people.
+	// CheckShare says whether a session may be shown on behalf of by. It is asked when a share begins and while it
+	// continues: people may be shut out, and profiles taken away. Its error is the refusal, in words for people.
 	CheckShare(by sessions.Origin, s sessions.Session) error
 
 	// PlaySound plays into a call what the page of a session sounds like, as far as it can, until ctx ends.
@@ -45,7 +45,8 @@ type Host interface {
 	SendNotice(n Notice)
 }
 
-// Manager has the shares of all calls. Its fields are set before the first use. All methods are safe for concurrent use.
+// Manager has the shares of all calls. Its fields are set before the first use. All methods are safe for concurrent
+// use.
 type Manager struct {
 	Sessions Sessions
 	Host     Host
@@ -158,8 +159,8 @@ func (m *Manager) dropSlotUser(c CallRef, s *callSlot) {
 	}
 }
 
-// startSearch notes that the one who has the turn looks for a stage, until the returned function is called: whoever may end the share need
-// not wait for that.
+// startSearch notes that the one who has the turn looks for a stage, until the returned function is called: whoever may
+// end the share need not wait for that.
 func (m *Manager) startSearch(ctx context.Context, s *callSlot, by sessions.Origin) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	m.mu.Lock()

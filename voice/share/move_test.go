@@ -30,8 +30,10 @@ func TestAShareFollowsItsCall(t *testing.T) {
 		synctest.Wait()
 		ids, show := live.showing()
 		now, _ := h.Current(elsewhereOn)
-		if len(ids) != 1 || show.Call != elsewhereOn || now.Call != elsewhereOn || now.ID == before.ID || now.RequestedBy.User != ada.User || live.began != 2 {
-			t.Errorf("Go Live shows %v in %+v after %d beginnings, and the share is %+v; want it in the new channel alone", ids, show.Call, live.began, now)
+		if len(ids) != 1 || show.Call != elsewhereOn || now.Call != elsewhereOn || now.ID == before.ID ||
+			now.RequestedBy.User != ada.User || live.began != 2 {
+			t.Errorf("Go Live shows %v in %+v after %d beginnings, and the share is %+v; want it in the new channel alone", ids,
+				show.Call, live.began, now)
 		}
 		select {
 		case <-old.Done:
@@ -42,7 +44,8 @@ func TestAShareFollowsItsCall(t *testing.T) {
 			t.Error("the link of the old channel still works")
 		}
 		told := h.news()
-		if len(told) != 1 || told[0].Call != elsewhereOn || !strings.Contains(told[0].Text, "moved") || told[0].Link != now.Location.Link {
+		if len(told) != 1 || told[0].Call != elsewhereOn || !strings.Contains(told[0].Text, "moved") ||
+			told[0].Link != now.Location.Link {
 			t.Errorf("told %+v, want one notice, in the new channel", told)
 		}
 		h.awaitSounds(t, "s1 in "+call.ID, "s1 ended", "s1 in "+elsewhereOn.ID)
@@ -60,7 +63,8 @@ func TestAShareThatIsRefusedWhereItsCallHasGoneIsShownByLink(t *testing.T) {
 		synctest.Wait()
 		now, _ := h.Current(elsewhereOn)
 		told := h.news()
-		if now.Target != "a link" || len(told) != 1 || told[0].Link == "" || told[0].Link != now.Location.Link || !strings.Contains(told[0].Text, "may not enter") {
+		if now.Target != "a link" || len(told) != 1 || told[0].Link == "" || told[0].Link != now.Location.Link ||
+			!strings.Contains(told[0].Text, "may not enter") {
 			t.Errorf("shown by %q, told %+v; want the link, and why", now.Target, told)
 		}
 		link.err = errors.New("there is no address")
@@ -143,10 +147,19 @@ func TestWhoMayEndAShareNeedNotWaitForItsBeginning(t *testing.T) {
 		end  func(ctx context.Context, h *hall) error
 		want string // what the one who wanted it is told; empty: it goes on, until it was not ready in time
 	}{
-		"the one who wants it": {func(ctx context.Context, h *hall) error { _, err := h.Stop(ctx, call, ada); return err }, "Ada has ended the share"},
-		"a moderator":          {func(ctx context.Context, h *hall) error { _, err := h.Stop(ctx, call, mod); return err }, "Mod has ended the share"},
-		"the end of the call":  {func(ctx context.Context, h *hall) error { return h.EndCall(ctx, call) }, "the call has ended"},
-		"the end of it all":    {func(ctx context.Context, h *hall) error { return h.Close(ctx) }, "shutting down"},
+		"the one who wants it": {
+			func(ctx context.Context, h *hall) error { _, err := h.Stop(ctx, call, ada); return err },
+			"Ada has ended the share",
+		},
+		"a moderator": {
+			func(ctx context.Context, h *hall) error { _, err := h.Stop(ctx, call, mod); return err },
+			"Mod has ended the share",
+		},
+		"the end of the call": {
+			func(ctx context.Context, h *hall) error { return h.EndCall(ctx, call) },
+			"the call has ended",
+		},
+		"the end of it all": {func(ctx context.Context, h *hall) error { return h.Close(ctx) }, "shutting down"},
 		"somebody else": {func(ctx context.Context, h *hall) error {
 			if r, _ := h.Stop(ctx, call, bob); r.OK {
 				return errors.New("somebody else has ended it")
@@ -223,7 +236,8 @@ func TestAWishIsGivenUpAtEachStep(t *testing.T) {
 				var all sync.WaitGroup
 				for range 2 { // at once: the second waits for its turn
 					all.Go(func() {
-						if r, err := h.Share(ctx, call, "s1", ada); !errors.Is(err, stopped) || !strings.Contains(r.Message, "stopped by Ada") {
+						if r, err := h.Share(ctx, call, "s1", ada); !errors.Is(err, stopped) ||
+							!strings.Contains(r.Message, "stopped by Ada") {
 							t.Errorf("got %+v, error %v", r, err)
 						}
 					})

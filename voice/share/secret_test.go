@@ -33,8 +33,8 @@ const (
 	code     = "493017"
 )
 
-// pages are those of a site that shows what is filled into it as openly as a page can: in ink, which nothing else has, and whatever the
-// type of the field was. OTHER is the same server as another site.
+// pages are those of a site that shows what is filled into it as openly as a page can: in ink, which nothing else has,
+// and whatever the type of the field was. OTHER is the same server as another site.
 var pages = map[string]string{
 	"/plain": `<p>` + password + `</p>`,
 	"/login": `<form><input name=user value=a style="color:#000"><input id=p type=password oninput="this.type='text'; said.textContent = this.value; letters()"></form>
@@ -106,7 +106,8 @@ func (c *cinema) taken() (frames [2]int, leaks []string) {
 }
 
 // sees waits for some more frames of each kind: pictures of what is on the page by now are among them, as it is made to
-// be drawn anew. It is again once both kinds have come, or one is late: pictures of the screencast come ten times as fast.
+// be drawn anew. It is again once both kinds have come, or one is late: pictures of the screencast come ten times as
+// fast.
 func (c *cinema) sees(t *testing.T, n int) {
 	t.Helper()
 	before, _ := c.taken()
@@ -156,7 +157,8 @@ func (c *cinema) fill(t *testing.T, tab *page.Tab, origins ...string) {
 func (c *cinema) fillCode(t *testing.T, tab *page.Tab) {
 	t.Helper()
 	give := func(context.Context, string) (string, error) { return code, nil }
-	if _, err := c.keeper.FillCode(browsertest.Within(t, browsertest.Patience), tab, "shop", []string{c.origin}, len(code), give); err != nil {
+	if _, err := c.keeper.FillCode(browsertest.Within(t, browsertest.Patience), tab, "shop", []string{c.origin}, len(code),
+		give); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -171,19 +173,24 @@ func openCinema(t *testing.T) *cinema {
 	dir, err := os.MkdirTemp("", "clank") //nolint:usetesting // sockets of the browser want a short path
 	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	browsers := &browsermgr.Manager{Home: dir, FirstPort: 18640, LastPort: 18649, Secrets: c.keeper, Config: func() profile.Config {
-		return profile.Config{Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
-	}}
+	browsers := &browsermgr.Manager{
+		Home: dir, FirstPort: 18640, LastPort: 18649, Secrets: c.keeper,
+		Config: func() profile.Config {
+			return profile.Config{Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
+		},
+	}
 	check.Must(t, browsers.Open(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
 		_ = browsers.Close(ctx)
 	})
-	w, _, err := browsers.Window(browsertest.Within(t, 2*browsertest.Patience), browsermgr.WindowOptions{Key: "s1", URL: c.origin + "/plain"})
+	w, _, err := browsers.Window(browsertest.Within(t, 2*browsertest.Patience),
+		browsermgr.WindowOptions{Key: "s1", URL: c.origin + "/plain"})
 	check.Must(t, err)
 	c.window = w
-	if _, err := w.Act(browsertest.Within(t, browsertest.Patience), "resize", map[string]any{"width": 720, "height": 400}); err != nil {
+	if _, err := w.Act(browsertest.Within(t, browsertest.Patience), "resize",
+		map[string]any{"width": 720, "height": 400}); err != nil {
 		t.Fatal(err)
 	}
 	c.share(t)

@@ -76,8 +76,11 @@ func (sh *share) state() State {
 	}
 }
 
-// newShare makes a share, whose life run is, and its source run. No stage has it yet. Calls that show the same session share its pictures.
-func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, by sessions.Origin, screen videosource.Screenshotter) *share {
+// newShare makes a share, whose life run is, and its source run. No stage has it yet. Calls that show the same session
+// share its pictures.
+func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, by sessions.Origin,
+	screen videosource.Screenshotter,
+) *share {
 	run, cancel := context.WithCancelCause(run)
 	sh := &share{
 		id: rand.Text(), call: c, session: s, requestedBy: by, since: time.Now(),
@@ -116,7 +119,8 @@ func (m *Manager) findTarget(ctx context.Context, sh *share) (refused refusedTar
 				}
 			})
 		}}
-		limited, cancel := context.WithTimeoutCause(ctx, targetTimeout, fmt.Errorf("it was not ready within %s", targetTimeout))
+		limited, cancel := context.WithTimeoutCause(ctx, targetTimeout,
+			fmt.Errorf("it was not ready within %s", targetTimeout))
 		place, err := stage.Begin(limited, show)
 		late = late || limited.Err() != nil
 		cancel()
@@ -316,9 +320,9 @@ func (m *Manager) reportTrouble(sh *share, err error) {
 
 var errMoved = errors.New("the call has moved to another channel")
 
-// Move takes the share of a call, if it has one, along to where the call is now: it ends in the channel where it was, for all who watch it
-// there, and begins in the one of c, on the first stage that will have it. People are told once, in the new channel. An error is why the
-// share has ended instead, which they are told as well.
+// Move takes the share of a call, if it has one, along to where the call is now: it ends in the channel where it was,
+// for all who watch it there, and begins in the one of c, on the first stage that will have it. People are told once,
+// in the new channel. An error is why the share has ended instead, which they are told as well.
 func (m *Manager) Move(ctx context.Context, c CallRef) error {
 	s, err := m.acquireSlot(ctx, c)
 	if err != nil {
@@ -349,7 +353,9 @@ func (m *Manager) Move(ctx context.Context, c CallRef) error {
 }
 
 // restartFor begins a share that has ended, for another call.
-func (m *Manager) restartFor(ctx context.Context, c CallRef, old *share) (sh *share, refused refusedTargets, err error) {
+func (m *Manager) restartFor(ctx context.Context, c CallRef,
+	old *share,
+) (sh *share, refused refusedTargets, err error) {
 	session, err := m.Sessions.Session(ctx, old.session.ID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("look up session %s: %w", old.session.ID, err)

@@ -30,9 +30,10 @@ func failedResult(id string, err error) Result {
 	return r
 }
 
-// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its server. A private
-// session is shown to nobody else, whoever asks. What the call shows already ends if it is another session. The session is kept open meanwhile. An error is a [*Refusal], unless something of
-// ours failed; the Result says so as well.
+// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its
+// server. A private session is shown to nobody else, whoever asks. What the call shows already ends if it is another
+// session. The session is kept open meanwhile. An error is a [*Refusal], unless something of ours failed; the Result
+// says so as well.
 func (m *Manager) Share(ctx context.Context, c CallRef, id string, by sessions.Origin) (Result, error) {
 	s, err := m.acquireSlot(ctx, c)
 	if err != nil {
@@ -45,7 +46,10 @@ func (m *Manager) Share(ctx context.Context, c CallRef, id string, by sessions.O
 	}
 	if s.share != nil && s.share.session.ID == session.ID {
 		st := s.share.state()
-		return Result{OK: true, AlreadyShared: true, SessionID: session.ID, Message: fmt.Sprintf("It is shared already. %v", st.Location.Text)}, nil
+		return Result{
+			OK: true, AlreadyShared: true, SessionID: session.ID,
+			Message: fmt.Sprintf("It is shared already. %v", st.Location.Text),
+		}, nil
 	}
 	message, err := m.start(ctx, s, c, session, by)
 	if err != nil {
@@ -55,7 +59,9 @@ func (m *Manager) Share(ctx context.Context, c CallRef, id string, by sessions.O
 }
 
 // checkRequest finds out whether a session can be shared, in the order of the contract.
-func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by sessions.Origin) (sessions.Session, error) {
+func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string,
+	by sessions.Origin,
+) (sessions.Session, error) {
 	var none sessions.Session
 	switch {
 	case c.ID == "":
@@ -63,7 +69,8 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 	case id == "":
 		return none, newRefusal(NoSessionID, "name the browser session that is to be shared")
 	case len(m.targets(c)) == 0:
-		return none, newRefusal(NoTarget, "there is no way to show anything to this call; switch on a viewer page in the settings")
+		return none, newRefusal(NoTarget, "there is no way to show anything to this call; switch on a viewer page in the "+
+			"settings")
 	}
 	s, err := m.Sessions.Session(ctx, id)
 	switch {
@@ -74,14 +81,16 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 	case !s.MayUse(by) && !moderates(by, s.Origin):
 		return none, newRefusal(NotOwner, "session %s belongs to %s, so only they can share it", id, s.Origin.RequesterName())
 	case c.Session == "" && s.Origin.Guild != "" && s.Origin.Guild != c.Guild && (c.Guild != "" || !by.Moderator):
-		return none, newRefusal(NotOwner, "session %s belongs to another server, and stays there; browse here first, then share", id)
+		return none, newRefusal(NotOwner, "session %s belongs to another server, and stays there; browse here first, "+
+			"then share", id)
 	case s.State == sessions.SessionClosed:
 		return none, newRefusal(NotFound, "session %s is closed; browse again, then share", id)
 	case c.Session != "" && cannotSee(s.Origin) && !s.MayUse(by):
 		owner := s.Origin.RequesterName()
 		return none, newRefusal(NotOwner, "session %s is private, so only %s can have a link to it", id, owner)
 	case c.Session == "" && cannotSee(s.Origin):
-		return none, newRefusal(NoSource, "session %s is private, and a share is seen by everybody in the call; browse again without “private” in a channel of this server, then share", id)
+		return none, newRefusal(NoSource, "session %s is private, and a share is seen by everybody in the call; browse "+
+			"again without “private” in a channel of this server, then share", id)
 	}
 	if err := m.Host.CheckShare(by, s); err != nil {
 		return none, newRefusal(NotOwner, "session %s cannot be shown: %w", id, err)
@@ -94,14 +103,17 @@ func cannotSee(o sessions.Origin) bool {
 	return o.Private || o.Kind == sessions.FromDiscord && o.Guild == ""
 }
 
-// moderates reports whether a moderator at by has a say about what was begun at o: where they moderate alone, and nowhere about what
-// is private. The operator, who is on none, has it everywhere.
+// moderates reports whether a moderator at by has a say about what was begun at o: where they moderate alone, and
+// nowhere about what is private. The operator, who is on none, has it everywhere.
 func moderates(by, o sessions.Origin) bool {
-	return !o.Private && (by.Kind != sessions.FromDiscord || o.Kind == sessions.FromDiscord) && by.Moderates(o.Guild, o.Channel)
+	return !o.Private && (by.Kind != sessions.FromDiscord || o.Kind == sessions.FromDiscord) &&
+		by.Moderates(o.Guild, o.Channel)
 }
 
 // start ends what the call shows and begins a share, in the turn of s. The text is what people are told.
-func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session sessions.Session, by sessions.Origin) (string, error) {
+func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session sessions.Session,
+	by sessions.Origin,
+) (string, error) {
 	screen, err := m.Host.Screenshotter(ctx, session)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -137,7 +149,8 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	return text, nil
 }
 
-// Stop ends the share of a call, on behalf of whoever asks from by: who began it, the owner of the session or a moderator.
+// Stop ends the share of a call, on behalf of whoever asks from by: who began it, the owner of the session or a
+// moderator.
 func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Result, error) {
 	ended := fmt.Errorf("%s has ended the share", by.RequesterName())
 	moderator := by.Moderates(c.Guild, c.Channel)
@@ -156,15 +169,19 @@ func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Resu
 	}
 	sh := s.share
 	if !moderator && !sameUser(sh.requestedBy, by) && !sh.session.MayUse(by) {
-		err := newRefusal(NotAllowed, "%s shares the page, so only they or a moderator can end that", sh.requestedBy.RequesterName())
+		err := newRefusal(NotAllowed, "%s shares the page, so only they or a moderator can end that",
+			sh.requestedBy.RequesterName())
 		return failedResult(sh.session.ID, err), err
 	}
 	m.endShare(ctx, s, ended)
-	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s has ended the share.", by.RequesterName())}) //nolint:perfsprint // the catalogue of texts knows the format
+	m.notify(Notice{Call: c, Text: fmt.Sprintf( //nolint:perfsprint // the catalogue of texts knows the format
+		"%s has ended the share.",
+		by.RequesterName())})
 	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
 }
 
-// EndCall ends the share of a call that has ended, if it has one, and waits for that. After Close, which ends all of them, it does nothing.
+// EndCall ends the share of a call that has ended, if it has one, and waits for that. After Close, which ends all of
+// them, it does nothing.
 func (m *Manager) EndCall(ctx context.Context, c CallRef) error {
 	m.cancelSearch(c, func(sessions.Origin) bool { return true }, errCallEnded)
 	s, err := m.acquireSlot(ctx, c)
@@ -190,8 +207,9 @@ func (m *Manager) Tools(c CallRef) []sessions.Tool {
 		{
 			Tool: llm.Tool{
 				Name: "share_browser_session",
-				Description: "Show the live page of a browser session to the people in the call. Use it when somebody wants to see the page or to watch. " +
-					"Where they see it is told to them; tell them what the result's message says in a few words.",
+				Description: "Show the live page of a browser session to the people in the call. Use it when somebody wants to " +
+					"see the page or to watch. Where they see it is told to them; tell them what the result's message says in a " +
+					"few words.",
 				Schema: json.RawMessage(`{"type":"object","properties":{"session_id":{"type":"string","description":"the session_id of an earlier browse"}},"required":["session_id"],"additionalProperties":false}`),
 			},
 			Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {

@@ -40,7 +40,10 @@ func TestASessionIsSharedOnlyWhereAndByWhomItMayBe(t *testing.T) {
 		{name: "one from a server by the operator", call: desk, id: "s1", by: home},
 		{name: "no call before no id", id: "", by: ada, want: share.NoCall},
 		{name: "no id before no stage", call: call, by: ada, with: func(h *hall) { h.stages = nil }, want: share.NoSessionID},
-		{name: "no stage before an unknown session", call: call, id: "s9", by: ada, with: func(h *hall) { h.stages = nil }, want: share.NoTarget},
+		{
+			name: "no stage before an unknown session", call: call, id: "s9", by: ada, with: func(h *hall) { h.stages = nil },
+			want: share.NoTarget,
+		},
 		{name: "an unknown session", call: call, id: "s9", by: ada, want: share.NotFound},
 		{name: "a closed session", call: call, id: "closed", by: ada, want: share.NotFound},
 		{name: "somebody else's", call: call, id: "s1", by: bob, want: share.NotOwner},
@@ -60,7 +63,8 @@ func TestASessionIsSharedOnlyWhereAndByWhomItMayBe(t *testing.T) {
 			if r.Error != tc.want || r.OK != (tc.want == "") || r.Started != r.OK || r.SessionID != tc.id {
 				t.Errorf("got %+v, want the error %q", r, tc.want)
 			}
-			if no, refused := errors.AsType[*share.Refusal](err); (tc.want != "") != refused || refused && (no.Code != tc.want || !strings.Contains(no.Error(), " ")) {
+			if no, refused := errors.AsType[*share.Refusal](err); (tc.want != "") != refused || refused &&
+				(no.Code != tc.want || !strings.Contains(no.Error(), " ")) {
 				t.Errorf("got error %v, want a refusal for %q in words", err, tc.want)
 			}
 			if got := len(h.Shares()) == 1; got != (tc.want == "") {
@@ -124,7 +128,8 @@ func TestARefusalIsToldAndTheNextStageIsTaken(t *testing.T) {
 		t.Errorf("the model gets to know the link: %q", r.Message)
 	}
 	told := h.news()
-	if len(told) != 1 || told[0].Link != st.Location.Link || told[0].Call != call || !strings.HasPrefix(told[0].Text, "Ada shares") || !strings.Contains(told[0].Text, r.Message) {
+	if len(told) != 1 || told[0].Link != st.Location.Link || told[0].Call != call ||
+		!strings.HasPrefix(told[0].Text, "Ada shares") || !strings.Contains(told[0].Text, r.Message) {
 		t.Errorf("people were told %+v, want the same and the link", told)
 	}
 }
@@ -134,7 +139,8 @@ func TestNoStageAtAllLeavesNothingBehind(t *testing.T) {
 		h := newHall(t, &stage{name: "Go Live", err: errors.New("no")}, &stage{name: "the page", hang: true})
 		began := time.Now()
 		r, err := h.Share(t.Context(), call, "s1", ada)
-		if err == nil || r.Error != share.NotReady || !strings.Contains(r.Message, "Go Live: no.") || !strings.Contains(r.Message, "within 15s") {
+		if err == nil || r.Error != share.NotReady || !strings.Contains(r.Message, "Go Live: no.") ||
+			!strings.Contains(r.Message, "within 15s") {
 			t.Errorf("got %+v, error %v, want both reasons", r, err)
 		}
 		if took := time.Since(began); took != 15*time.Second {
@@ -165,7 +171,8 @@ func TestALostStageIsFollowedByTheNextOne(t *testing.T) {
 			t.Errorf("Go Live still shows %v", ids)
 		}
 		st, _ := h.Current(call)
-		if told := h.news(); st.Target != "a link" || len(told) != 1 || told[0].Link != st.Location.Link || !strings.Contains(told[0].Text, "Discord has ended the stream") {
+		if told := h.news(); st.Target != "a link" || len(told) != 1 || told[0].Link != st.Location.Link ||
+			!strings.Contains(told[0].Text, "Discord has ended the stream") {
 			t.Errorf("got %+v, told %+v, want the link instead", st, told)
 		}
 		_, show = link.showing()
@@ -180,9 +187,14 @@ func TestALostStageIsFollowedByTheNextOne(t *testing.T) {
 func TestAShareEndsWithItsSession(t *testing.T) {
 	for name, end := range map[string]func(h *hall){
 		"the model closed it": func(h *hall) {
-			h.book.tell(sessions.Event{Record: sessions.TaskRecord{Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Closed: true}})
+			h.book.tell(sessions.Event{Record: sessions.TaskRecord{
+				Task:  sessions.Task{SessionID: "s1"},
+				State: sessions.TaskDone, Closed: true,
+			}})
 		},
-		"a person closed it":           func(h *hall) { h.book.set(sessions.Session{ID: "s1", Origin: ada, State: sessions.SessionClosed}) },
+		"a person closed it": func(h *hall) {
+			h.book.set(sessions.Session{ID: "s1", Origin: ada, State: sessions.SessionClosed})
+		},
 		"it may not be shown any more": func(h *hall) { h.forbid(errors.New("the profile is bound to others now")) },
 		"it was forgotten": func(h *hall) {
 			h.book.mu.Lock()
@@ -196,8 +208,14 @@ func TestAShareEndsWithItsSession(t *testing.T) {
 				synctest.Wait()
 				h.book.outrun() // it follows the sessions all the same
 				synctest.Wait()
-				h.book.tell(sessions.Event{Record: sessions.TaskRecord{Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone}})
-				h.book.tell(sessions.Event{Record: sessions.TaskRecord{Task: sessions.Task{SessionID: "s2"}, State: sessions.TaskDone, Closed: true}})
+				h.book.tell(sessions.Event{Record: sessions.TaskRecord{
+					Task:  sessions.Task{SessionID: "s1"},
+					State: sessions.TaskDone,
+				}})
+				h.book.tell(sessions.Event{Record: sessions.TaskRecord{
+					Task:  sessions.Task{SessionID: "s2"},
+					State: sessions.TaskDone, Closed: true,
+				}})
 				pass(5 * time.Second)
 				if len(h.Shares()) != 1 {
 					t.Fatal("the share has ended although its session is there")
@@ -205,7 +223,8 @@ func TestAShareEndsWithItsSession(t *testing.T) {
 				h.news()
 				end(h)
 				pass(5 * time.Second)
-				if told := h.news(); len(h.Shares()) != 0 || len(told) != 1 || !strings.Contains(told[0].Text, "not shared any more") {
+				if told := h.news(); len(h.Shares()) != 0 || len(told) != 1 ||
+					!strings.Contains(told[0].Text, "not shared any more") {
 					t.Errorf("got %+v, told %+v, want the share ended and that told", h.Shares(), told)
 				}
 			})
@@ -369,7 +388,8 @@ func TestModelsShareAndStopByTools(t *testing.T) {
 		t.Error("arguments of another shape were taken")
 	}
 	h.book.broken = errors.New("the disk is full")
-	if _, _, err := tools[0].Call(t.Context(), ada, json.RawMessage(`{"session_id":"s1"}`)); !errors.Is(err, h.book.broken) {
+	if _, _, err := tools[0].Call(t.Context(), ada, json.RawMessage(`{"session_id":"s1"}`)); !errors.Is(err,
+		h.book.broken) {
 		t.Errorf("got error %v, want %v", err, h.book.broken)
 	}
 }
@@ -413,7 +433,10 @@ func TestAForgedLinkIsWrong(t *testing.T) {
 		}
 	}
 	strange, _ := foreign.Issue(share.Link{Share: "share"})
-	for _, token := range []string{"", "x", "öä", token[:len(token)-1], token + "A", token + "=", strange, strings.Repeat("A", 10000)} {
+	for _, token := range []string{
+		"", "x", "öä", token[:len(token)-1], token + "A", token + "=", strange,
+		strings.Repeat("A", 10000),
+	} {
 		if _, err := l.Check(token, ""); !errors.Is(err, share.ErrLinkInvalid) {
 			t.Errorf("%.20q: got error %v, want %v", token, err, share.ErrLinkInvalid)
 		}

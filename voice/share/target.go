@@ -24,13 +24,13 @@ type Presentation struct {
 	Session sessions.Session
 	Source  *videosource.Source // runs until the share has ended, and on if another call shows the same session
 
-	// Lost is to be called, from any goroutine, when the stage cannot show it any more although nobody has ended it: another stage
-	// is taken then. It returns at once, and only the first call counts.
+	// Lost is to be called, from any goroutine, when the stage cannot show it any more although nobody has ended it:
+	// another stage is taken then. It returns at once, and only the first call counts.
 	Lost func(err error)
 }
 
-// ErrTargetMoved is in the chain of the error that [Presentation.Lost] is given when somebody has moved the stage to another channel. Whoever does
-// that mostly moves the call as well, and so it is waited for: people are told once.
+// ErrTargetMoved is in the chain of the error that [Presentation.Lost] is given when somebody has moved the stage to
+// another channel. Whoever does that mostly moves the call as well, and so it is waited for: people are told once.
 var ErrTargetMoved = errors.New("the stage was moved to another channel")
 
 // ViewLocation tells where people see a share.
@@ -44,8 +44,8 @@ type Target interface {
 	// Name is what people call it: "Go Live".
 	Name() string
 
-	// Begin shows a share until End, and returns when it can be seen. An error is why not, as a sentence for people without a
-	// full stop; nothing is left to end then. When ctx ends, it returns soon.
+	// Begin shows a share until End, and returns when it can be seen. An error is why not, as a sentence for people
+	// without a full stop; nothing is left to end then. When ctx ends, it returns soon.
 	Begin(ctx context.Context, s Presentation) (ViewLocation, error)
 
 	// End ends what Begin has begun, and waits for all of it, at most until ctx ends.

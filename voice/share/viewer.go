@@ -20,15 +20,15 @@ import (
 	"clank/voice/webrtc"
 )
 
-// How many may watch at once unless told otherwise: all shares together, and one, so that a link that is passed on takes
-// no place from other shares.
+// How many may watch at once unless told otherwise: all shares together, and one, so that a link that is passed on
+// takes no place from other shares.
 const (
 	DefaultMaxViews  = 60
 	maxViewsPerShare = 20
 )
 
-// maxPendingRequests is how many may be about to show the secret of a link. They take no place from those who watch; where more come, those
-// who have kept us waiting for longest must go.
+// maxPendingRequests is how many may be about to show the secret of a link. They take no place from those who watch;
+// where more come, those who have kept us waiting for longest must go.
 const maxPendingRequests = 64
 
 // ViewerShare holds what a link is good for.
@@ -103,7 +103,8 @@ var (
 	errMadeRoom       = errors.New("others want to watch, and this page is open here more often than elsewhere")
 )
 
-// ViewerLink returns the address of a share. base is where the page is reached from outside, with its path: "https://example.org/watch".
+// ViewerLink returns the address of a share. base is where the page is reached from outside, with its path:
+// "https://example.org/watch".
 func ViewerLink(base, token string) string { return strings.TrimSuffix(base, "/") + "/#" + token }
 
 // Open prepares the page.
@@ -242,7 +243,8 @@ func (v *ViewerPage) reserveView(s ViewerShare, person string, leave func(why er
 	}, nil
 }
 
-// admitPending lets somebody show the secret of a link while the context lasts. known must be called when they have, or have not.
+// admitPending lets somebody show the secret of a link while the context lasts. known must be called when they have, or
+// have not.
 func (v *ViewerPage) admitPending(
 	ctx context.Context, person string,
 ) (waiting context.Context, known func(), err error) {
@@ -369,7 +371,8 @@ func (v *ViewerPage) wrong(person string, now time.Time) {
 	p.left--
 }
 
-// reserveOffer lets somebody begin to watch a share over WebRTC. over is called when they watch, or do not; it may be called again.
+// reserveOffer lets somebody begin to watch a share over WebRTC. over is called when they watch, or do not; it may be
+// called again.
 func (v *ViewerPage) reserveOffer(share, person string, now time.Time) (over func(), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -396,8 +399,8 @@ func (v *ViewerPage) reserveOffer(share, person string, now time.Time) (over fun
 	}), nil
 }
 
-// admitRequest lets somebody take their time to send a request, until too many others want to. crowded reports whether that came; it must be
-// called when the request was read.
+// admitRequest lets somebody take their time to send a request, until too many others want to. crowded reports whether
+// that came; it must be called when the request was read.
 func (v *ViewerPage) admitRequest(w http.ResponseWriter, r *http.Request) (crowded func() bool, err error) {
 	waiting, known, err := v.admitPending(context.WithoutCancel(r.Context()), personOf(r))
 	if err != nil {

@@ -262,7 +262,8 @@ func (v *ViewerPage) refuseOffer(w http.ResponseWriter, err error) {
 	case errors.Is(err, errTooManyOffers):
 		w.Header().Set("Retry-After", "5")
 		writeError(w, http.StatusTooManyRequests, err)
-	case errors.Is(err, errTooManyViewers), errors.Is(err, errShareIsFull), errors.Is(err, errPageClosing), errors.Is(err, webrtc.ErrTooManyConns), errors.Is(err, webrtc.ErrClosed):
+	case errors.Is(err, errTooManyViewers), errors.Is(err, errShareIsFull), errors.Is(err, errPageClosing),
+		errors.Is(err, webrtc.ErrTooManyConns), errors.Is(err, webrtc.ErrClosed):
 		writeError(w, http.StatusServiceUnavailable, err)
 	default:
 		v.Logger.Error("a share could not be shown over WebRTC", "error", err)
@@ -284,8 +285,8 @@ func writeJSON(w http.ResponseWriter, status int, val any) {
 //go:embed assets
 var files embed.FS
 
-// withSecurityHeaders sets what holds for all answers. There is no check of where a request comes from: nothing is granted to a browser for who it
-// is, only to whoever shows the secret of a link.
+// withSecurityHeaders sets what holds for all answers. There is no check of where a request comes from: nothing is
+// granted to a browser for who it is, only to whoever shows the secret of a link.
 func (v *ViewerPage) withSecurityHeaders(next http.Handler) http.Handler {
 	policy := "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

@@ -145,7 +145,8 @@ func TestWrongLinksAreRefusedEverywhere(t *testing.T) {
 	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)))
 	for _, wrong := range []string{"", "wrong"} {
 		for _, path := range []string{"/check", "/watch"} {
-			if status, answer := r.post(t, path, share.WatchRequest{Token: wrong, SDP: "x"}); status != http.StatusNotFound || answer["error"] == "" {
+			if status, answer := r.post(t, path, share.WatchRequest{Token: wrong, SDP: "x"}); status != http.StatusNotFound ||
+				answer["error"] == "" {
 				t.Errorf("%s with %q: %d %v", path, wrong, status, answer)
 			}
 		}
@@ -192,7 +193,9 @@ func TestThePaneIsForLinksToWorkThePage(t *testing.T) {
 }
 
 func TestOnlySoManyMayWatch(t *testing.T) {
-	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)), func(v *share.ViewerPage, _ *share.ViewerShare) { v.MaxViews, v.MaxViewsPerShare = 2, 1 })
+	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)), func(v *share.ViewerPage, _ *share.ViewerShare) {
+		v.MaxViews, v.MaxViewsPerShare = 2, 1
+	})
 	known := r.Links.(*links).share
 	for _, id := range []string{"s2", "s3"} {
 		other := known[token]
@@ -204,17 +207,21 @@ func TestOnlySoManyMayWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
-	if status, answer := r.post(t, "/watch", share.WatchRequest{Token: token, SDP: offer}); status != http.StatusServiceUnavailable || !strings.Contains(answer["error"].(string), "too many") {
+	if status, answer := r.post(t, "/watch",
+		share.WatchRequest{Token: token, SDP: offer}); status != http.StatusServiceUnavailable ||
+		!strings.Contains(answer["error"].(string), "too many") {
 		t.Errorf("over WebRTC: %d %v", status, answer)
 	}
-	if _, err := receive(t, r.dial(t, token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater || !strings.Contains(err.Error(), "too many") {
+	if _, err := receive(t, r.dial(t, token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater ||
+		!strings.Contains(err.Error(), "too many") {
 		t.Errorf("over a WebSocket: %v", err)
 	}
 	second := r.dial(t, "s2"+token)
 	if _, err := receive(t, second); err != nil {
 		t.Errorf("another share has no place left: %v", err)
 	}
-	if _, err := receive(t, r.dial(t, "s3"+token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater || !strings.Contains(err.Error(), "shared pages") {
+	if _, err := receive(t, r.dial(t, "s3"+token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater ||
+		!strings.Contains(err.Error(), "shared pages") {
 		t.Errorf("beyond the number of all: %v", err)
 	}
 	_ = second.CloseNow()
@@ -426,8 +433,10 @@ func TestOddRequestsAreRefusedWithAReason(t *testing.T) {
 		{"no JSON", http.MethodPost, "/check", "token=" + token, 400, "load the page again"},
 		{"a list", http.MethodPost, "/watch", "[" + good + "]", 400, "load the page again"},
 		{"a token that is no text", http.MethodPost, "/check", `{"token":7}`, 400, "load the page again"},
-		{"too much", http.MethodPost, "/watch", `{"token":"` + token + `","sdp":"` + strings.Repeat("x", 2*webrtc.MaxOffer) + `"}`, 400, "load the page again"},
-		{"too long an offer", http.MethodPost, "/watch", `{"token":"` + token + `","sdp":"` + strings.Repeat("x", webrtc.MaxOffer+1) + `"}`, 400, "offer"},
+		{"too much", http.MethodPost, "/watch", `{"token":"` + token + `","sdp":"` + strings.Repeat("x", 2*webrtc.MaxOffer) +
+			`"}`, 400, "load the page again"},
+		{"too long an offer", http.MethodPost, "/watch", `{"token":"` + token + `","sdp":"` +
+			strings.Repeat("x", webrtc.MaxOffer+1) + `"}`, 400, "offer"},
 		{"no offer", http.MethodPost, "/watch", good, 400, "offer"},
 		{"a socket that is none", http.MethodGet, "/socket", "", 426, ""},
 	} {
@@ -437,9 +446,11 @@ func TestOddRequestsAreRefusedWithAReason(t *testing.T) {
 	}
 	// A page elsewhere may send a request, but cannot read the answer, and has no secret to send.
 	for name, header := range map[string]http.Header{
-		"another site": {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}}, "no origin": nil, "plain text": {"Content-Type": {"text/plain"}},
+		"another site": {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}}, "no origin": nil,
+		"plain text": {"Content-Type": {"text/plain"}},
 	} {
-		if status, got := r.raw(t, http.MethodPost, "/check", `{"token":"guess"}`, header); status != http.StatusNotFound || strings.Contains(got, "title") {
+		if status, got := r.raw(t, http.MethodPost, "/check", `{"token":"guess"}`, header); status != http.StatusNotFound ||
+			strings.Contains(got, "title") {
 			t.Errorf("%s: %d %s", name, status, got)
 		}
 	}

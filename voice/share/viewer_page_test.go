@@ -27,7 +27,8 @@ func TestThePageShowsAShareOverWebRTC(t *testing.T) {
 	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)))
 	tab := r.open(t, token)
 	waitFor(t, tab, `document.body.dataset.way === "WebRTC"`)
-	if got := browsertest.JS(t, tab, `document.getElementById("title").textContent`); got != `"A shop <b>for lamps</b>"` && !strings.Contains(got, "u003c") {
+	if got := browsertest.JS(t, tab, `document.getElementById("title").textContent`); got != `"A shop <b>for lamps</b>"` &&
+		!strings.Contains(got, "u003c") {
 		t.Errorf("title = %s", got)
 	}
 	browsertest.Eventually(t, "red is seen", func() bool { return colour(t, tab, "video") == "high,low,low" })
@@ -45,7 +46,9 @@ func TestThePageShowsAShareOverWebRTC(t *testing.T) {
 			t.Errorf("%s was not agreed on", agreed)
 		}
 	}
-	browsertest.Eventually(t, "the page's reports tell what its line carries", func() bool { return r.screen.Bitrate() > 0 })
+	browsertest.Eventually(t, "the page's reports tell what its line carries", func() bool {
+		return r.screen.Bitrate() > 0
+	})
 	r.end()
 	waitFor(t, tab, `document.body.dataset.state === "ended" && document.getElementById("video").hidden`)
 	browsertest.Eventually(t, "nobody watches", func() bool { return r.Count() == 0 })
@@ -93,7 +96,9 @@ func TestATryThatWasGivenUpLeavesTheViewAlone(t *testing.T) {
 		giveUp(new Error("late"));
 		await new Promise((done) => setTimeout(done))`+again+`
 	}`)
-	browsertest.Eventually(t, "the view before has ended", func() bool { return strings.Count(r.logged(), "over=websocket") == 1 })
+	browsertest.Eventually(t, "the view before has ended", func() bool {
+		return strings.Count(r.logged(), "over=websocket") == 1
+	})
 	browsertest.Eventually(t, "only one view is left", func() bool { return r.Count() == 1 })
 	if strings.Contains(r.logged(), "does not show what it is sent") {
 		t.Error("the view before ended only because nobody looked at it")
@@ -104,7 +109,8 @@ func TestAWrongLinkGetsAClearPage(t *testing.T) {
 	r := start(t, nil)
 	tab := r.open(t, "wrong")
 	waitFor(t, tab, `document.body.dataset.state === "gone"`)
-	if got := browsertest.JS(t, tab, `document.getElementById("head").textContent + ": " + document.getElementById("text").textContent`); got != `"This link does not work: This link was not made here."` {
+	if got := browsertest.JS(t, tab,
+		`document.getElementById("head").textContent + ": " + document.getElementById("text").textContent`); got != `"This link does not work: This link was not made here."` {
 		t.Errorf("the page says %s", got)
 	}
 	if got := r.Count(); got != 0 {
@@ -132,7 +138,8 @@ func TestThePageShowsAShareThroughARelayOnly(t *testing.T) {
 		return all.find((s) => s.id === pair?.localCandidateId)?.candidateType ?? "none";
 	}`
 	browsertest.Eventually(t, "a way through the relay", func() bool { return browsertest.JS(t, tab, way) == `"relay"` })
-	if status, info := r.post(t, "/check", share.WatchRequest{Token: "guessed"}); status == 200 || info["ice_servers"] != nil {
+	if status, info := r.post(t, "/check", share.WatchRequest{Token: "guessed"}); status == 200 ||
+		info["ice_servers"] != nil {
 		t.Errorf("who may not watch is told %d %v", status, info)
 	}
 }

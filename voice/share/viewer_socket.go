@@ -20,14 +20,16 @@ const (
 	writeTimeout = 10 * time.Second
 	// unreadTimeout is how long a page may leave frames unread: the source sends one every few seconds, whatever happens.
 	unreadTimeout = time.Minute
-	// maxInFlight is how many frames may be on their way to a page. More would wait in buffers on the way, and be old when they come.
+	// maxInFlight is how many frames may be on their way to a page. More would wait in buffers on the way, and be old when
+	// they come.
 	maxInFlight     = 2
 	maxHello        = 4 << 10
 	frameHeaderSize = 16
 	maxReason       = 123
 )
 
-// closeShareEnded is the code with which the WebSocket is closed (RFC 6455 §7.4.2, private use) when the link is not good, or not any more.
+// closeShareEnded is the code with which the WebSocket is closed (RFC 6455 §7.4.2, private use) when the link is not
+// good, or not any more.
 const closeShareEnded websocket.StatusCode = 4404
 
 // frameMessage returns a frame with a header before it: "VP8" or "JPG" and the version 1, width and height as u16, the
@@ -55,8 +57,8 @@ type socketMessage struct {
 	Pictures bool   `json:"pictures"`
 }
 
-// handleSocket shows a share over a WebSocket. The page may be shown in another site's frame, so its origin is not ours: the token says who
-// may watch.
+// handleSocket shows a share over a WebSocket. The page may be shown in another site's frame, so its origin is not
+// ours: the token says who may watch.
 func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 	waiting, known, err := v.admitPending(r.Context(), personOf(r))
 	if err != nil {
@@ -64,7 +66,8 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer known()
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
+	conn, err := websocket.Accept(w, r,
+		&websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return // it has been answered
 	}
@@ -90,7 +93,8 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 	known()
 	var work sync.WaitGroup
 	work.Go(func() { cancel(v.waitForEnd(s, nil, ctx.Done())) })
-	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed with a word.
+	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed with
+	// a word.
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	wishes, broken := make(chan socketMessage), make(chan error, 1)
 	work.Go(func() { broken <- readMessages(reading, conn, wishes) })
@@ -108,7 +112,8 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 // stream sends frames as fast as the page shows them, passing over what it is too slow for, and returns why it has
 // ended.
 func (v *ViewerPage) stream(
-	ctx context.Context, conn *websocket.Conn, s ViewerShare, pictures bool, wishes <-chan socketMessage, broken <-chan error,
+	ctx context.Context, conn *websocket.Conn, s ViewerShare, pictures bool, wishes <-chan socketMessage,
+	broken <-chan error,
 ) error {
 	format := videosource.Video
 	if pictures {

@@ -53,7 +53,9 @@ type ESpeak struct {
 var _ voice.Synthesizer = (*ESpeak)(nil)
 
 // espeakVoicePattern keeps a setting from being read as an option of the program.
-var espeakVoicePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_/+-]{0,63}$`) })
+var espeakVoicePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_/+-]{0,63}$`)
+})
 
 // NewESpeak looks for the program and checks o. No process is started yet.
 func NewESpeak(o ESpeakOptions) (*ESpeak, error) {
@@ -70,7 +72,8 @@ func NewESpeak(o ESpeakOptions) (*ESpeak, error) {
 		return nil, fmt.Errorf("set up speech: find %s: %w (%w)", o.Program, err, ErrESpeakMissing)
 	}
 	return &ESpeak{
-		program: program, args: []string{"--stdin", "--stdout", "-b", "1", "-v", o.Voice, "-s", wordsPerMinute}, timeout: o.Timeout,
+		program: program, args: []string{"--stdin", "--stdout", "-b", "1", "-v", o.Voice, "-s", wordsPerMinute},
+		timeout: o.Timeout,
 	}, nil
 }
 

@@ -47,11 +47,13 @@ func newAPICaller(s RemoteServer, endpoint, speaks, model string, timeout time.D
 		return nil, err
 	}
 	c := &apiCaller{
-		url: u.JoinPath(endpoint), key: s.Key, http: transport.NoRedirects(s.HTTPClient), clean: transport.SecretRemover(s.Key, u),
+		url: u.JoinPath(endpoint), key: s.Key, http: transport.NoRedirects(s.HTTPClient),
+		clean:    transport.SecretRemover(s.Key, u),
 		patience: transport.RetryPolicy{Timeout: cmp.Or(s.Timeout, timeout), Idle: timeout, Logger: s.Log}.WithDefaults(),
 	}
 	c.place = transport.Endpoint{
-		Host: u.Host, DisplayURL: u.Redacted(), API: speaks, KeyEnv: cmp.Or(s.KeyVariable, "OPENAI_API_KEY"), HasKey: s.Key != "", Model: model, ModelSetting: s.ModelSetting,
+		Host: u.Host, DisplayURL: u.Redacted(), API: speaks, KeyEnv: cmp.Or(s.KeyVariable, "OPENAI_API_KEY"),
+		HasKey: s.Key != "", Model: model, ModelSetting: s.ModelSetting,
 	}
 	return c, nil
 }
@@ -68,7 +70,9 @@ func (c *apiCaller) explain(err error) (*llm.Error, bool) {
 }
 
 // send makes one request. The answer's body must be closed; done ends the watch over it.
-func (c *apiCaller) send(ctx context.Context, cancel context.CancelCauseFunc, kind string, body []byte) (*http.Response, string, func(), error) {
+func (c *apiCaller) send(ctx context.Context, cancel context.CancelCauseFunc, kind string,
+	body []byte,
+) (*http.Response, string, func(), error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bodyReader(body))
 	if err != nil {
 		return nil, "", nil, fmt.Errorf("make the request: %w", err)

@@ -68,8 +68,8 @@ func NewSynthesizer(o SynthesizerOptions) (*Synthesizer, error) {
 	return &Synthesizer{o: o, call: c}, nil
 }
 
-// Speak implements [voice.Synthesizer]. Packets come while the server still speaks. A failure is not repeated: part of it may have been
-// said. Errors are of [llm.Error], or the cause of ctx.
+// Speak implements [voice.Synthesizer]. Packets come while the server still speaks. A failure is not repeated: part of
+// it may have been said. Errors are of [llm.Error], or the cause of ctx.
 func (s *Synthesizer) Speak(ctx context.Context, text string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, piece := range splitText(text) {
@@ -113,7 +113,9 @@ func (s *Synthesizer) speakPiece(outer context.Context, text string, yield func(
 	if strings.HasSuffix(kind, "json") || strings.HasPrefix(kind, "text/") {
 		return false, fail(&transport.MalformedError{Err: fmt.Errorf("the answer is %s, not sound", kind)})
 	}
-	goOn, err := decodeSpeech(s.o.Format, resp.Body, func(packet []byte) bool { return ctx.Err() == nil && yield(packet, nil) })
+	goOn, err := decodeSpeech(s.o.Format, resp.Body, func(packet []byte) bool {
+		return ctx.Err() == nil && yield(packet, nil)
+	})
 	if err != nil || ctx.Err() != nil {
 		return false, fail(err)
 	}
@@ -131,11 +133,13 @@ func (s *Synthesizer) explain(err error) error {
 	switch {
 	case errors.As(err, &other):
 		failure.Message = fmt.Sprintf("%s was asked for speech as %s, and sent something else", s.call.place.Host, asked)
-	case errors.As(err, &refused) && refused.Status < http.StatusInternalServerError && strings.Contains(strings.ToLower(refused.Message), "format"):
+	case errors.As(err, &refused) && refused.Status < http.StatusInternalServerError &&
+		strings.Contains(strings.ToLower(refused.Message), "format"):
 	default:
 		return failure
 	}
-	failure.Hint = "it may not make " + asked + ": choose another format (opus, wav, pcm) in " + cmp.Or(s.o.FormatSetting, "the settings")
+	failure.Hint = "it may not make " + asked + ": choose another format (opus, wav, pcm) in " +
+		cmp.Or(s.o.FormatSetting, "the settings")
 	return failure
 }
 
@@ -234,7 +238,8 @@ func reencode(p []byte, rest *voice.OggReader, take func([]byte) bool) (wanted b
 	}, take)
 }
 
-// packSamples encodes samples as they come, until io.EOF, or until take wants no more. It reports whether all of them were wanted.
+// packSamples encodes samples as they come, until io.EOF, or until take wants no more. It reports whether all of them
+// were wanted.
 func packSamples(rate int, read func() ([]int16, error), take func([]byte) bool) (wanted bool, err error) {
 	packer, err := voice.NewOpusPacker(rate)
 	if err != nil {

@@ -68,7 +68,10 @@ func TestOpusIsPassedOnAsItCame(t *testing.T) {
 	}
 	a := s.one(t)
 	valid(t, "CreateSpeechRequest", a.fields)
-	fields := map[string]any{"model": "gpt-4o-mini-tts", "input": "The ferry leaves at nine.", "voice": "alloy", "response_format": "opus"}
+	fields := map[string]any{
+		"model": "gpt-4o-mini-tts", "input": "The ferry leaves at nine.", "voice": "alloy",
+		"response_format": "opus",
+	}
 	if diff := cmp.Diff(fields, a.fields); diff != "" || a.path != "/v1/audio/speech" {
 		t.Errorf("asked %s for (-want +got)\n%s", a.path, diff)
 	}
@@ -217,17 +220,21 @@ func TestAServerThatDoesNotMakeTheFormatNamesTheSetting(t *testing.T) {
 		status int
 		body   string
 	}{
-		"MP3 for Opus":     {speech.Opus, 200, "ID3\x04\x00\x00\x00\x00\x00\x00" + strings.Repeat("x", 500)},
-		"WAV for Opus":     {speech.Opus, 200, wav.String()},
-		"WAV for samples":  {speech.PCM, 200, wav.String()},
-		"MP3 for WAV":      {speech.WAV, 200, "\xff\xfb\x90\x00" + strings.Repeat("x", 500)},
-		"a word about it":  {speech.Opus, 400, `{"error":{"message":"Unsupported response_format"}}`},
-		"a list of errors": {speech.Opus, 422, `{"detail":[{"loc":["body","response_format"],"msg":"Input should be 'mp3' or 'wav'"}]}`},
+		"MP3 for Opus":    {speech.Opus, 200, "ID3\x04\x00\x00\x00\x00\x00\x00" + strings.Repeat("x", 500)},
+		"WAV for Opus":    {speech.Opus, 200, wav.String()},
+		"WAV for samples": {speech.PCM, 200, wav.String()},
+		"MP3 for WAV":     {speech.WAV, 200, "\xff\xfb\x90\x00" + strings.Repeat("x", 500)},
+		"a word about it": {speech.Opus, 400, `{"error":{"message":"Unsupported response_format"}}`},
+		"a list of errors": {
+			speech.Opus, 422,
+			`{"detail":[{"loc":["body","response_format"],"msg":"Input should be 'mp3' or 'wav'"}]}`,
+		},
 	} {
 		s := serve(t, reply(c.status, "application/octet-stream", c.body))
 		_, err := collect(t, synthesizerForTest(t, s, c.format), "Hello.")
 		var told *llm.Error
-		if !errors.As(err, &told) || !strings.Contains(told.Hint, "may not make "+string(c.format)) || !strings.Contains(told.Hint, "interaction.voice.speech.format") {
+		if !errors.As(err, &told) || !strings.Contains(told.Hint, "may not make "+string(c.format)) ||
+			!strings.Contains(told.Hint, "interaction.voice.speech.format") {
 			t.Errorf("%s: got %v, want the setting of the format", name, err)
 		}
 	}
@@ -236,7 +243,8 @@ func TestAServerThatDoesNotMakeTheFormatNamesTheSetting(t *testing.T) {
 func TestAModelThatIsGoneNamesItsSettingAndSuccessor(t *testing.T) {
 	s := serve(t, reply(404, "application/json", `{"error":{"message":"The model does not exist"}}`))
 	_, err := collect(t, synthesizerForTest(t, s, ""), "Hello.")
-	if told := failure(t, err, llm.ErrNotFound); !strings.Contains(told.Hint, "interaction.voice.speech.model") || !strings.Contains(told.Hint, "2027-01-06") {
+	if told := failure(t, err, llm.ErrNotFound); !strings.Contains(told.Hint, "interaction.voice.speech.model") ||
+		!strings.Contains(told.Hint, "2027-01-06") {
 		t.Errorf("hint = %q, want the setting and the day", told.Hint)
 	}
 }
@@ -260,7 +268,9 @@ func script(t *testing.T, body string) string {
 }
 
 // all returns how long the packets sound, how loud the loudest sample is, and the error at the end.
-func all(t *testing.T, ctx context.Context, s *speech.ESpeak, text string) (length time.Duration, peak float64, err error) {
+func all(t *testing.T, ctx context.Context, s *speech.ESpeak,
+	text string,
+) (length time.Duration, peak float64, err error) {
 	t.Helper()
 	d, err := voice.NewOpusDecoder(voice.RateSpeech)
 	check.Must(t, err)
@@ -318,7 +328,8 @@ func TestWhatESpeakCannotSayIsTold(t *testing.T) {
 		"too long":  {Program: script(t, "exec sleep 60"), Timeout: 50 * time.Millisecond},
 		"":          {Program: script(t, "exec cat")}, // copies the text; no WAV
 	} {
-		if _, _, err := all(t, t.Context(), espeakForTest(t, o), "Hello."); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := all(t, t.Context(), espeakForTest(t, o), "Hello."); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: err = %v, want %q", o, err, want)
 		}
 	}
@@ -354,7 +365,8 @@ func TestTextCannotSteerTheProgram(t *testing.T) {
 	want, _, err := all(t, t.Context(), s, "nine hundred lamps are in the shop")
 	check.Must(t, err)
 	for _, text := range []string{
-		"nine hundred \x01900S lamps are in the shop", "nine hundred lamps \x000A are in the shop", "nine hundred \x010A lamps are in the shop",
+		"nine hundred \x01900S lamps are in the shop", "nine hundred lamps \x000A are in the shop",
+		"nine hundred \x010A lamps are in the shop",
 	} {
 		got, peak, err := all(t, t.Context(), s, text)
 		if err != nil || got < want || peak < 0.01 {

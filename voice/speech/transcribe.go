@@ -63,9 +63,10 @@ func (t *Transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.
 	if err != nil {
 		return voice.Transcript{}, fmt.Errorf("transcribe: %w", err)
 	}
-	said, err := transport.CallWithRetry(ctx, t.call.patience, t.call.explain, func(ctx context.Context) (transcription, error) {
-		return t.transcribeOnce(ctx, kind, body)
-	})
+	said, err := transport.CallWithRetry(ctx, t.call.patience, t.call.explain,
+		func(ctx context.Context) (transcription, error) {
+			return t.transcribeOnce(ctx, kind, body)
+		})
 	if err != nil {
 		return voice.Transcript{}, fmt.Errorf("transcribe: %w", err)
 	}
@@ -80,7 +81,9 @@ func (t *Transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.
 	return voice.Transcript{Text: text, Language: language}, nil
 }
 
-var languageTagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$`) })
+var languageTagPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
+})
 
 func (t *Transcriber) transcribeOnce(ctx context.Context, kind string, body []byte) (transcription, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -230,7 +233,9 @@ const (
 var (
 	controlTokenPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<\|[^|>]*\|>`) })
 	// remarkPattern is a whole text in brackets: [BLANK_AUDIO], (music), *laughs*.
-	remarkPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|♪[^♪]*♪?)$`) })
+	remarkPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|♪[^♪]*♪?)$`)
+	})
 )
 
 // acceptedText returns what was said, or "" where the model is not sure of any of it, or gives marks instead of words.

@@ -37,7 +37,9 @@ func transcriber(t *testing.T, s *server, change func(*speech.TranscriberOptions
 func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
 	s := serve(t, reply(200, "application/json", `{"text":" look up the ferry times "}`))
 	u := utterance(t)
-	got, err := transcriber(t, s, func(o *speech.TranscriberOptions) { o.Language, o.Keywords = "en", []string{"clank"} }).Transcribe(t.Context(), u)
+	got, err := transcriber(t, s, func(o *speech.TranscriberOptions) {
+		o.Language, o.Keywords = "en", []string{"clank"}
+	}).Transcribe(t.Context(), u)
 	check.Must(t, err)
 	if want := (voice.Transcript{Text: "look up the ferry times", Language: "en"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -45,12 +47,14 @@ func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
 	a := s.one(t)
 	valid(t, "CreateTranscriptionRequest", a.fields)
 	want := map[string]any{
-		"file": "bytes", "model": "gpt-4o-mini-transcribe", "response_format": "json", "include": []any{"logprobs"}, "language": "en", "prompt": "clank",
+		"file": "bytes", "model": "gpt-4o-mini-transcribe", "response_format": "json", "include": []any{"logprobs"},
+		"language": "en", "prompt": "clank",
 	}
 	if diff := cmp.Diff(want, a.fields); diff != "" {
 		t.Errorf("fields (-want +got)\n%s", diff)
 	}
-	if a.path != "/v1/audio/transcriptions" || a.auth != "Bearer "+testKey || a.name != "utterance.ogg" || a.kind != "audio/ogg" {
+	if a.path != "/v1/audio/transcriptions" || a.auth != "Bearer "+testKey || a.name != "utterance.ogg" ||
+		a.kind != "audio/ogg" {
 		t.Errorf("asked %s with %s for %s of %s", a.path, a.auth, a.name, a.kind)
 	}
 	r, err := voice.NewOggReader(bytes.NewReader(a.file))
@@ -68,7 +72,8 @@ func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
 
 func TestSpeechIsSentAsWAVWhereThatIsSet(t *testing.T) {
 	s := serve(t, reply(200, "application/json", `{"text":"hello"}`))
-	if _, err := transcriber(t, s, func(o *speech.TranscriberOptions) { o.WAV = true }).Transcribe(t.Context(), utterance(t)); err != nil {
+	if _, err := transcriber(t, s, func(o *speech.TranscriberOptions) { o.WAV = true }).Transcribe(t.Context(),
+		utterance(t)); err != nil {
 		t.Fatal(err)
 	}
 	a := s.one(t)
@@ -89,7 +94,9 @@ func TestWhatAModelTakesDependsOnIt(t *testing.T) {
 		"gpt-4o-transcribe-diarize": {"response_format": "json", "prompt": "Lisbon, ferry"},
 	} {
 		s := serve(t, reply(200, "application/json", `{"text":"hello"}`))
-		tr := transcriber(t, s, func(o *speech.TranscriberOptions) { o.Model, o.Keywords = model, []string{"Lisbon", "ferry"} })
+		tr := transcriber(t, s, func(o *speech.TranscriberOptions) {
+			o.Model, o.Keywords = model, []string{"Lisbon", "ferry"}
+		})
 		if _, err := tr.Transcribe(t.Context(), utterance(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +119,10 @@ func TestWhatWasNotSaidIsDropped(t *testing.T) {
 		{"a remark", `{"text":"[BLANK_AUDIO]"}`, ""},
 		{"another remark", `{"text":"(upbeat music)"}`, ""},
 		{"a remark beside words", `{"text":"(laughs) hello"}`, "(laughs) hello"},
-		{"words that the model does not believe", `{"text":"Thank you.","logprobs":[{"token":"Thank","logprob":-2.5},{"token":" you","logprob":-0.4}]}`, ""},
+		{
+			"words that the model does not believe",
+			`{"text":"Thank you.","logprobs":[{"token":"Thank","logprob":-2.5},{"token":" you","logprob":-0.4}]}`, "",
+		},
 		{"words that it does", `{"text":"Thank you.","logprobs":[{"token":"Thank","logprob":-0.5},{"token":" you","logprob":-0.1}]}`, "Thank you."},
 		{"segments", `{"text":"a b c","segments":[{"text":" yes","avg_logprob":-0.2,"no_speech_prob":0.1},` +
 			`{"text":" Thanks for watching!","avg_logprob":-0.5,"no_speech_prob":0.9},{"text":" hm","avg_logprob":-1.4,"no_speech_prob":0.1}]}`, "yes"},
@@ -147,10 +157,16 @@ func TestFailuresTellTheWayOut(t *testing.T) {
 		want       llm.ErrorKind
 		hint       string
 	}{
-		{401, "application/json", `{"error":{"message":"Incorrect API key provided: ` + testKey + `"}}`, llm.ErrAuth, "OPENAI_API_KEY"},
+		{
+			401, "application/json", `{"error":{"message":"Incorrect API key provided: ` + testKey + `"}}`, llm.ErrAuth,
+			"OPENAI_API_KEY",
+		},
 		{404, "application/json", `{"error":{"message":"The model does not exist"}}`, llm.ErrNotFound, "check the name"},
 		{404, "text/plain", `page not found`, llm.ErrNotFound, "address"},
-		{413, "application/json", `{"error":{"message":"Maximum content size limit exceeded"}}`, llm.ErrRejected, "shorter pieces"},
+		{
+			413, "application/json", `{"error":{"message":"Maximum content size limit exceeded"}}`, llm.ErrRejected,
+			"shorter pieces",
+		},
 		{429, "application/json", `{"error":{"message":"slow down"}}`, llm.ErrRateLimited, "wait"},
 		{503, "application/json", `{"error":{"message":"overloaded"}}`, llm.ErrUnavailable, "server's side"},
 		{200, "text/html", `<html>`, llm.ErrMalformed, "address"},

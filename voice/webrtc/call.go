@@ -16,7 +16,8 @@ import (
 	"clank/voice"
 )
 
-// PageCall is one call with pages in it: a [voice.Line]. It ends when it is closed, when nobody has been there for a while, or with its
+// PageCall is one call with pages in it: a [voice.Line]. It ends when it is closed, when nobody has been there for a
+// while, or with its
 // [CallHost].
 type PageCall struct {
 	host    *CallHost
@@ -44,7 +45,10 @@ type sharedVideo struct {
 }
 
 func newPageCall(h *CallHost) *PageCall {
-	c := &PageCall{host: h, queue: voice.NewEventQueue(), closing: make(chan struct{}), pages: make(map[string]*callPage), unreachable: make(map[*callPage]bool)}
+	c := &PageCall{
+		host: h, queue: voice.NewEventQueue(), closing: make(chan struct{}), pages: make(map[string]*callPage),
+		unreachable: make(map[*callPage]bool),
+	}
 	c.work.Go(func() { c.queue.Run(c.closing) })
 	c.emptyTimer = time.AfterFunc(h.linger(), func() { c.finish(errCallEmpty) })
 	return c
@@ -203,7 +207,8 @@ type NoteKind string
 
 // The kinds of note.
 const (
-	NoticeNote NoteKind = "notice" // what everybody must know: that we listen, and how to be left out. Pages that come later get the last one
+	// what everybody must know: that we listen, and how to be left out. Pages that come later get the last one
+	NoticeNote NoteKind = "notice"
 	SpokenNote NoteKind = "said"   // what we say
 	HeardNote  NoteKind = "heard"  // what we have understood; From is who said it
 	StatusNote NoteKind = "status" // what we are at; replaces the one before; empty: nothing
@@ -263,7 +268,8 @@ func (c *PageCall) Write(n Note) {
 	}
 }
 
-// Show shows pictures on all pages, also those that come later, instead of what was shown before. frames begins one look at them.
+// Show shows pictures on all pages, also those that come later, instead of what was shown before. frames begins one
+// look at them.
 func (c *PageCall) Show(title string, frames func() FrameSource) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -297,7 +303,9 @@ func (c *PageCall) people() []voice.Person {
 	for _, p := range c.pages {
 		people = append(people, p.person)
 	}
-	slices.SortFunc(people, func(a, b voice.Person) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(people, func(a, b voice.Person) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
 	return people
 }
 

@@ -180,7 +180,10 @@ func TestWhatIsWrittenAndShown(t *testing.T) {
 	var screen rtctest.FrameSource
 	screen.Show(rtctest.Red())
 	call.Write(webrtc.Note{Kind: webrtc.NoticeNote, Text: "I listen."})
-	call.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: strings.Repeat("ä", 9000), Images: []llm.Image{{MediaType: "image/png", Data: []byte("png")}, {MediaType: "text/html", Data: []byte("no")}}})
+	call.Write(webrtc.Note{
+		Kind: webrtc.ChatNote, Text: strings.Repeat("ä", 9000),
+		Images: []llm.Image{{MediaType: "image/png", Data: []byte("png")}, {MediaType: "text/html", Data: []byte("no")}},
+	})
 	call.Show("Lamps", screen.Watch)
 	chat := told(t, ada, "chat")
 	if got := len([]rune(chat["text"].(string))); got != 8000 {
@@ -259,10 +262,12 @@ func TestWhoCannotJoinIsToldWhy(t *testing.T) {
 	data, _ := json.Marshal(webrtc.JoinRequest{SDP: offer})
 	post := func(body string) *httptest.ResponseRecorder {
 		res := httptest.NewRecorder()
-		r.Handler().ServeHTTP(res, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/join", strings.NewReader(body)))
+		r.Handler().ServeHTTP(res, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/join",
+			strings.NewReader(body)))
 		return res
 	}
-	for body, want := range map[string]int{"": 400, "{}": 400, `{"sdp":"x"}`: 400, `{"sdp":"` + strings.Repeat("x", 1<<18) + `"}`: 400} {
+	for body, want := range map[string]int{"": 400, "{}": 400, `{"sdp":"x"}`: 400, `{"sdp":"` +
+		strings.Repeat("x", 1<<18) + `"}`: 400} {
 		if got := post(body); got.Code != want || !strings.Contains(got.Body.String(), `"error"`) {
 			t.Errorf("%.20s: %d %s", body, got.Code, got.Body)
 		}
@@ -272,7 +277,8 @@ func TestWhoCannotJoinIsToldWhy(t *testing.T) {
 			t.Fatalf("%d %s", got.Code, got.Body)
 		}
 	}
-	if got := post(string(data)); got.Code != http.StatusTooManyRequests || !strings.Contains(got.Body.String(), "8 pages") {
+	if got := post(string(data)); got.Code != http.StatusTooManyRequests ||
+		!strings.Contains(got.Body.String(), "8 pages") {
 		t.Errorf("one too many: %d %s", got.Code, got.Body)
 	}
 	if r.Current() != nil {

@@ -50,9 +50,10 @@ type Conn struct {
 	feedsClosed bool       // nothing is taken out any more
 }
 
-// Answer makes a connection to the page that offers it (JSEP, RFC 8829: all candidates are in the answer, there are no later ones), and
-// returns the answer for the page. ctx bounds the making of the answer only; the connection lives until it is ended, is lost, or the
-// engine is closed. Errors are [ErrBadOffer], [ErrTooManyConns] and [ErrClosed], or our own failure.
+// Answer makes a connection to the page that offers it (JSEP, RFC 8829: all candidates are in the answer, there are no
+// later ones), and returns the answer for the page. ctx bounds the making of the answer only; the connection lives
+// until it is ended, is lost, or the engine is closed. Errors are [ErrBadOffer], [ErrTooManyConns] and [ErrClosed], or
+// our own failure.
 func (e *Engine) Answer(ctx context.Context, offer string, peer Handlers) (*Conn, string, error) {
 	offer, err := readOffer(offer, len(e.ICEServers) > 0)
 	if err != nil {
@@ -81,7 +82,8 @@ func (e *Engine) answer(ctx context.Context, offer string, peer Handlers) (*Conn
 	}
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	c := &Conn{
-		handlers: peer, pc: pc, ended: life.Done(), why: func() error { return context.Cause(life) }, end: end, done: make(chan struct{}), messages: newMessageChannel(),
+		handlers: peer, pc: pc, ended: life.Done(), why: func() error { return context.Cause(life) }, end: end,
+		done: make(chan struct{}), messages: newMessageChannel(),
 		stateChanged: make(chan struct{}, 1), tracks: make(chan *webrtc.TrackRemote, 1), feeds: make(chan videoFeed, 1),
 	}
 	answer, err := c.negotiate(ctx, offer)

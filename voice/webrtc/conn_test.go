@@ -22,7 +22,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func connect(t *testing.T, e *webrtc.Engine, peer webrtc.Handlers, o rtctest.PageOptions) (*webrtc.Conn, *rtctest.Page) {
+func connect(t *testing.T, e *webrtc.Engine, peer webrtc.Handlers,
+	o rtctest.PageOptions,
+) (*webrtc.Conn, *rtctest.Page) {
 	t.Helper()
 	page, offer := rtctest.NewPage(t, o)
 	up, connected := make(chan struct{}), peer.Connected
@@ -66,8 +68,10 @@ func TestSoundGoesBothWays(t *testing.T) {
 		if i > 1 {
 			want = "\xf8\xff\xfe"
 		}
-		if got := string(p.Payload); got != want || p.Timestamp-first.Timestamp != uint32(i)*960 || p.SequenceNumber-first.SequenceNumber != uint16(i) {
-			t.Errorf("packet %d is %q at %d, number %d", i, got, p.Timestamp-first.Timestamp, p.SequenceNumber-first.SequenceNumber)
+		if got := string(p.Payload); got != want || p.Timestamp-first.Timestamp != uint32(i)*960 ||
+			p.SequenceNumber-first.SequenceNumber != uint16(i) {
+			t.Errorf("packet %d is %q at %d, number %d", i, got, p.Timestamp-first.Timestamp,
+				p.SequenceNumber-first.SequenceNumber)
 		}
 	}
 }
@@ -92,11 +96,13 @@ func TestPicturesAreShownAndShownAgainWhenLost(t *testing.T) {
 	var screen, other rtctest.FrameSource
 	screen.Show(rtctest.Red())
 	other.Show(rtctest.Blue())
-	conn, page := connect(t, e, webrtc.Handlers{Connected: func(c *webrtc.Conn) { c.ShowVideo(screen.Watch()) }}, rtctest.PageOptions{NoMicrophone: true})
+	conn, page := connect(t, e, webrtc.Handlers{Connected: func(c *webrtc.Conn) { c.ShowVideo(screen.Watch()) }},
+		rtctest.PageOptions{NoMicrophone: true})
 	if got := rtctest.Next(t, page.Frames); !cmp.Equal(got, rtctest.Red().Data) {
 		t.Errorf("a frame of %d bytes came, not the red one", len(got))
 	}
-	browsertest.Eventually(t, "the picture comes again, for a page that was not ready", func() bool { return screen.Refreshed() == 3 })
+	browsertest.Eventually(t, "the picture comes again, for a page that was not ready",
+		func() bool { return screen.Refreshed() == 3 })
 	page.LosePicture(t)
 	browsertest.Eventually(t, "the picture comes again after a loss", func() bool { return screen.Refreshed() == 4 })
 	for range 4 {
@@ -159,7 +165,8 @@ func TestAPageThatLeavesLeavesNothingBehind(t *testing.T) {
 	e := rtctest.OpenEngine(t, new(webrtc.Engine))
 	var screen rtctest.FrameSource
 	before := runtime.NumGoroutine()
-	conn, page := connect(t, e, webrtc.Handlers{Connected: func(c *webrtc.Conn) { c.ShowVideo(screen.Watch()) }}, rtctest.PageOptions{})
+	conn, page := connect(t, e, webrtc.Handlers{Connected: func(c *webrtc.Conn) { c.ShowVideo(screen.Watch()) }},
+		rtctest.PageOptions{})
 	_ = page.PC.GracefulClose()
 	rtctest.Next(t, conn.Done())
 	if err := conn.Err(); !errors.Is(err, webrtc.ErrPageLeft) {
@@ -306,14 +313,20 @@ func TestRelaysAreTested(t *testing.T) {
 
 func TestARelayIsLentForATime(t *testing.T) {
 	relay := rtctest.NewRelay(t, "a shared secret")
-	e := &webrtc.Engine{ICEServers: []webrtc.ICEServer{{URLs: []string{"stun:stun.example:3478"}}, relay.Server, {URLs: relay.Server.URLs, Username: "ada", Credential: "static"}}}
+	e := &webrtc.Engine{ICEServers: []webrtc.ICEServer{
+		{URLs: []string{"stun:stun.example:3478"}},
+		relay.Server,
+		{URLs: relay.Server.URLs, Username: "ada", Credential: "static"},
+	}}
 	now := time.Now()
 	got := e.OfferedServers(now)
-	if len(got) != 3 || got[0].Username != "" || got[0].Credential != "" || got[2].Username != "ada" || got[2].Credential != "static" {
+	if len(got) != 3 || got[0].Username != "" || got[0].Credential != "" || got[2].Username != "ada" ||
+		got[2].Credential != "static" {
 		t.Fatalf("offered %d servers", len(got))
 	}
 	until, name, _ := strings.Cut(got[1].Username, ":")
-	if at, err := strconv.ParseInt(until, 10, 64); err != nil || at != now.Add(webrtc.CredentialLifetime).Unix() || name != "clank" || got[1].Secret != "" {
+	if at, err := strconv.ParseInt(until, 10, 64); err != nil || at != now.Add(webrtc.CredentialLifetime).Unix() ||
+		name != "clank" || got[1].Secret != "" {
 		t.Errorf("lent to %q", got[1].Username)
 	}
 	later := e.OfferedServers(now.Add(time.Second))
@@ -325,7 +338,10 @@ func TestARelayIsLentForATime(t *testing.T) {
 	}
 	for what, server := range map[string]webrtc.ICEServer{
 		"what has expired": e.OfferedServers(now.Add(-webrtc.CredentialLifetime - time.Minute))[1],
-		"what was changed": {URLs: got[1].URLs, Username: strconv.FormatInt(now.Add(1000*time.Hour).Unix(), 10) + ":clank", Credential: got[1].Credential},
+		"what was changed": {
+			URLs: got[1].URLs, Username: strconv.FormatInt(now.Add(1000*time.Hour).Unix(), 10) + ":clank",
+			Credential: got[1].Credential,
+		},
 	} {
 		_, offer := rtctest.NewPage(t, rtctest.PageOptions{Relays: []webrtc.ICEServer{server}})
 		if strings.Contains(offer, "typ relay") {
@@ -335,11 +351,18 @@ func TestARelayIsLentForATime(t *testing.T) {
 }
 
 func TestServersPrintThemselvesWithoutTheirSecrets(t *testing.T) {
-	s := webrtc.ICEServer{URLs: []string{"turn:turn.example"}, Username: "ada", Credential: "classified", Secret: "confidential"}
+	s := webrtc.ICEServer{
+		URLs: []string{"turn:turn.example"}, Username: "ada", Credential: "classified",
+		Secret: "confidential",
+	}
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("a server", "server", s)
-	for _, text := range []string{fmt.Sprint(s), fmt.Sprintf("%+v", []webrtc.ICEServer{s}), fmt.Sprintf("%#v", s), log.String()} {
-		if strings.Contains(text, "confidential") || strings.Contains(text, "classified") || !strings.Contains(text, "turn.example") {
+	for _, text := range []string{
+		fmt.Sprint(s), fmt.Sprintf("%+v", []webrtc.ICEServer{s}), fmt.Sprintf("%#v", s),
+		log.String(),
+	} {
+		if strings.Contains(text, "confidential") || strings.Contains(text, "classified") ||
+			!strings.Contains(text, "turn.example") {
 			t.Errorf("printed %s", text)
 		}
 	}

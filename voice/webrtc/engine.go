@@ -39,8 +39,8 @@ var (
 
 // Engine makes connections. Set the fields, then Open; Close ends all of them.
 type Engine struct {
-	// ICEServers are needed only where pages cannot reach this machine directly. Pages are given them, too, see [Engine.OfferedServers]: TURN
-	// credentials should be ones that expire.
+	// ICEServers are needed only where pages cannot reach this machine directly. Pages are given them, too, see
+	// [Engine.OfferedServers]: TURN credentials should be ones that expire.
 	ICEServers []ICEServer
 
 	// UDP is the host:port of one UDP port for all connections, instead of a port for each. Pages whose network lets no
@@ -176,7 +176,8 @@ func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
 		webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6,
 	})
 	e.listenTCP(ctx, &set, tcp)
-	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry), webrtc.WithSettingEngine(set)), nil
+	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry),
+		webrtc.WithSettingEngine(set)), nil
 }
 
 // Bounds of what pages that come over TCP may cost.
@@ -194,7 +195,8 @@ func (e *Engine) listenTCP(ctx context.Context, set *webrtc.SettingEngine, addre
 		return
 	}
 	mux := ice.NewTCPMuxDefault(ice.TCPMuxParams{
-		Listener: netutil.LimitListener(listener, 4*cmp.Or(e.MaxConns, DefaultMaxConns)), Logger: pionLogger{e.Logger}, ReadBufferSize: tcpReads, WriteBufferSize: tcpWrites,
+		Listener: netutil.LimitListener(listener, 4*cmp.Or(e.MaxConns, DefaultMaxConns)), Logger: pionLogger{e.Logger},
+		ReadBufferSize: tcpReads, WriteBufferSize: tcpWrites,
 		FirstStunBindTimeout: tcpTimeout, AliveDurationForConnFromStun: tcpTimeout,
 	})
 	e.sockets = append(e.sockets, mux.Close)
@@ -203,13 +205,19 @@ func (e *Engine) listenTCP(ctx context.Context, set *webrtc.SettingEngine, addre
 
 // The two codecs there are. The payload types are ours only where the page does not say others.
 var (
-	opusCodec = webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2, SDPFmtpLine: "minptime=10;useinbandfec=1"}
-	vp8Codec  = webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90000, RTCPFeedback: []webrtc.RTCPFeedback{
-		{Type: "nack"},
-		{Type: "nack", Parameter: "pli"},
-		{Type: "ccm", Parameter: "fir"},
-		{Type: "goog-remb"},
-	}}
+	opusCodec = webrtc.RTPCodecCapability{
+		MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2,
+		SDPFmtpLine: "minptime=10;useinbandfec=1",
+	}
+	vp8Codec = webrtc.RTPCodecCapability{
+		MimeType: webrtc.MimeTypeVP8, ClockRate: 90000,
+		RTCPFeedback: []webrtc.RTCPFeedback{
+			{Type: "nack"},
+			{Type: "nack", Parameter: "pli"},
+			{Type: "ccm", Parameter: "fir"},
+			{Type: "goog-remb"},
+		},
+	}
 )
 
 // Header extensions of packets with pictures, by the names that browsers have for them.
@@ -218,17 +226,21 @@ const (
 	absSendTimeURI  = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
 )
 
-// newMediaEngine has Opus and VP8, with what sends lost packets again and reports (RFC 3550) so that the page can hold sound and picture together.
+// newMediaEngine has Opus and VP8, with what sends lost packets again and reports (RFC 3550) so that the page can hold
+// sound and picture together.
 func newMediaEngine() (*webrtc.MediaEngine, *interceptor.Registry, error) {
 	media := new(webrtc.MediaEngine)
-	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: opusCodec, PayloadType: 111}, webrtc.RTPCodecTypeAudio); err != nil {
+	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: opusCodec, PayloadType: 111},
+		webrtc.RTPCodecTypeAudio); err != nil {
 		return nil, nil, fmt.Errorf("register Opus: %w", err)
 	}
-	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: vp8Codec, PayloadType: 96}, webrtc.RTPCodecTypeVideo); err != nil {
+	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: vp8Codec, PayloadType: 96},
+		webrtc.RTPCodecTypeVideo); err != nil {
 		return nil, nil, fmt.Errorf("register VP8: %w", err)
 	}
 	for _, uri := range []string{playoutDelayURI, absSendTimeURI} {
-		if err := media.RegisterHeaderExtension(webrtc.RTPHeaderExtensionCapability{URI: uri}, webrtc.RTPCodecTypeVideo); err != nil {
+		if err := media.RegisterHeaderExtension(webrtc.RTPHeaderExtensionCapability{URI: uri},
+			webrtc.RTPCodecTypeVideo); err != nil {
 			return nil, nil, fmt.Errorf("register %s: %w", uri, err)
 		}
 	}
@@ -242,7 +254,8 @@ func newMediaEngine() (*webrtc.MediaEngine, *interceptor.Registry, error) {
 	return media, registry, nil
 }
 
-// loggerFactory gives pion our logger. What it has to say is for those who look for faults: what matters to others comes as errors.
+// loggerFactory gives pion our logger. What it has to say is for those who look for faults: what matters to others
+// comes as errors.
 type loggerFactory struct{ to *slog.Logger }
 
 func (l loggerFactory) NewLogger(scope string) logging.LeveledLogger {

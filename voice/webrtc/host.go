@@ -88,7 +88,10 @@ func (h *CallHost) Join(ctx context.Context, r JoinRequest) (JoinAnswer, error) 
 		return JoinAnswer{}, err
 	}
 	p := &callPage{host: h, person: personOf(r)}
-	conn, sdp, err := h.Engine.Answer(ctx, r.SDP, Handlers{Connected: p.handleUp, Interrupted: p.handleDown, Packet: p.handlePacket, Message: p.handleMessage})
+	conn, sdp, err := h.Engine.Answer(ctx, r.SDP, Handlers{
+		Connected: p.handleUp, Interrupted: p.handleDown,
+		Packet: p.handlePacket, Message: p.handleMessage,
+	})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asking--
@@ -214,8 +217,10 @@ type CallState struct {
 	Servers []ICEServer `json:"ice_servers"` // see [Engine]
 }
 
-// Handler answers the pages: "GET /" is the [CallState], "POST /join" takes a [JoinRequest] and gives an [Answer], "POST /stop" with
-// the Key of a [JoinRequest] is the stop button where the connection is interrupted, "GET /pictures/{name}" is a picture of a note. Failures are JSON with the field error. Who may ask, and from which site, is for whoever mounts it.
+// Handler answers the pages: "GET /" is the [CallState], "POST /join" takes a [JoinRequest] and gives an [Answer],
+// "POST /stop" with the Key of a [JoinRequest] is the stop button where the connection is interrupted, "GET
+// /pictures/{name}" is a picture of a note. Failures are JSON with the field error. Who may ask, and from which site,
+// is for whoever mounts it.
 func (h *CallHost) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.state)

@@ -70,7 +70,8 @@ func (s *messageChannel) attach(dc *webrtc.DataChannel) {
 	})
 }
 
-// SendMessage sends a message to the page's script; before the page is ready, it waits for that. An error says that the page takes no more.
+// SendMessage sends a message to the page's script; before the page is ready, it waits for that. An error says that the
+// page takes no more.
 func (c *Conn) SendMessage(text string) error {
 	s := c.messages
 	s.mu.Lock()
@@ -110,19 +111,20 @@ func (s *messageChannel) flush() {
 	}
 }
 
-// CredentialLifetime is how long credentials are good that are made of a [ICEServer]'s Secret: longer than calls and links usually live, as a
-// relay asks for them again every few minutes.
+// CredentialLifetime is how long credentials are good that are made of a [ICEServer]'s Secret: longer than calls and
+// links usually live, as a relay asks for them again every few minutes.
 const CredentialLifetime = 6 * time.Hour
 
-// ICEServer is a STUN or TURN server, as the WebRTC standard's RTCIceServer has it. It prints itself without its secrets.
+// ICEServer is a STUN or TURN server, as the WebRTC standard's RTCIceServer has it. It prints itself without its
+// secrets.
 type ICEServer struct {
 	URLs       []string `json:"urls"` // "stun:host:port", "turn:host:port?transport=udp"
 	Username   string   `json:"username,omitempty"`
 	Credential string   `json:"credential,omitempty"`
 
-	// Secret is shared with the TURN server, and given to nobody. If it is set, Username and Credential are made of it for whoever
-	// connects (the "TURN REST API" of draft-uberti-behave-turn-rest-00, which coturn and others follow): a Username that says until when
-	// it is good, with the one set here behind it, and a Credential that signs it.
+	// Secret is shared with the TURN server, and given to nobody. If it is set, Username and Credential are made of it for
+	// whoever connects (the "TURN REST API" of draft-uberti-behave-turn-rest-00, which coturn and others follow): a
+	// Username that says until when it is good, with the one set here behind it, and a Credential that signs it.
 	Secret string `json:"-"`
 }
 
@@ -135,7 +137,8 @@ func (s ICEServer) String() string { return fmt.Sprint(s.URLs) }
 // GoString implements [fmt.GoStringer] without the secrets.
 func (s ICEServer) GoString() string { return s.String() }
 
-// OfferedServers returns the servers as a page gets them that may connect at a time. Nobody else may get them: they let one use the relay.
+// OfferedServers returns the servers as a page gets them that may connect at a time. Nobody else may get them: they let
+// one use the relay.
 func (e *Engine) OfferedServers(now time.Time) []ICEServer {
 	list := make([]ICEServer, 0, len(e.ICEServers))
 	for _, s := range e.ICEServers {

@@ -25,13 +25,14 @@ var blockedPrefixes = []netip.Prefix{
 	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("2002::/16"),
 }
 
-// readOffer checks an offer (RFC 8866, RFC 8829) as far as it must be before others read it, and takes the addresses out that we
-// shall not write to.
+// readOffer checks an offer (RFC 8866, RFC 8829) as far as it must be before others read it, and takes the addresses
+// out that we shall not write to.
 //
-// Without servers of ours all of them go: the page can reach us, so it speaks first, and the proper password of the connection in
-// what it says shows its address (RFC 8445, peer reflexive). So nobody can make us send anything to an address of their
-// choosing. With servers, a few public addresses stay, for a router or a relay on the way lets through only what was spoken to; those of
-// private networks and of this machine go all the same, for whoever is there can reach us.
+// Without servers of ours all of them go: the page can reach us, so it speaks first, and the proper password of the
+// connection in what it says shows its address (RFC 8445, peer reflexive). So nobody can make us send anything to an
+// address of their choosing. With servers, a few public addresses stay, for a router or a relay on the way lets through
+// only what was spoken to; those of private networks and of this machine go all the same, for whoever is there can
+// reach us.
 func readOffer(offer string, servers bool) (string, error) {
 	if len(offer) > MaxOffer {
 		return "", fmt.Errorf("%w: it has %d bytes, and %d are taken", ErrBadOffer, len(offer), MaxOffer)
@@ -73,7 +74,8 @@ func readOffer(offer string, servers bool) (string, error) {
 	return string(clean), nil
 }
 
-// reachable reports whether a candidate (RFC 8839 §5.1) has an address that may be written to: one of the public network, and no name.
+// reachable reports whether a candidate (RFC 8839 §5.1) has an address that may be written to: one of the public
+// network, and no name.
 func reachable(candidate string) bool {
 	fields := strings.Fields(candidate)
 	if len(fields) < 6 {

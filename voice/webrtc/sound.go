@@ -60,7 +60,10 @@ func (s *sound) send(opus []byte, now time.Time) error {
 		s.next += uint32(gap/voice.FrameTime-1) * opusTicks //nolint:gosec // wraps, as timestamps do
 	}
 	s.last = now
-	p := rtp.Packet{Header: rtp.Header{Version: 2, Marker: begins, SequenceNumber: s.seq, Timestamp: s.next}, Payload: opus}
+	p := rtp.Packet{
+		Header:  rtp.Header{Version: 2, Marker: begins, SequenceNumber: s.seq, Timestamp: s.next},
+		Payload: opus,
+	}
 	s.seq++
 	s.next += opusTicks
 	if err := s.track.WriteRTP(&p); err != nil {
@@ -69,7 +72,8 @@ func (s *sound) send(opus []byte, now time.Time) error {
 	return nil
 }
 
-// Play sends one Opus packet of [voice.FrameTime]; see [voice.Line]. It returns [voice.ErrUnavailable] while the connection is not up.
+// Play sends one Opus packet of [voice.FrameTime]; see [voice.Line]. It returns [voice.ErrUnavailable] while the
+// connection is not up.
 func (c *Conn) Play(opus []byte) error {
 	if !c.up.Load() {
 		return voice.ErrUnavailable

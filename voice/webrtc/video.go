@@ -15,7 +15,8 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
-// packetSize is how much of a frame goes into one packet, so that it fits through every network with what is put around it.
+// packetSize is how much of a frame goes into one packet, so that it fits through every network with what is put around
+// it.
 const packetSize = 1160
 
 // FrameSource is one look at a source of pictures. [videosource.Viewer] is one.
@@ -26,8 +27,8 @@ type FrameSource interface {
 	Close()
 }
 
-// refreshDelays are when a page that has just begun to look gets the picture again. Its first frames may come before it can decrypt them, and
-// it would wait for seconds before it says that it has none.
+// refreshDelays are when a page that has just begun to look gets the picture again. Its first frames may come before it
+// can decrypt them, and it would wait for seconds before it says that it has none.
 var refreshDelays = [...]time.Duration{150 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond}
 
 // videoFeed is what the page is shown now; the zero show is nothing.
@@ -70,8 +71,9 @@ func (s videoFeed) close() {
 	}
 }
 
-// ShowVideo shows pictures instead of those that were shown before, until they end or the connection does, and then closes f. nil ends the
-// showing. When the page loses the picture (PLI or FIR, RFC 4585 and 5104), f is asked for a frame.
+// ShowVideo shows pictures instead of those that were shown before, until they end or the connection does, and then
+// closes f. nil ends the showing. When the page loses the picture (PLI or FIR, RFC 4585 and 5104), f is asked for a
+// frame.
 func (c *Conn) ShowVideo(f FrameSource) {
 	c.feedMu.Lock()
 	defer c.feedMu.Unlock()
@@ -206,7 +208,8 @@ func (l *lineRate) bitrate() int {
 	return rate
 }
 
-// send sends a frame in packets (RFC 7741). What is lost on the way is asked for again by the page, or another frame is.
+// send sends a frame in packets (RFC 7741). What is lost on the way is asked for again by the page, or another frame
+// is.
 func (v *video) send(f videosource.Frame) {
 	ticks := time.Since(v.began).Microseconds() * 9 / 100 // at 90 kHz
 	stamp := v.first + uint32(ticks)                      //nolint:gosec // wraps, as timestamps do

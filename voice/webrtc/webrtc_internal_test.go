@@ -9,11 +9,12 @@ import (
 	"clank/voice"
 )
 
-const someOffer = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\nc=IN IP4 0.0.0.0\r\n" +
-	"a=candidate:1 1 udp 1 8.8.8.8 53 typ host\r\na=candidate:2 1 udp 1 127.0.0.1 22 typ host\r\n" +
+const someOffer = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\nc=IN IP4 " +
+	"0.0.0.0\r\na=candidate:1 1 udp 1 8.8.8.8 53 typ host\r\na=candidate:2 1 udp 1 127.0.0.1 22 typ host\r\n" +
 	"a=candidate:3 1 udp 1 somebody.local 80 typ host\r\na=candidate:4 1 udp 1 169.254.169.254 80 typ host\r\n" +
-	"a=candidate:5 1 udp 1 ::ffff:127.0.0.1 80 typ host\r\na=candidate:6\r\na=candidate:7 1 udp 1 192.168.0.1 161 typ host\r\n" +
-	"a=candidate:8 1 udp 1 64:ff9b::a00:1 80 typ srflx\r\na=candidate:9 1 udp 1 100.64.0.1 80 typ host\r\na=candidate:10 1 udp 1 fd00::1 80 typ host\r\na=ice-ufrag:x\r\na=end-of-candidates\r\n"
+	"a=candidate:5 1 udp 1 ::ffff:127.0.0.1 80 typ host\r\na=candidate:6\r\na=candidate:7 1 udp 1 192.168.0.1 161 typ " +
+	"host\r\na=candidate:8 1 udp 1 64:ff9b::a00:1 80 typ srflx\r\na=candidate:9 1 udp 1 100.64.0.1 80 typ " +
+	"host\r\na=candidate:10 1 udp 1 fd00::1 80 typ host\r\na=ice-ufrag:x\r\na=end-of-candidates\r\n"
 
 func TestAddressesThatWeWriteTo(t *testing.T) {
 	for _, c := range []struct {

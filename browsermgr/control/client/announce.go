@@ -48,7 +48,8 @@ func Discover(home string) (Announcement, error) {
 	defer f.Close()
 	var a Announcement
 	if err := json.NewDecoder(io.LimitReader(f, 64<<10)).Decode(&a); err != nil {
-		return Announcement{}, fmt.Errorf("find the control server: read %s: %w (remove it, or name the server with --url)", path, err)
+		return Announcement{}, fmt.Errorf("find the control server: read %s: %w (remove it, or name the server with --url)",
+			path, err)
 	}
 	return a, nil
 }

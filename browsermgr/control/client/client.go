@@ -118,7 +118,9 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 
 // Call sends a request and returns the status and body of the response, including error responses. It is Do for callers
 // that interpret the response themselves; err is never an [*Error].
-func (c *Client) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
+func (c *Client) Call(ctx context.Context, method, path string, query url.Values,
+	body any,
+) (status int, answer json.RawMessage, err error) {
 	var payload []byte
 	if body != nil {
 		if payload, err = json.Marshal(body); err != nil {
@@ -152,7 +154,9 @@ func (c *Client) Call(ctx context.Context, method, path string, query url.Values
 	return resp.StatusCode, data, nil
 }
 
-func (c *Client) request(ctx context.Context, method, path string, query url.Values, payload []byte) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, method, path string, query url.Values,
+	payload []byte,
+) (*http.Request, error) {
 	target := strings.TrimSuffix(c.base.String(), "/") + path
 	values := url.Values{}
 	maps.Copy(values, query)
@@ -197,7 +201,8 @@ func (c *Client) explain(err *Error) error {
 		err.Message = "the server wants a secret (401 " + err.Message + "): none was sent, because " + c.base.Host +
 			" is not this machine; give it with --token"
 	default:
-		err.Message = "the server refused the secret (401 " + err.Message + "): check --token, CLANK_BROWSER_TOKEN and the server's configuration"
+		err.Message = "the server refused the secret (401 " + err.Message + "): check --token, CLANK_BROWSER_TOKEN and the " +
+			"server's configuration"
 	}
 	return err
 }
@@ -213,7 +218,8 @@ func (c *Client) explainNoAnswer(parent, own context.Context, limit time.Duratio
 	case own.Err() != nil:
 		return fmt.Errorf("%w from %s within %s; the server was told to stop", ErrTimeout, c.URL(), limit)
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return fmt.Errorf("%w at %s (%w): start it with \"clank serve\", or name another with --url", ErrNotListening, c.URL(), dial.Err)
+		return fmt.Errorf("%w at %s (%w): start it with \"clank serve\", or name another with --url", ErrNotListening,
+			c.URL(), dial.Err)
 	}
 	if sent, ok := errors.AsType[*url.Error](err); ok {
 		err = sent.Err
@@ -254,7 +260,8 @@ func CallTimeOf(method, path string, query url.Values, payload []byte) CallTime 
 	}
 	a := CallTime{Launch: launchTime, Explicit: given > 0}
 	switch routeName(method, path) {
-	case "GET /", "GET /profiles", "GET /tabs", "POST /tabs/focus", "POST /tabs/action", "POST /profiles/create", "DELETE /tabs":
+	case "GET /", "GET /profiles", "GET /tabs", "POST /tabs/focus", "POST /tabs/action", "POST /profiles/create",
+		"DELETE /tabs":
 		return CallTime{Inner: stateTime, Explicit: a.Explicit}
 	case "GET /doctor":
 		return CallTime{Inner: stateTime + pageTime}

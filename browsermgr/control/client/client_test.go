@@ -58,7 +58,10 @@ func TestARequestIsSentAsItWasMade(t *testing.T) {
 	address := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		h := r.Header
-		got <- sent{r.Method, r.RequestURI, string(body), h.Get("Content-Type"), h.Get("Authorization"), h.Get("X-Openclaw-Password")}
+		got <- sent{
+			r.Method, r.RequestURI, string(body), h.Get("Content-Type"), h.Get("Authorization"),
+			h.Get("X-Openclaw-Password"),
+		}
 		_, _ = io.WriteString(w, `{"ok":true,"n":7}`)
 	})
 	for name, tc := range map[string]struct {
@@ -136,16 +139,29 @@ func TestWhatTheServerAnsweredIsTold(t *testing.T) {
 	}{
 		"an error": {
 			400, `{"error":"kind is required","code":"ACT_KIND_REQUIRED","reason":"r","details":{"a":1}}`,
-			client.Error{Status: 400, Message: "kind is required", Code: "ACT_KIND_REQUIRED", Reason: "r", Details: json.RawMessage(`{"a":1}`)},
+			client.Error{
+				Status: 400, Message: "kind is required", Code: "ACT_KIND_REQUIRED", Reason: "r",
+				Details: json.RawMessage(`{"a":1}`),
+			},
 		},
-		"plain text":               {403, "Forbidden\n", client.Error{Status: 403, Message: "Forbidden"}},
-		"a page":                   {502, "<html>\n\x1b[31mbad\x00 gateway", client.Error{Status: 502, Message: "<html> [31mbad gateway"}},
-		"an error of another form": {500, `{"error":{"message":"x"}}`, client.Error{Status: 500, Message: `{"error":{"message":"x"}}`}},
-		"nothing":                  {503, "", client.Error{Status: 503, Message: "the server answered 503 Service Unavailable and does not say why"}},
-		"failure with status 200":  {200, `{"ok":false,"error":"no"}`, client.Error{Status: 200, Message: "no"}},
+		"plain text": {403, "Forbidden\n", client.Error{Status: 403, Message: "Forbidden"}},
+		"a page": {
+			502, "<html>\n\x1b[31mbad\x00 gateway",
+			client.Error{Status: 502, Message: "<html> [31mbad gateway"},
+		},
+		"an error of another form": {
+			500, `{"error":{"message":"x"}}`,
+			client.Error{Status: 500, Message: `{"error":{"message":"x"}}`},
+		},
+		"nothing": {
+			503, "",
+			client.Error{Status: 503, Message: "the server answered 503 Service Unavailable and does not say why"},
+		},
+		"failure with status 200": {200, `{"ok":false,"error":"no"}`, client.Error{Status: 200, Message: "no"}},
 		"redirect": {
 			302, "",
-			client.Error{Status: 302, Message: "the server answered 302 and points elsewhere, which is not followed; name the address itself with --url"},
+			client.Error{Status: 302, Message: "the server answered 302 and points elsewhere, which is not followed; name the " +
+				"address itself with --url"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +178,10 @@ func TestWhatTheServerAnsweredIsTold(t *testing.T) {
 }
 
 func TestAnAnswerThatCannotBeReadIsToldApart(t *testing.T) {
-	for name, body := range map[string]string{"garbage": "<html>hello", "cut": `{"running":tr`, "nothing": "", "another form": `[1]`} {
+	for name, body := range map[string]string{
+		"garbage": "<html>hello", "cut": `{"running":tr`, "nothing": "",
+		"another form": `[1]`,
+	} {
 		t.Run(name, func(t *testing.T) {
 			var list client.TabList
 			err := newClient(t, client.Config{URL: serve(t, 200, body)}).Do(t.Context(), "GET", "/tabs", nil, nil, &list)
@@ -172,7 +191,8 @@ func TestAnAnswerThatCannotBeReadIsToldApart(t *testing.T) {
 		})
 	}
 	var raw json.RawMessage
-	if err := newClient(t, client.Config{URL: serve(t, 200, "hello")}).Do(t.Context(), "GET", "/", nil, nil, &raw); !errors.Is(err, client.ErrBadAnswer) {
+	if err := newClient(t, client.Config{URL: serve(t, 200, "hello")}).Do(t.Context(), "GET", "/", nil, nil,
+		&raw); !errors.Is(err, client.ErrBadAnswer) {
 		t.Errorf("raw: got %v, want ErrBadAnswer", err)
 	}
 }
@@ -186,7 +206,8 @@ func TestAnAnswerBeyondTheLimitIsRefused(t *testing.T) {
 			}
 		}
 	})
-	if err := newClient(t, client.Config{URL: address}).Do(t.Context(), "GET", "/", nil, nil, nil); !errors.Is(err, client.ErrBadAnswer) {
+	if err := newClient(t, client.Config{URL: address}).Do(t.Context(), "GET", "/", nil, nil, nil); !errors.Is(err,
+		client.ErrBadAnswer) {
 		t.Errorf("got %v, want ErrBadAnswer", err)
 	}
 }
@@ -219,7 +240,8 @@ func TestAConnectionThatBreaks(t *testing.T) {
 				_, _ = conn.Read(make([]byte, 4096))
 				_, _ = io.WriteString(conn, wire)
 			}()
-			err = newClient(t, client.Config{URL: "http://" + l.Addr().String()}).Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "close"}, nil)
+			err = newClient(t, client.Config{URL: "http://" + l.Addr().String()}).Do(t.Context(), "POST", "/act", nil,
+				map[string]any{"kind": "close"}, nil)
 			if !errors.Is(err, client.ErrBroken) {
 				t.Errorf("got %v, want ErrBroken", err)
 			}
@@ -279,10 +301,12 @@ func TestTheWaitDoesNotCutTheTimeThatAnActionWasGiven(t *testing.T) {
 		}
 	})
 	c := newClient(t, client.Config{URL: address, Timeout: time.Millisecond})
-	if err := c.Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "wait", "timeoutMs": 500, "text": "x"}, nil); err != nil {
+	if err := c.Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "wait", "timeoutMs": 500, "text": "x"},
+		nil); err != nil {
 		t.Errorf("with its own time: %v", err)
 	}
-	if err := c.Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "click"}, nil); !errors.Is(err, client.ErrTimeout) {
+	if err := c.Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "click"}, nil); !errors.Is(err,
+		client.ErrTimeout) {
 		t.Errorf("without: got %v, want ErrTimeout", err)
 	}
 }
@@ -292,7 +316,8 @@ func TestTheDeadlineOfTheCallerIsATimeout(t *testing.T) {
 	untilItArrives(arrived, func(limit time.Duration) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
-		if err := newClient(t, client.Config{URL: address}).Do(ctx, "GET", "/tabs", nil, nil, nil); !errors.Is(err, client.ErrTimeout) {
+		if err := newClient(t, client.Config{URL: address}).Do(ctx, "GET", "/tabs", nil, nil, nil); !errors.Is(err,
+			client.ErrTimeout) {
 			t.Errorf("got %v, want ErrTimeout", err)
 		}
 	})
@@ -315,7 +340,8 @@ func TestACancelledCallTellsTheCauseAndEndsOnTheServer(t *testing.T) {
 }
 
 func TestAnUnwritableBodyIsNotSent(t *testing.T) {
-	if err := newClient(t, client.Config{URL: deadURL(t)}).Do(t.Context(), "POST", "/act", nil, make(chan int), nil); err == nil || errors.Is(err, client.ErrNotListening) {
+	if err := newClient(t, client.Config{URL: deadURL(t)}).Do(t.Context(), "POST", "/act", nil, make(chan int),
+		nil); err == nil || errors.Is(err, client.ErrNotListening) {
 		t.Errorf("got %v, want that the body cannot be written", err)
 	}
 }
@@ -346,8 +372,13 @@ func TestSecretsStayOnThisMachine(t *testing.T) {
 		"looks like loopback":  {"127.0.0.1.example", kept, "", "is not this machine"},
 		"private":              {"192.168.0.7", kept, "", "is not this machine"},
 		"unspecified":          {"0.0.0.0", kept, "", "is not this machine"},
-		"elsewhere, explicit":  {"control.example", client.Secret{Token: "s3", AnyHost: true}, "Bearer s3", "refused the secret"},
-		"none":                 {"127.0.0.1", client.Secret{}, "", "--token"},
+		"elsewhere, explicit": {
+			"control.example",
+			client.Secret{Token: "s3", AnyHost: true},
+			"Bearer s3",
+			"refused the secret",
+		},
+		"none": {"127.0.0.1", client.Secret{}, "", "--token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClient(t, client.Config{URL: "http://" + tc.host + ":" + port, Secret: tc.secret})
@@ -379,7 +410,10 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 }
 
 func TestAddressesThatAreNone(t *testing.T) {
-	for _, address := range []string{"", "http://", "ws://127.0.0.1:18789", "file:///etc/passwd", "http://[::1", "127.0.0.1:x"} {
+	for _, address := range []string{
+		"", "http://", "ws://127.0.0.1:18789", "file:///etc/passwd", "http://[::1",
+		"127.0.0.1:x",
+	} {
 		if c, err := client.New(client.Config{URL: address}); err == nil {
 			t.Errorf("%q: got %s, want an error", address, c.URL())
 		}
@@ -391,7 +425,8 @@ func TestAddressesThatAreNone(t *testing.T) {
 }
 
 func TestCallGivesWhateverWasAnswered(t *testing.T) {
-	status, answer, err := newClient(t, client.Config{URL: serve(t, 404, `{"error":"tab not found"}`)}).Call(t.Context(), "GET", "/", nil, nil)
+	status, answer, err := newClient(t, client.Config{URL: serve(t, 404, `{"error":"tab not found"}`)}).Call(t.Context(),
+		"GET", "/", nil, nil)
 	if status != 404 || string(answer) != `{"error":"tab not found"}` || err != nil {
 		t.Errorf("got %d %s %v", status, answer, err)
 	}

@@ -12,9 +12,9 @@ import (
 
 const maxResponseHeader = 1 << 20
 
-// exchange is a transport for requests to this machine without TLS or a proxy: a connection for each, which ends with its
-// answer. A command makes one request, and what [http.Transport] starts to keep connections costs it 0.1 ms. It may be
-// used from several goroutines at once.
+// exchange is a transport for requests to this machine without TLS or a proxy: a connection for each, which ends with
+// its answer. A command makes one request, and what [http.Transport] starts to keep connections costs it 0.1 ms. It may
+// be used from several goroutines at once.
 type exchange struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }

@@ -139,7 +139,8 @@ func parseURL(address string) (*url.URL, error) {
 		return nil, errors.New("the server's address is not a URL; it looks like http://127.0.0.1:18791")
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return nil, fmt.Errorf("the server's address %q is not an http address; it looks like http://127.0.0.1:18791", u.Redacted())
+		return nil, fmt.Errorf("the server's address %q is not an http address; it looks like http://127.0.0.1:18791",
+			u.Redacted())
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u, nil

@@ -35,7 +35,10 @@ func sample(p actiontable.Param) any {
 	case p.Type == actiontable.Requests:
 		return []any{map[string]any{"kind": "click", "timeoutMs": 1000}, map[string]any{"kind": "wait", "text": "a"}}
 	}
-	return map[string]any{"boolean": true, "integer": 700, "number": 2.5, "array": []any{"a"}, "string": "äöü"}[p.Type.String()]
+	return map[string]any{
+		"boolean": true, "integer": 700, "number": 2.5, "array": []any{"a"},
+		"string": "äöü",
+	}[p.Type.String()]
 }
 
 func TestNoActionIsWaitedForLessLongThanItMayTake(t *testing.T) {
@@ -83,20 +86,32 @@ func TestTheWaitForAnAnswerNeverCutsWhatTheServerKeeps(t *testing.T) {
 		route, query, body string
 		want               time.Duration
 	}{
-		"tabs":                   {"GET /tabs", "", "", 30 * time.Second},
-		"close a tab":            {"DELETE /tabs/t1", "", "", 30 * time.Second},
-		"start":                  {"POST /start", "", "", launch + slack},
-		"doctor":                 {"GET /doctor", "", "", 50 * time.Second},
-		"snapshot":               {"GET /snapshot", "", "", launch + slack + guard + 20*time.Second},
-		"snapshot, own time":     {"GET /snapshot", "timeoutMs=60000", "", launch + slack + guard + 60*time.Second},
-		"click":                  {"POST /act", "", `{"kind":"click"}`, launch + slack + guard + 8*time.Second},
-		"click, delay":           {"POST /act", "", `{"kind":"click","delayMs":5000}`, launch + slack + guard + 13*time.Second},
-		"click, own time":        {"POST /act", "", `{"kind":"click","timeoutMs":"50000"}`, launch + slack + guard + 50*time.Second},
-		"slow typing":            {"POST /act", "", `{"kind":"type","slowly":true,"text":"` + strings.Repeat("ä", 1000) + `"}`, launch + slack + guard + 83*time.Second},
-		"wait":                   {"POST /act", "", `{"kind":"wait","timeMs":30000}`, launch + slack + guard + 30*time.Second},
-		"wait, three conditions": {"POST /act", "", `{"kind":"wait","timeMs":1000,"text":"a","url":"b","fn":"c","timeoutMs":100000}`, launch + slack + guard + 301*time.Second},
-		"beyond what is allowed": {"POST /act", "", `{"kind":"evaluate","timeoutMs":9999999999}`, launch + slack + guard + 120*time.Second},
-		"fill":                   {"POST /act", "", `{"kind":"fill","fields":[{"ref":"e1"},{"ref":"e2"},{"ref":"e3"},{}]}`, launch + slack + guard + 24*time.Second},
+		"tabs":               {"GET /tabs", "", "", 30 * time.Second},
+		"close a tab":        {"DELETE /tabs/t1", "", "", 30 * time.Second},
+		"start":              {"POST /start", "", "", launch + slack},
+		"doctor":             {"GET /doctor", "", "", 50 * time.Second},
+		"snapshot":           {"GET /snapshot", "", "", launch + slack + guard + 20*time.Second},
+		"snapshot, own time": {"GET /snapshot", "timeoutMs=60000", "", launch + slack + guard + 60*time.Second},
+		"click":              {"POST /act", "", `{"kind":"click"}`, launch + slack + guard + 8*time.Second},
+		"click, delay": {"POST /act", "", `{"kind":"click","delayMs":5000}`, launch + slack + guard +
+			13*time.Second},
+		"click, own time": {"POST /act", "", `{"kind":"click","timeoutMs":"50000"}`, launch + slack + guard +
+			50*time.Second},
+		"slow typing": {"POST /act", "", `{"kind":"type","slowly":true,"text":"` + strings.Repeat("ä", 1000) +
+			`"}`, launch + slack + guard + 83*time.Second},
+		"wait": {"POST /act", "", `{"kind":"wait","timeMs":30000}`, launch + slack + guard +
+			30*time.Second},
+		"wait, three conditions": {
+			"POST /act", "",
+			`{"kind":"wait","timeMs":1000,"text":"a","url":"b","fn":"c","timeoutMs":100000}`, launch + slack + guard +
+				301*time.Second,
+		},
+		"beyond what is allowed": {"POST /act", "", `{"kind":"evaluate","timeoutMs":9999999999}`, launch + slack + guard +
+			120*time.Second},
+		"fill": {
+			"POST /act", "", `{"kind":"fill","fields":[{"ref":"e1"},{"ref":"e2"},{"ref":"e3"},{}]}`,
+			launch + slack + guard + 24*time.Second,
+		},
 		"batch": {
 			"POST /act", "", `{"kind":"batch","actions":[{"kind":"click"},{"kind":"batch","actions":[{"kind":"evaluate","timeoutMs":1000}]}]}`,
 			launch + slack + 2*guard + 9*time.Second,
@@ -156,8 +171,9 @@ func TestLocate(t *testing.T) {
 			want: found{URL: "http://127.0.0.1:5"},
 		},
 		"flag": {
-			hints: client.LocateHints{Home: home, URL: "http://127.0.0.1:6"}, env: map[string]string{"CLANK_BROWSER_URL": "http://127.0.0.1:5"},
-			want: found{URL: "http://127.0.0.1:6"},
+			hints: client.LocateHints{Home: home, URL: "http://127.0.0.1:6"},
+			env:   map[string]string{"CLANK_BROWSER_URL": "http://127.0.0.1:5"},
+			want:  found{URL: "http://127.0.0.1:6"},
 		},
 		"flag that names the announced one": {
 			hints: client.LocateHints{Home: home, URL: "127.0.0.1:4321/"},
@@ -168,12 +184,14 @@ func TestLocate(t *testing.T) {
 			want: found{announced, client.Secret{Token: "given", AnyHost: true}},
 		},
 		"token of the environment": {
-			hints: client.LocateHints{Home: home}, env: map[string]string{"CLANK_BROWSER_TOKEN": " env ", "OPENCLAW_GATEWAY_TOKEN": "old"},
-			want: found{announced, client.Secret{Token: "env"}},
+			hints: client.LocateHints{Home: home},
+			env:   map[string]string{"CLANK_BROWSER_TOKEN": " env ", "OPENCLAW_GATEWAY_TOKEN": "old"},
+			want:  found{announced, client.Secret{Token: "env"}},
 		},
 		"token of the environment for another server": {
-			hints: client.LocateHints{URL: "https://control.example"}, env: map[string]string{"CLANK_BROWSER_TOKEN": "env", "CLANK_BROWSER_URL": "http://a.example"},
-			want: found{"https://control.example", client.Secret{Token: "env"}},
+			hints: client.LocateHints{URL: "https://control.example"},
+			env:   map[string]string{"CLANK_BROWSER_TOKEN": "env", "CLANK_BROWSER_URL": "http://a.example"},
+			want:  found{"https://control.example", client.Secret{Token: "env"}},
 		},
 		"token and server of the environment": {
 			env:  map[string]string{"CLANK_BROWSER_TOKEN": "env", "CLANK_BROWSER_URL": "https://control.example"},
@@ -238,7 +256,8 @@ func TestAnnounceAndDiscover(t *testing.T) {
 	check.Must(t, err)
 	check.Must(t, errors.Join(first.Remove(), first.Restore())) // must leave what the second said
 	got, err := client.Discover(home)
-	if want := (client.Announcement{URL: "http://127.0.0.1:2", Token: "two", PID: os.Getpid()}); got != want || err != nil {
+	if want := (client.Announcement{URL: "http://127.0.0.1:2", Token: "two", PID: os.Getpid()}); got != want ||
+		err != nil {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 	for _, text := range []string{"", "{", "\x00"} {

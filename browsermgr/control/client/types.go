@@ -213,7 +213,8 @@ func errorIn(status int, data []byte) *Error {
 	switch {
 	case e.Message != "":
 	case status >= 300 && status <= 399:
-		e.Message = fmt.Sprintf("the server answered %d and points elsewhere, which is not followed; name the address itself with --url", status)
+		e.Message = fmt.Sprintf("the server answered %d and points elsewhere, which is not followed; name the address "+
+			"itself with --url", status)
 	case len(data) > 0:
 		e.Message = excerpt(data)
 	}

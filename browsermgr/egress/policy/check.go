@@ -115,7 +115,8 @@ func (p *Policy) needsAddress(t Target, addr netip.Addr, rule string) bool {
 	if here && addr.IsLoopback() && (t.Host == "localhost" || strings.HasSuffix(t.Host, ".localhost")) {
 		return false
 	}
-	return (here || rule == RuleMetadata) && !slices.ContainsFunc(p.allowed, func(a hostPattern) bool { return a.has(addr, t.Port) })
+	return (here || rule == RuleMetadata) &&
+		!slices.ContainsFunc(p.allowed, func(a hostPattern) bool { return a.has(addr, t.Port) })
 }
 
 // isOwn reports whether connecting there reaches a listener of this program.

@@ -55,7 +55,8 @@ func TestNothingIsAllowedThatChromiumSendsElsewhere(t *testing.T) {
 			refused++
 		}
 	}
-	t.Logf("%d addresses: %d allowed, %d refused, %d refused that Chromium reads and the policy does not", len(urls), allowed, refused, closed)
+	t.Logf("%d addresses: %d allowed, %d refused, %d refused that Chromium reads and the policy does not", len(urls),
+		allowed, refused, closed)
 	if allowed < 300 || refused < 1000 || closed > len(urls)/20 {
 		t.Errorf("the addresses prove little")
 	}
@@ -93,7 +94,10 @@ func chromiumReads(t *testing.T, urls []string) []*reading {
 	if err != nil {
 		t.Fatal("this test needs Chromium:", err)
 	}
-	process, err := chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, NoSandbox: true, Timeout: 45 * time.Second})
+	process, err := chrome.Launch(ctx, chrome.LaunchOptions{
+		Executable: exe.Path, Headless: true, NoSandbox: true,
+		Timeout: 45 * time.Second,
+	})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = process.Stop(context.Background()) })
 	browser, err := page.Connect(ctx, process.WebSocketURL, page.Options{})
@@ -151,7 +155,8 @@ func (g speller) url() string {
 func (g speller) host() string {
 	switch g.IntN(8) {
 	case 0:
-		return g.disguised(g.one("localhost", "a.localhost", "metadata.google.internal", "x.local", "example.com", "xn--fa-hia.de", "faß.de", "a_b.example", "x--y.com", "foo.0x1", "1.2.3.4.5", "example.com."))
+		return g.disguised(g.one("localhost", "a.localhost", "metadata.google.internal", "x.local", "example.com",
+			"xn--fa-hia.de", "faß.de", "a_b.example", "x--y.com", "foo.0x1", "1.2.3.4.5", "example.com."))
 	case 1, 2:
 		return g.ipv6()
 	}
@@ -192,7 +197,8 @@ func (g speller) ipv4() string {
 		last = last<<8 | uint64(v)
 	}
 	out = append(out, g.number(last))
-	return strings.Join(out, g.mostly(".", "。", "．", "｡", "%2e", "..", "\u00ad.")) + g.mostly("", ".", "..", "%00", ":", ".0", "%2E")
+	return strings.Join(out, g.mostly(".", "。", "．", "｡", "%2e", "..", "\u00ad.")) +
+		g.mostly("", ".", "..", "%00", ":", ".0", "%2E")
 }
 
 func (g speller) number(n uint64) string {
@@ -217,7 +223,8 @@ func (g speller) ipv6() string {
 	if g.IntN(2) == 0 {
 		quad = fmt.Sprintf("%02x%02x:%02x%02x", b[0], b[1], b[2], b[3])
 	}
-	prefix := g.one("::", "::ffff:", "::FFFF:", "0:0:0:0:0:ffff:", "64:ff9b::", "64:ff9b:1::", "2606:4700::5efe:", "::ffff:0:", "2001:0:", "fd00::", "fe80::", "2606:4700::", "2001:4860::")
+	prefix := g.one("::", "::ffff:", "::FFFF:", "0:0:0:0:0:ffff:", "64:ff9b::", "64:ff9b:1::", "2606:4700::5efe:",
+		"::ffff:0:", "2001:0:", "fd00::", "fe80::", "2606:4700::", "2001:4860::")
 	return "[" + prefix + quad + g.mostly("", "%25lo", "%eth0", ".", ":", "::") + "]" + g.mostly("", ".", "x", ".com")
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // idnaProfile converts host names to ASCII as browsers do for lookups (UTS #46, non-transitional).
-var idnaProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
+var idnaProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false),
+	idna.CheckHyphens(false),
 	idna.BidiRule(), idna.CheckJoiners(true))
 
 // parseHost parses a host with the URL Standard's host parser for http and https. It returns lower-case ASCII without
@@ -221,7 +222,8 @@ func newGuardian(r Rules) *ssrf.Guardian {
 	if r.AllowULA {
 		v6 = append(v6, netip.MustParsePrefix("fc00::/7"))
 	}
-	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork(), ssrf.WithAllowedV4Prefixes(v4...),
+		ssrf.WithAllowedV6Prefixes(v6...))
 }
 
 // registryEntry is a part of the address space and its purpose.

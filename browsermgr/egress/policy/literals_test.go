@@ -56,7 +56,8 @@ var spellings = slices.Concat(
 	spelled(metadata, "169.254.169.254", "2852039166", "0xa9fea9fe", "0xA9.0xFE.0xA9.0xFE", "0251.0376.0251.0376"),
 	spelled(private, "255.255.255.255", "4294967295"),
 	spelled(malformed, "", "4294967296", "18446744073709551617", "340282366920938463463374607431768211457",
-		"0x100000000", "0x10000000000000000", "08.8.8.8", "127.0.0.09", "256.0.0.1", "127.0.0.256", "127.0.65536", "127.16777216",
+		"0x100000000", "0x10000000000000000", "08.8.8.8", "127.0.0.09", "256.0.0.1", "127.0.0.256", "127.0.65536",
+		"127.16777216",
 		"425.510.425.510", "1.2.3.4.5", "127.0.0.1.0", "127..0.1", ".127.0.0.1", "127.0.0.1..", "+127.0.0.1",
 		"127.0.0.+1", "1_0.0.0.1", "0b1111111.0.0.1", "0o177.0.0.1", "foo.0x7f", "foo.1"),
 	spelled(ok, "0x7f.0.0.0x1g", "0x7f.0.0.0x1g"),               // a name: its last part is no number
@@ -269,7 +270,10 @@ func netJoin(t policy.Target) string {
 }
 
 func FuzzRules(f *testing.F) {
-	for _, s := range []string{"example.com", "*.example.com", "10.1", "[::1]:80", "fd00::1", "localhost:3000", "*", "bücher.example", "a.*.b", "x:0"} {
+	for _, s := range []string{
+		"example.com", "*.example.com", "10.1", "[::1]:80", "fd00::1", "localhost:3000", "*",
+		"bücher.example", "a.*.b", "x:0",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, entry string) {
@@ -282,7 +286,10 @@ func FuzzRules(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, host := range []string{"127.0.0.1", "::1", "localhost", "a.localhost", "10.0.0.1", "x.local", "169.254.169.254"} {
+		for _, host := range []string{
+			"127.0.0.1", "::1", "localhost", "a.localhost", "10.0.0.1", "x.local",
+			"169.254.169.254",
+		} {
 			_, allowed := p.CheckHostPort(host, 80)
 			_, refused := blocked.CheckHostPort(host, 80)
 			if (allowed == nil) != (refused != nil) {

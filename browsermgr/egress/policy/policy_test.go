@@ -52,7 +52,8 @@ func wantRules(t *testing.T, rules policy.Rules, asks []ask) {
 var here = policy.Machine{
 	Interfaces: []netip.Prefix{
 		netip.MustParsePrefix("127.0.0.1/8"), netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("192.168.1.2/24"),
-		netip.MustParsePrefix("203.0.114.7/24"), netip.MustParsePrefix("2606:4700:1:2::7/64"), netip.MustParsePrefix("11.1.2.3/1"),
+		netip.MustParsePrefix("203.0.114.7/24"), netip.MustParsePrefix("2606:4700:1:2::7/64"),
+		netip.MustParsePrefix("11.1.2.3/1"),
 	},
 	Gateways: []netip.Addr{netip.MustParseAddr("198.51.99.1")},
 }
@@ -96,7 +97,10 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"file:///etc/passwd", "", policy.RuleScheme},
 			{"http://127.0.0.256/", "", policy.RuleMalformed},
 		}},
-		"false": {policy.Rules{PrivateNetwork: policy.PrivateStrict, AllowedHosts: []string{"a.example", "*.b.example", "nas"}}, []ask{
+		"false": {policy.Rules{
+			PrivateNetwork: policy.PrivateStrict,
+			AllowedHosts:   []string{"a.example", "*.b.example", "nas"},
+		}, []ask{
 			{"https://example.com/", "", policy.RuleStrict},
 			{"https://93.184.215.14/", "", ""},
 			{"https://10.0.0.1/", "", policy.RulePrivate},
@@ -110,7 +114,10 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"https://a.example/", "10.0.0.1", policy.RulePrivate},
 			{"https://c.example/", "", policy.RuleNotOnList},
 		}},
-		"allowed hosts": {policy.Rules{AllowedHosts: []string{"Localhost:3000", "*.LOCAL.", "10.1", "[::1]:8080", "fd00::7", "bücher.example", "*"}}, []ask{
+		"allowed hosts": {policy.Rules{AllowedHosts: []string{
+			"Localhost:3000", "*.LOCAL.", "10.1", "[::1]:8080", "fd00::7",
+			"bücher.example", "*",
+		}}, []ask{
 			{"http://localhost:3000/", "127.0.0.1", ""},
 			{"http://localhost:3001/", "", policy.RuleLocalName},
 			{"http://a.localhost:3000/", "", policy.RuleLocalName},
@@ -128,29 +135,34 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"http://xn--bcher-kva.example/", "10.0.0.3", ""},
 		}},
 		// Whoever owns a name below an allowed one lets it lead where they like, such as by a record that was forgotten.
-		"names do not stand for this machine": {policy.Rules{AllowedHosts: []string{"*.example", "dev.test", "127.0.0.1:3000", "metadata.google.internal", "localhost", "203.0.114.7:80"}, Machine: here}, []ask{
-			{"http://a.example/", "10.0.0.1", ""},
-			{"http://a.example/", "192.168.1.1", ""},
-			{"http://a.example/", "fd00::7", ""},
-			{"http://a.example/", "203.0.114.99", ""},
-			{"http://a.example/", "127.0.0.1", policy.RulePrivate},
-			{"http://a.example/", "127.9.9.9", policy.RulePrivate},
-			{"http://a.example/", "::1", policy.RulePrivate},
-			{"http://a.example/", "0.0.0.0", policy.RulePrivate},
-			{"http://a.example/", "64:ff9b::127.0.0.1", policy.RulePrivate},
-			{"http://a.example/", "169.254.169.254", policy.RuleMetadata},
-			{"http://a.example/", "fd00:ec2::254", policy.RuleMetadata},
-			{"http://a.example/", "192.168.1.2", policy.RulePrivate},
-			{"http://metadata.google.internal/", "169.254.169.254", policy.RuleMetadata},
-			{"http://dev.test:3000/", "127.0.0.1", ""},
-			{"http://dev.test:3001/", "127.0.0.1", policy.RulePrivate},
-			{"http://dev.test/", "203.0.114.7", ""},
-			{"http://dev.test:81/", "203.0.114.7", policy.RulePrivate},
-			{"http://localhost/", "127.0.0.1", ""},
-			{"http://localhost/", "::1", ""},
-			{"http://localhost/", "192.168.1.2", policy.RulePrivate},
-			{"http://127.0.0.1:3000/", "", ""},
-		}},
+		"names do not stand for this machine": {
+			policy.Rules{AllowedHosts: []string{
+				"*.example", "dev.test", "127.0.0.1:3000", "metadata.google.internal",
+				"localhost", "203.0.114.7:80",
+			}, Machine: here}, []ask{
+				{"http://a.example/", "10.0.0.1", ""},
+				{"http://a.example/", "192.168.1.1", ""},
+				{"http://a.example/", "fd00::7", ""},
+				{"http://a.example/", "203.0.114.99", ""},
+				{"http://a.example/", "127.0.0.1", policy.RulePrivate},
+				{"http://a.example/", "127.9.9.9", policy.RulePrivate},
+				{"http://a.example/", "::1", policy.RulePrivate},
+				{"http://a.example/", "0.0.0.0", policy.RulePrivate},
+				{"http://a.example/", "64:ff9b::127.0.0.1", policy.RulePrivate},
+				{"http://a.example/", "169.254.169.254", policy.RuleMetadata},
+				{"http://a.example/", "fd00:ec2::254", policy.RuleMetadata},
+				{"http://a.example/", "192.168.1.2", policy.RulePrivate},
+				{"http://metadata.google.internal/", "169.254.169.254", policy.RuleMetadata},
+				{"http://dev.test:3000/", "127.0.0.1", ""},
+				{"http://dev.test:3001/", "127.0.0.1", policy.RulePrivate},
+				{"http://dev.test/", "203.0.114.7", ""},
+				{"http://dev.test:81/", "203.0.114.7", policy.RulePrivate},
+				{"http://localhost/", "127.0.0.1", ""},
+				{"http://localhost/", "::1", ""},
+				{"http://localhost/", "192.168.1.2", policy.RulePrivate},
+				{"http://127.0.0.1:3000/", "", ""},
+			},
+		},
 		"the machine and its networks": {policy.Rules{AllowedHosts: []string{"203.0.114.8"}, Machine: here}, []ask{
 			{"http://203.0.114.7/", "", policy.RulePrivate},
 			{"http://page.test:9200/", "203.0.114.7", policy.RulePrivate},
@@ -169,10 +181,15 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"http://203.0.114.7/", "", ""},
 			{"http://page.test/", "203.0.114.99", ""},
 		}},
-		"made-up addresses of a tunnel": {policy.Rules{AllowBenchmark: true, Machine: policy.Machine{Interfaces: []netip.Prefix{netip.MustParsePrefix("198.18.0.1/15")}}}, []ask{
-			{"http://page.test/", "198.18.0.7", ""},
-			{"http://page.test/", "198.18.0.1", policy.RulePrivate},
-		}},
+		"made-up addresses of a tunnel": {
+			policy.Rules{
+				AllowBenchmark: true,
+				Machine:        policy.Machine{Interfaces: []netip.Prefix{netip.MustParsePrefix("198.18.0.1/15")}},
+			}, []ask{
+				{"http://page.test/", "198.18.0.7", ""},
+				{"http://page.test/", "198.18.0.1", policy.RulePrivate},
+			},
+		},
 		"the only hosts": {policy.Rules{HostAllowlist: []string{"*.example.com", "example.org:443", "10.0.0.1"}}, []ask{
 			{"https://www.example.com/", "93.184.215.14", ""},
 			{"https://www.example.com/", "127.0.0.1", policy.RulePrivate},
@@ -190,7 +207,10 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 		"both lists": {policy.Rules{HostAllowlist: []string{"a.example"}, AllowedHosts: []string{"b.example"}}, []ask{
 			{"https://b.example/", "", policy.RuleNotOnList},
 		}},
-		"blocked hosts": {policy.Rules{PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"a.example"}, BlockedHosts: []string{"a.example", "*.ads.example", "10.0.0.5", "b.example:80"}}, []ask{
+		"blocked hosts": {policy.Rules{
+			PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"a.example"},
+			BlockedHosts: []string{"a.example", "*.ads.example", "10.0.0.5", "b.example:80"},
+		}, []ask{
 			{"https://a.example/", "", policy.RuleBlocked},
 			{"https://x.ads.example/", "", policy.RuleBlocked},
 			{"https://ads.example/", "", ""},
@@ -212,7 +232,10 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"https://example.com/", "fd00:ec2::254", policy.RuleMetadata},
 			{"https://example.com/", "198.18.0.7", policy.RulePrivate},
 		}},
-		"ports": {policy.Rules{Ports: []policy.PortRange{{First: 1, Last: 79}, {First: 8000, Last: 8999}}, AllowedHosts: []string{"a.example", "b.example:8080"}}, []ask{
+		"ports": {policy.Rules{
+			Ports:        []policy.PortRange{{First: 1, Last: 79}, {First: 8000, Last: 8999}},
+			AllowedHosts: []string{"a.example", "b.example:8080"},
+		}, []ask{
 			{"http://example.com:79/", "", policy.RulePort},
 			{"http://example.com:80/", "", ""},
 			{"http://example.com:8999/", "", policy.RulePort},
@@ -255,11 +278,13 @@ func TestOurOwnListenersAreNeverReached(t *testing.T) {
 
 func TestEntriesThatNobodyCanMeanAreNamed(t *testing.T) {
 	for _, bad := range []string{
-		"https://example.com/", "example.com/x", "*.*.example", "a.*.example", "*example.com", "exa mple.com", "a..b", "1.2.3.4.5", "*.10.0.0.1", "10.0.0.0/8",
+		"https://example.com/", "example.com/x", "*.*.example", "a.*.example", "*example.com", "exa mple.com", "a..b",
+		"1.2.3.4.5", "*.10.0.0.1", "10.0.0.0/8",
 		"host:port", "host:0", "host:70000", "[::1", "fe80::1%eth0", "user@host", "*.:80",
 	} {
 		for list, rules := range map[string]policy.Rules{
-			"allowedHostnames": {AllowedHosts: []string{"fine.example", bad}}, "hostnameAllowlist": {HostAllowlist: []string{bad}}, "blockedHostnames": {BlockedHosts: []string{bad}},
+			"allowedHostnames":  {AllowedHosts: []string{"fine.example", bad}},
+			"hostnameAllowlist": {HostAllowlist: []string{bad}}, "blockedHostnames": {BlockedHosts: []string{bad}},
 		} {
 			_, err := policy.Compile(rules)
 			if err == nil || !strings.HasPrefix(err.Error(), list) || !strings.Contains(err.Error(), bad) {
@@ -267,7 +292,11 @@ func TestEntriesThatNobodyCanMeanAreNamed(t *testing.T) {
 			}
 		}
 	}
-	for _, rules := range []policy.Rules{{BlockedHosts: []string{"*"}}, {Ports: []policy.PortRange{{First: 9, Last: 8}}}, {PrivateNetwork: 7}} {
+	for _, rules := range []policy.Rules{
+		{BlockedHosts: []string{"*"}},
+		{Ports: []policy.PortRange{{First: 9, Last: 8}}},
+		{PrivateNetwork: 7},
+	} {
 		if _, err := policy.Compile(rules); err == nil {
 			t.Errorf("%+v: no error", rules)
 		}
@@ -278,12 +307,19 @@ func TestOnlyWebAddressesAreOpened(t *testing.T) {
 	p := compile(t, policy.Rules{PrivateNetwork: policy.PrivateAllowed})
 	for url, want := range map[string]string{
 		"about:blank": "", "ABOUT:blank": "", "http://a.example": "", "wss://a.example": "",
-		"about:blank#x": policy.RuleScheme, "about:srcdoc": policy.RuleScheme, "about:config": policy.RuleScheme, "file:///etc/passwd": policy.RuleScheme,
-		"data:text/html,x": policy.RuleScheme, "javascript:alert(1)": policy.RuleScheme, "java\nscript:alert(1)": policy.RuleScheme,
-		"view-source:http://a.example": policy.RuleScheme, "blob:http://a.example/1": policy.RuleScheme, "filesystem:http://a.example/": policy.RuleScheme,
-		"ftp://a.example": policy.RuleScheme, "chrome://version": policy.RuleScheme, "devtools://x": policy.RuleScheme, "unix:/run/x": policy.RuleScheme,
-		"chrome-extension://x/": policy.RuleScheme, "": policy.RuleMalformed, "example.com": policy.RuleMalformed, "1http://a.example": policy.RuleMalformed,
-		"a0+-.z9://a.example": policy.RuleScheme, "a~b://a.example": policy.RuleMalformed, "a:": policy.RuleScheme, "+a:x": policy.RuleMalformed,
+		"about:blank#x": policy.RuleScheme, "about:srcdoc": policy.RuleScheme, "about:config": policy.RuleScheme,
+		"file:///etc/passwd": policy.RuleScheme,
+		"data:text/html,x":   policy.RuleScheme, "javascript:alert(1)": policy.RuleScheme,
+		"java\nscript:alert(1)":        policy.RuleScheme,
+		"view-source:http://a.example": policy.RuleScheme, "blob:http://a.example/1": policy.RuleScheme,
+		"filesystem:http://a.example/": policy.RuleScheme,
+		"ftp://a.example":              policy.RuleScheme, "chrome://version": policy.RuleScheme,
+		"devtools://x":          policy.RuleScheme,
+		"unix:/run/x":           policy.RuleScheme,
+		"chrome-extension://x/": policy.RuleScheme, "": policy.RuleMalformed, "example.com": policy.RuleMalformed,
+		"1http://a.example":   policy.RuleMalformed,
+		"a0+-.z9://a.example": policy.RuleScheme, "a~b://a.example": policy.RuleMalformed, "a:": policy.RuleScheme,
+		"+a:x": policy.RuleMalformed,
 	} {
 		if got := judged(t, p, url, ""); got != want {
 			t.Errorf("%q: got %q, want %q", url, got, want)
@@ -300,8 +336,10 @@ func TestGivenAddressesCarryNoSecrets(t *testing.T) {
 	p := compile(t, policy.Rules{})
 	const secret = "hunter2"
 	for _, url := range []string{
-		"https://u:hunter2@a.example/", "https://hunter2@a.example/", "https://a.example/?token=hunter2", "https://a.example/x?a=1&API_KEY=hunter2#x",
-		"https://a.example/?pass%77ord=hunter2", "https://a.example/?X-Amz-Signature=hunter2", "https://a.example/?client-secret=hunter2",
+		"https://u:hunter2@a.example/", "https://hunter2@a.example/", "https://a.example/?token=hunter2",
+		"https://a.example/x?a=1&API_KEY=hunter2#x",
+		"https://a.example/?pass%77ord=hunter2", "https://a.example/?X-Amz-Signature=hunter2",
+		"https://a.example/?client-secret=hunter2",
 	} {
 		_, err := p.CheckEnteredURL(url)
 		if got := ruleOf(t, err); got != policy.RuleCredentials {
@@ -314,14 +352,16 @@ func TestGivenAddressesCarryNoSecrets(t *testing.T) {
 		}
 	}
 	for _, url := range []string{
-		"https://a.example/", "https://a.example/?q=token", "https://a.example/?token=", "https://a.example/?key=1&tokens=3&page=2", "https://a.example/token=1", "https://a.example/#token=1",
+		"https://a.example/", "https://a.example/?q=token", "https://a.example/?token=",
+		"https://a.example/?key=1&tokens=3&page=2", "https://a.example/token=1", "https://a.example/#token=1",
 	} {
 		if _, err := p.CheckEnteredURL(url); err != nil {
 			t.Errorf("%s: got %v", url, err)
 		}
 	}
 	// What cannot be read is not repeated with its secrets either.
-	if _, err := p.CheckEnteredURL("http://u:hunter2@[bad/?token=hunter2"); ruleOf(t, err) != policy.RuleMalformed || strings.Contains(err.Error(), secret) {
+	if _, err := p.CheckEnteredURL("http://u:hunter2@[bad/?token=hunter2"); ruleOf(t, err) != policy.RuleMalformed ||
+		strings.Contains(err.Error(), secret) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -330,8 +370,10 @@ func TestConnectIsJudgedLikeAddresses(t *testing.T) {
 	p := compile(t, policy.Rules{})
 	for host, want := range map[string]string{
 		"example.com": "", "EXAMPLE.com.": "", "8.8.8.8": "", "2606:4700::1111": "", "[2606:4700::1111]": "",
-		"127.1": policy.RulePrivate, "::1": policy.RulePrivate, "[::1]": policy.RulePrivate, "localhost": policy.RuleLocalName,
-		"fe80::1%eth0": policy.RuleMalformed, "a@b": policy.RuleMalformed, "": policy.RuleMalformed, "a/b": policy.RuleMalformed, "a\r\nb": policy.RuleMalformed,
+		"127.1": policy.RulePrivate, "::1": policy.RulePrivate, "[::1]": policy.RulePrivate,
+		"localhost":    policy.RuleLocalName,
+		"fe80::1%eth0": policy.RuleMalformed, "a@b": policy.RuleMalformed, "": policy.RuleMalformed,
+		"a/b": policy.RuleMalformed, "a\r\nb": policy.RuleMalformed,
 	} {
 		if _, err := p.CheckHostPort(host, 443); ruleOf(t, err) != want {
 			t.Errorf("%q: got %v, want %q", host, err, want)
@@ -341,7 +383,10 @@ func TestConnectIsJudgedLikeAddresses(t *testing.T) {
 		t.Errorf("port 0: got %v", err)
 	}
 	target, err := p.CheckHostPort("[2606:4700:0::1111]", 8443)
-	if want := (policy.Target{Host: "2606:4700::1111", Port: 8443, Literal: netip.MustParseAddr("2606:4700::1111")}); err != nil || target != want {
+	if want := (policy.Target{
+		Host: "2606:4700::1111", Port: 8443,
+		Literal: netip.MustParseAddr("2606:4700::1111"),
+	}); err != nil || target != want {
 		t.Errorf("got %+v, %v, want %+v", target, err, want)
 	}
 }
@@ -373,15 +418,25 @@ func TestRefusalsSayWhatWhyAndTheWayOut(t *testing.T) {
 	const allow = `The operator can allow this host under "Allowed hosts" in the settings.`
 	for _, tt := range []struct{ url, resolved, want string }{
 		{"http://10.0.0.1/", "", "10.0.0.1 is not a public address (private use, RFC 1918). " + allow},
-		{"http://nas.example/", "10.0.0.1", "nas.example leads to 10.0.0.1, which is not a public address (private use, RFC 1918). " + allow},
-		{"http://[64:ff9b::7f00:1]/", "", "64:ff9b::7f00:1, which is 127.0.0.1, is not a public address (loopback, RFC 1122). " + allow},
+		{"http://nas.example/", "10.0.0.1", "nas.example leads to 10.0.0.1, which is not a public address (private use, " +
+			"RFC 1918). " + allow},
+		{"http://[64:ff9b::7f00:1]/", "", "64:ff9b::7f00:1, which is 127.0.0.1, is not a public address (loopback, " +
+			"RFC 1122). " + allow},
 		{"http://[4000::1]/", "", "4000::1 is not a public address (not assigned to the public internet). " + allow},
-		{"http://x.example/", "169.254.169.254", "x.example leads to 169.254.169.254, which is an address of a cloud's own services (instance metadata). " + allow},
+		{"http://x.example/", "169.254.169.254", "x.example leads to 169.254.169.254, which is an address of a cloud's own " +
+			"services (instance metadata). " + allow},
 		{"http://localhost:3000/", "", "localhost is a name for this machine or its own network. " + allow},
 		{"http://a.example:25/", "", "port 25 of a.example is refused. " + allow},
-		{"http://ads.example/", "", `ads.example is on the operator's list of refused hosts. The operator can take it from "Blocked hosts" in the settings.`},
-		{"http://a.example/", "10.9.9.9", `a.example leads to 10.9.9.9, which is on the operator's list of refused hosts. The operator can take it from "Blocked hosts" in the settings.`},
-		{"http://a.example:8080/", "127.0.0.1", "port 8080 of 127.0.0.1 belongs to this program, and pages may not reach it. No setting allows it."},
+		{
+			"http://ads.example/", "",
+			`ads.example is on the operator's list of refused hosts. The operator can take it from "Blocked hosts" in the settings.`,
+		},
+		{
+			"http://a.example/", "10.9.9.9",
+			`a.example leads to 10.9.9.9, which is on the operator's list of refused hosts. The operator can take it from "Blocked hosts" in the settings.`,
+		},
+		{"http://a.example:8080/", "127.0.0.1", "port 8080 of 127.0.0.1 belongs to this program, and pages may not reach " +
+			"it. No setting allows it."},
 		{"file:///etc/passwd", "", `unsupported protocol "file:": only http and https can be opened`},
 		{"http://", "", `Invalid URL: "http://": the host is missing: give a whole address such as https://example.com/`},
 	} {
@@ -399,7 +454,8 @@ func TestRefusalsSayWhatWhyAndTheWayOut(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = compile(t, policy.Rules{PrivateNetwork: policy.PrivateStrict}).CheckURL("http://b.example/")
-	if want := "b.example is a host name, and the settings let only listed names be reached. " + allow; err == nil || err.Error() != want {
+	if want := "b.example is a host name, and the settings let only listed names be reached. " + allow; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }

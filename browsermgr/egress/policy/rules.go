@@ -136,7 +136,8 @@ func parsePatterns(list string, entries []string) ([]hostPattern, error) {
 		}
 		p, why := parsePattern(s)
 		if why != "" {
-			errs = append(errs, fmt.Errorf("%s: %q %s: write a host such as example.com, *.example.com, 10.0.0.5 or localhost:3000", list, entry, why))
+			errs = append(errs, fmt.Errorf("%s: %q %s: write a host such as example.com, *.example.com, 10.0.0.5 or "+
+				"localhost:3000", list, entry, why))
 			continue
 		}
 		ps = append(ps, p)
@@ -152,7 +153,8 @@ func parsePattern(s string) (p hostPattern, why string) {
 	s, p.below = strings.CutPrefix(s, "*.")
 	host, port, ok := cutPort(s)
 	if !ok {
-		return p, "has a malformed port or brackets: write a host only, such as example.com or example.com:8080, without http://"
+		return p, "has a malformed port or brackets: write a host only, such as example.com or example.com:8080, " +
+			"without http://"
 	}
 	if port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)

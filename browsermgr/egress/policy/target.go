@@ -173,24 +173,31 @@ func isScheme(s string) bool {
 
 // secretNames are parameters that contain secrets, in lower case without - and _.
 var secretNames = map[string]bool{
-	"accesstoken": true, "apikey": true, "apisecret": true, "apitoken": true, "auth": true, "authtoken": true, "authorization": true, "bearer": true,
-	"clientsecret": true, "credential": true, "credentials": true, "idtoken": true, "jwt": true, "passphrase": true, "passwd": true,
-	"password": true, "privatekey": true, "pwd": true, "refreshtoken": true, "secret": true, "secretkey": true, "sessiontoken": true,
-	"token": true, "xamzcredential": true, "xamzsecuritytoken": true, "xamzsignature": true, "xgoogcredential": true, "xgoogsignature": true,
+	"accesstoken": true, "apikey": true, "apisecret": true, "apitoken": true, "auth": true, "authtoken": true,
+	"authorization": true, "bearer": true,
+	"clientsecret": true, "credential": true, "credentials": true, "idtoken": true, "jwt": true, "passphrase": true,
+	"passwd":   true,
+	"password": true, "privatekey": true, "pwd": true, "refreshtoken": true, "secret": true, "secretkey": true,
+	"sessiontoken": true,
+	"token":        true, "xamzcredential": true, "xamzsecuritytoken": true, "xamzsignature": true,
+	"xgoogcredential": true,
+	"xgoogsignature":  true,
 }
 
 // checkNoSecret refuses a URL that contains a secret. The refusal does not contain it.
 func checkNoSecret(t Target, rest urlParts) error {
 	refusal := &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Rule: RuleCredentials}
 	if rest.user {
-		refusal.Detail = "it carries a user name or a password, which pages and logs would show; set them with /set/credentials"
+		refusal.Detail = "it carries a user name or a password, which pages and logs would show; set them with " +
+			"/set/credentials"
 		return refusal
 	}
 	for pair := range strings.SplitSeq(rest.query, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		name = strings.ToLower(percentDecoded(name))
 		if value != "" && secretNames[strings.NewReplacer("-", "", "_", "", "+", "").Replace(name)] {
-			refusal.Detail = "its parameter " + strconv.Quote(excerpt(name)) + " looks like a secret, which pages and logs would show; open the page without it and sign in there"
+			refusal.Detail = "its parameter " + strconv.Quote(excerpt(name)) + " looks like a secret, which pages and logs " +
+				"would show; open the page without it and sign in there"
 			return refusal
 		}
 	}

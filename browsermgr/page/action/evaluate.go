@@ -49,7 +49,8 @@ func (d *performer) evaluate(ctx context.Context, a Action) (json.RawMessage, er
 func functionForms(fn string) []string {
 	fn = strings.TrimSpace(fn)
 	return []string{
-		"async (el) => { const value = await (" + strings.TrimRight(fn, "; \t\r\n") + "\n); return typeof value === 'function' ? await value(el) : value; }",
+		"async (el) => { const value = await (" + strings.TrimRight(fn, "; \t\r\n") + "\n); return typeof value === " +
+			"'function' ? await value(el) : value; }",
 		"async (el) => {\n" + fn + "\n}",
 	}
 }
@@ -59,7 +60,8 @@ func parseFunction(ctx context.Context, f *frame.Frame, fn string) (string, erro
 	var problem error
 	for _, text := range functionForms(fn) {
 		// A function expression is parsed without being run.
-		res, err := cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, f.Session, proto.RuntimeEvaluate{Expression: "void (" + text + ")"})
+		res, err := cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, f.Session,
+			proto.RuntimeEvaluate{Expression: "void (" + text + ")"})
 		if err != nil {
 			return "", err
 		}
@@ -84,7 +86,8 @@ func runFunction(ctx context.Context, e frame.Element, a Action) (json.RawMessag
 	switch {
 	case err != nil && cdp.IsDocumentGone(err):
 		return nil, errors.New("the page navigated before fn had finished")
-	case err != nil && strings.Contains(err.Error(), "by value"), err != nil && strings.Contains(err.Error(), "reference chain"):
+	case err != nil && strings.Contains(err.Error(), "by value"), err != nil &&
+		strings.Contains(err.Error(), "reference chain"):
 		return nil, errNotJSON
 	case err != nil:
 		return nil, err
@@ -123,7 +126,8 @@ type evaluateResult struct {
 // isSyntaxError reports whether the parser rejected the text. An exception in the async function, even a SyntaxError,
 // rejects its promise instead, which the text of the error shows.
 func (r evaluateResult) isSyntaxError() bool {
-	return r.Exception != nil && r.Exception.Text == "Uncaught" && r.Exception.Exception != nil && r.Exception.Exception.ClassName == "SyntaxError"
+	return r.Exception != nil && r.Exception.Text == "Uncaught" && r.Exception.Exception != nil &&
+		r.Exception.Exception.ClassName == "SyntaxError"
 }
 
 // json returns the value as JSON; nil for undefined. NaN and infinities become null, as with JSON.stringify.
@@ -165,14 +169,16 @@ func runOnElement(ctx context.Context, e frame.Element, a Action, res *evaluateR
 	if err != nil {
 		return err
 	}
-	theirs, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, e.Frame.Session, proto.DOMResolveNode{BackendNodeID: node.Node.BackendNodeID})
+	theirs, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, e.Frame.Session,
+		proto.DOMResolveNode{BackendNodeID: node.Node.BackendNodeID})
 	if err != nil {
 		return err
 	}
 	defer e.Frame.Post(proto.RuntimeReleaseObject{ObjectID: theirs.Object.ObjectID})
 	call := e.Frame.BeginWithin(time.Hour, proto.RuntimeCallFunctionOn{
-		ObjectID: theirs.Object.ObjectID, FunctionDeclaration: body, ReturnByValue: true, AwaitPromise: true, UserGesture: true,
-		Arguments: []*proto.RuntimeCallArgument{{ObjectID: theirs.Object.ObjectID}},
+		ObjectID: theirs.Object.ObjectID, FunctionDeclaration: body, ReturnByValue: true, AwaitPromise: true,
+		UserGesture: true,
+		Arguments:   []*proto.RuntimeCallArgument{{ObjectID: theirs.Object.ObjectID}},
 	})
 	return call.Wait(ctx, res)
 }

@@ -93,7 +93,9 @@ func (d *performer) clickElement(ctx context.Context, e frame.Element, a Action)
 // maxLostClicks is how often a click that did not arrive in the intended frame is repeated.
 const maxLostClicks = 3
 
-func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, strict bool, limit time.Duration) (string, error) {
+func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, strict bool,
+	limit time.Duration,
+) (string, error) {
 	arg := readyArg{Selector: a.Selector, Enabled: true, Hit: true, Guard: true, Strict: strict}
 	at, err := awaitReady(ctx, e, arg, limit)
 	if err != nil {

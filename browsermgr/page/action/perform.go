@@ -42,11 +42,14 @@ func Perform(ctx context.Context, tab Tab, hands *InputState, kept *Clipboard, a
 		return d.evaluate(ctx, a)
 	}
 	do, ok := map[actiontable.Kind]func(context.Context, Action) error{
-		actiontable.KindClick: d.click, actiontable.KindClickCoords: d.clickCoords, actiontable.KindHover: d.hover, actiontable.KindDrag: d.dragTo,
+		actiontable.KindClick: d.click, actiontable.KindClickCoords: d.clickCoords, actiontable.KindHover: d.hover,
+		actiontable.KindDrag:       d.dragTo,
 		actiontable.KindDragCoords: d.dragCoords,
-		actiontable.KindType:       d.typeText, actiontable.KindFill: d.fill, actiontable.KindPress: d.press, actiontable.KindSelect: d.selectOptions,
+		actiontable.KindType:       d.typeText, actiontable.KindFill: d.fill, actiontable.KindPress: d.press,
+		actiontable.KindSelect: d.selectOptions,
 		actiontable.KindScroll: d.scroll, actiontable.KindScrollIntoView: d.scrollIntoView, actiontable.KindResize: d.resize,
-		actiontable.KindPointerMove: d.pointerMove, actiontable.KindPointerDown: d.pointerDown, actiontable.KindPointerUp: d.pointerUp, actiontable.KindWheel: d.wheel,
+		actiontable.KindPointerMove: d.pointerMove, actiontable.KindPointerDown: d.pointerDown,
+		actiontable.KindPointerUp: d.pointerUp, actiontable.KindWheel: d.wheel,
 		actiontable.KindKeyDown: d.keyDown, actiontable.KindKeyUp: d.keyUp, actiontable.KindInsertText: d.insertText,
 	}[a.Kind]
 	if !ok {
@@ -315,7 +318,8 @@ func (h *InputState) dropEvents(at frame.Point) []proto.Request {
 		return nil
 	}
 	return []proto.Request{
-		dragEvent(proto.InputDispatchDragEventTypeDragOver, at, h.dragged), dragEvent(proto.InputDispatchDragEventTypeDrop, at, h.dragged),
+		dragEvent(proto.InputDispatchDragEventTypeDragOver, at, h.dragged),
+		dragEvent(proto.InputDispatchDragEventTypeDrop, at, h.dragged),
 	}
 }
 

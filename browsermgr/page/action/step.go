@@ -73,7 +73,8 @@ func (d *performer) stepTo(ctx context.Context, e frame.Element, arg fieldArg, l
 		if s.reached() {
 			return nil
 		}
-		return s.fail("stopped at %s: its keys move it by %s%s; drag it to set another value", number(s.at.Now), number(math.Abs(step)), s.at.limits())
+		return s.fail("stopped at %s: its keys move it by %s%s; drag it to set another value", number(s.at.Now),
+			number(math.Abs(step)), s.at.limits())
 	}
 	if s.reached() {
 		return nil

@@ -28,10 +28,15 @@ type fieldArg struct {
 }
 
 // runFieldScript runs a field script on an element.
-func runFieldScript[R any](ctx context.Context, e frame.Element, fn string, arg fieldArg, limit time.Duration) (R, error) {
+func runFieldScript[R any](ctx context.Context, e frame.Element, fn string, arg fieldArg,
+	limit time.Duration,
+) (R, error) {
 	limit = frame.ScriptLimit(ctx, limit)
 	arg.Ref, arg.Timeout = e.LocalRef, limit.Milliseconds()
-	res, err := frame.RunScript[R](ctx, e.Frame, frame.Script{Fn: fn, Arg: arg, Within: limit + e.Frame.Timeout(), Gesture: true})
+	res, err := frame.RunScript[R](ctx, e.Frame, frame.Script{
+		Fn: fn, Arg: arg, Within: limit + e.Frame.Timeout(),
+		Gesture: true,
+	})
 	if err != nil {
 		return res, e.Explain(err)
 	}
@@ -89,7 +94,10 @@ func (d *performer) edit(ctx context.Context, e frame.Element, events []proto.Re
 
 // typeSlowly clicks a field and types key by key, as a person would, keeping its value.
 func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) error {
-	if err := d.click(ctx, Action{Kind: actiontable.KindClick, Ref: a.Ref, Selector: a.Selector, TimeoutMs: a.TimeoutMs}); err != nil {
+	if err := d.click(ctx, Action{
+		Kind: actiontable.KindClick, Ref: a.Ref, Selector: a.Selector,
+		TimeoutMs: a.TimeoutMs,
+	}); err != nil {
 		return err
 	}
 	if _, err := runFieldScript[bool](ctx, e, "focus", fieldArg{Selector: a.Selector, Text: true}, a.Limit()); err != nil {
@@ -191,7 +199,8 @@ func (d *performer) selectOptions(ctx context.Context, a Action) error {
 		return d.settle(ctx, e.Frame)
 	}
 	option := frame.Element{Frame: e.Frame, LocalRef: step.Option, GivenRef: e.GivenRef}
-	if err := d.clickElement(ctx, option, Action{TimeoutMs: a.TimeoutMs, Modifiers: step.Modifiers}); err != nil && ctx.Err() != nil {
+	if err := d.clickElement(ctx, option, Action{TimeoutMs: a.TimeoutMs, Modifiers: step.Modifiers}); err != nil &&
+		ctx.Err() != nil {
 		return err
 	}
 	if _, err := frame.RunScript[bool](ctx, e.Frame, frame.Script{Fn: "chosen"}); err != nil && !cdp.IsDocumentGone(err) {
@@ -240,7 +249,9 @@ func (d *performer) press(ctx context.Context, a Action) error {
 }
 
 // pressChord presses keys and holds them for a while; end sends the events that release them.
-func (d *performer) pressChord(ctx context.Context, c frame.Chord, holdMs int, end func(context.Context, ...proto.Request) error) error {
+func (d *performer) pressChord(ctx context.Context, c frame.Chord, holdMs int,
+	end func(context.Context, ...proto.Request) error,
+) error {
 	if holdMs <= 0 {
 		return end(ctx, c.Events()...)
 	}

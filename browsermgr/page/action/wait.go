@@ -50,8 +50,12 @@ func Wait(ctx context.Context, tab WaitTab, a Action) error {
 			return w.awaitInPage(ctx, waitArg{Selector: a.Selector})
 		}},
 		{a.URL != "", fmt.Sprintf("address %q", a.URL), func(ctx context.Context) error { return w.awaitURL(ctx, a.URL) }},
-		{isLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error { return tab.AwaitLoad(ctx, a.LoadState) }},
-		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error { return w.awaitFunction(ctx, a.Fn) }},
+		{isLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error {
+			return tab.AwaitLoad(ctx, a.LoadState)
+		}},
+		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error {
+			return w.awaitFunction(ctx, a.Fn)
+		}},
 	}
 	for _, s := range steps {
 		if !s.given {
@@ -122,7 +126,8 @@ func (w pageWait) shownInFrames(ctx context.Context, arg waitArg) (bool, error) 
 	arg.Timeout = frame.ScriptLimit(ctx, waitPollInterval).Milliseconds()
 	for _, f := range frames {
 		go func() {
-			found, err := frame.RunScript[bool](round, f, frame.Script{Fn: "waitFor", Arg: arg, Within: waitPollInterval + f.Timeout()})
+			found, err := frame.RunScript[bool](round, f,
+				frame.Script{Fn: "waitFor", Arg: arg, Within: waitPollInterval + f.Timeout()})
 			if round.Err() != nil {
 				f.CancelQuiet()
 			}

@@ -40,10 +40,12 @@ func (s *Emulator) SetTimezone(ctx context.Context, t *page.Tab, id string) erro
 				return err
 			}
 		}
-		return fmt.Errorf("Invalid timezone ID: %s", id) //nolint:staticcheck // clients of the control API match on this spelling
+		return fmt.Errorf("Invalid timezone ID: %s", //nolint:staticcheck // clients of the control API match on this spelling
+			id)
 	}
 	if refusedBecause(err, "already in effect") {
-		return errors.New("set time zone: another tab that shares this one's process has a time zone of its own; clear that one first")
+		return errors.New("set time zone: another tab that shares this one's process has a time zone of its own; clear " +
+			"that one first")
 	}
 	if err != nil {
 		return err
@@ -79,7 +81,8 @@ func (s *Emulator) SetLocale(ctx context.Context, t *page.Tab, locale string) er
 		return fault.Invalidf("Invalid locale name: %s", locale)
 	}
 	if refusedBecause(err, "already in effect") {
-		return errors.New("set locale: another tab that shares this one's process has a locale of its own; clear that one first")
+		return errors.New("set locale: another tab that shares this one's process has a locale of its own; clear that " +
+			"one first")
 	}
 	if err != nil {
 		return err

@@ -125,9 +125,12 @@ func TestOtherSitesAreNotToldCredentialsAndHeaders(t *testing.T) {
 	var right, wrong atomic.Int32
 	var headers atomic.Value
 	other := guarded(t, &right, &wrong)
-	stranger := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { headers.Store(r.Header.Get("X-Key")) }).URL
+	stranger := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		headers.Store(r.Header.Get("X-Key"))
+	}).URL
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "<!doctype html><p>%s %s<iframe src=%s></iframe><img src=%s>", r.Header.Get("X-Key"), r.UserAgent()[:1], other, stranger)
+		fmt.Fprintf(w, "<!doctype html><p>%s %s<iframe src=%s></iframe><img src=%s>", r.Header.Get("X-Key"),
+			r.UserAgent()[:1], other, stranger)
 	})
 	b, state := connect(t)
 	id := isolated(t, b)
@@ -164,7 +167,8 @@ func TestProxiesAreNotGivenCredentials(t *testing.T) {
 	id, err := b.NewContext(ctx, proxy.URL)
 	check.Must(t, err)
 	tab := openIn(t, b, id, "")
-	check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p", Origin: "http://shop.invalid"}))
+	check.Must(t, state.SetCredentials(ctx, tab,
+		&emulate.Credentials{Username: "ada", Password: "p", Origin: "http://shop.invalid"}))
 	_, _ = tab.Navigate(ctx, "http://shop.invalid/")
 	browsertest.WantEqual(t, told.Load(), "")
 }
@@ -197,9 +201,13 @@ func TestGeolocationIsKnownToItsOriginUntilItIsCleared(t *testing.T) {
 func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
-	got, err := state.GrantPermissions(ctx, tab, "https://Example.com:443/", []string{"audioCapture"}, []string{"noSuchThing", "audioCapture"}, time.Second)
+	got, err := state.GrantPermissions(ctx, tab, "https://Example.com:443/", []string{"audioCapture"},
+		[]string{"noSuchThing", "audioCapture"}, time.Second)
 	check.Must(t, err)
-	want := emulate.GrantResult{Origin: "https://example.com", Granted: []string{"audioCapture"}, Unsupported: []string{"noSuchThing"}, Method: "cdp"}
+	want := emulate.GrantResult{
+		Origin: "https://example.com", Granted: []string{"audioCapture"},
+		Unsupported: []string{"noSuchThing"}, Method: "cdp",
+	}
 	browsertest.WantEqual(t, got, want)
 	for _, tt := range []struct {
 		origin      string
@@ -212,7 +220,8 @@ func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 		{"https://x.example", []string{"noSuchThing"}, "noSuchThing"},
 		{"https://x.example", []string{"midi", "clipboardReadWrite"}, "clipboardReadWrite is granted to no site"},
 	} {
-		if _, err := state.GrantPermissions(ctx, tab, tt.origin, tt.permissions, nil, time.Second); !errors.Is(err, page.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+		if _, err := state.GrantPermissions(ctx, tab, tt.origin, tt.permissions, nil, time.Second); !errors.Is(err,
+			page.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q %q: got %v, want a refusal with %q", tt.origin, tt.permissions, err, tt.want)
 		}
 	}
@@ -283,7 +292,8 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 	check.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	ctx := browsertest.Within(t, browsertest.Patience)
 	for name, err := range map[string]error{
-		"offline": state.SetOffline(ctx, tab, true), "scheme": state.SetColorScheme(ctx, tab, "dark"), "clear": state.ResetTab(ctx, tab),
+		"offline": state.SetOffline(ctx, tab, true), "scheme": state.SetColorScheme(ctx, tab, "dark"),
+		"clear":   state.ResetTab(ctx, tab),
 		"cookies": state.ClearCookies(ctx, tab), "storage": state.ClearStorage(ctx, tab, emulate.LocalStorage),
 	} {
 		if !errors.Is(err, page.ErrTabGone) {
@@ -296,7 +306,8 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 const (
 	darkQuery = "matchMedia('(prefers-color-scheme: dark)').matches"
 	zone      = "Intl.DateTimeFormat().resolvedOptions().timeZone"
-	geometry  = "[innerWidth, innerHeight, devicePixelRatio, screen.width, screen.height, screen.orientation.type, navigator.maxTouchPoints]"
+	geometry  = "[innerWidth, innerHeight, devicePixelRatio, screen.width, screen.height, screen.orientation.type, " +
+		"navigator.maxTouchPoints]"
 )
 
 func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
@@ -352,12 +363,24 @@ func TestWrongValuesChangeNothing(t *testing.T) {
 	}{
 		{"scheme", func(ctx context.Context) error { return state.SetColorScheme(ctx, tab, "blue") }, "colorScheme must be"},
 		{"no zone", func(ctx context.Context) error { return state.SetTimezone(ctx, tab, " ") }, "timezoneId is required"},
-		{"zone", func(ctx context.Context) error { return state.SetTimezone(ctx, tab, "Mars/Olympus") }, "Invalid timezone ID"},
+		{
+			"zone", func(ctx context.Context) error { return state.SetTimezone(ctx, tab, "Mars/Olympus") },
+			"Invalid timezone ID",
+		},
 		{"locale", func(ctx context.Context) error { return state.SetLocale(ctx, tab, "xx!!") }, "Invalid locale"},
-		{"locale with more", func(ctx context.Context) error { return state.SetLocale(ctx, tab, "de,\r\nX: y") }, "Invalid locale"},
-		{"device", func(ctx context.Context) error { _, err := state.SetDevice(ctx, tab, "iPhone 99"); return err }, `"iPhone`},
+		{
+			"locale with more", func(ctx context.Context) error { return state.SetLocale(ctx, tab, "de,\r\nX: y") },
+			"Invalid locale",
+		},
+		{
+			"device", func(ctx context.Context) error { _, err := state.SetDevice(ctx, tab, "iPhone 99"); return err },
+			`"iPhone`,
+		},
 		{"viewport", func(ctx context.Context) error { return state.SetViewport(ctx, tab, 0, 10) }, "positive width"},
-		{"large viewport", func(ctx context.Context) error { return state.SetViewport(ctx, tab, 10, 9000) }, "must not exceed 8192"},
+		{
+			"large viewport", func(ctx context.Context) error { return state.SetViewport(ctx, tab, 10, 9000) },
+			"must not exceed 8192",
+		},
 		{"header", func(ctx context.Context) error {
 			return state.SetHeaders(ctx, tab, emulate.Headers{Values: map[string]string{"a b": "c"}})
 		}, "cannot be sent"},
@@ -370,7 +393,10 @@ func TestWrongValuesChangeNothing(t *testing.T) {
 		{"credentials for nobody", func(ctx context.Context) error {
 			return state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Origin: "ftp://x"})
 		}, "ftp://x"},
-		{"credentials", func(ctx context.Context) error { return state.SetCredentials(ctx, tab, &emulate.Credentials{}) }, "username"},
+		{
+			"credentials", func(ctx context.Context) error { return state.SetCredentials(ctx, tab, &emulate.Credentials{}) },
+			"username",
+		},
 	}
 	before := browsertest.JS(t, tab, "["+zone+","+geometry+",navigator.language]")
 	for _, tt := range tests {
@@ -428,7 +454,8 @@ func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 	check.Must(t, err)
 	// Client hints are for secure origins: localhost counts as one.
 	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
-	got := browsertest.JS(t, tab, `navigator.userAgentData.getHighEntropyValues(['model','platformVersion','uaFullVersion']).then(h =>
+	got := browsertest.JS(t, tab,
+		`navigator.userAgentData.getHighEntropyValues(['model','platformVersion','uaFullVersion']).then(h =>
 		[h.mobile, h.platform, h.model, h.platformVersion, navigator.userAgent.includes('Chrome/' + h.uaFullVersion.split('.')[0] + '.0.0.0 Mobile'), navigator.platform])`)
 	if want := `[true,"Android","Pixel 7","14.0.0",true,"Linux armv8l"]`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -442,7 +469,8 @@ func TestLocaleAndDeviceDoNotUndoEachOther(t *testing.T) {
 	_, err := state.SetDevice(ctx, tab, "iPhone 12")
 	check.Must(t, err)
 	browsertest.Navigate(t, tab, tab.URL())
-	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone'), (1.5).toLocaleString()]", `["fr-FR",true,"1,5"]`)
+	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone'), (1.5).toLocaleString()]",
+		`["fr-FR",true,"1,5"]`)
 	check.Must(t, state.SetLocale(ctx, tab, "de-DE"))
 	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone')]", `["de-DE",true]`)
 }

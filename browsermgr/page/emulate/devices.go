@@ -52,7 +52,8 @@ func FindDevice(name string) (Device, error) {
 		}
 	}
 	shown := []rune(name)
-	return Device{}, fmt.Errorf("unknown device %q; the nearest are %s", string(shown[:min(len(shown), 80)]), strings.Join(nearestNames(wanted), ", "))
+	return Device{}, fmt.Errorf("unknown device %q; the nearest are %s", string(shown[:min(len(shown), 80)]),
+		strings.Join(nearestNames(wanted), ", "))
 }
 
 func foldName(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), " ") }
@@ -142,25 +143,39 @@ func (m deviceModel) userAgentFor(product string) userAgent {
 		major, full = "0", "0.0.0.0"
 	}
 	chrome := func(system, mobile string) string {
-		return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%s.0.0.0%s Safari/537.36", system, major, mobile)
+		return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%s.0.0.0%s Safari/537.36", system,
+			major, mobile)
 	}
 	const windows = "Windows NT 10.0; Win64; x64"
 	switch m.family {
 	case iPhone, iPad:
 		return m.safariAgent()
 	case androidPhone:
-		return userAgent{chrome("Linux; Android "+m.system+"; "+m.code, " Mobile"), "Linux armv8l", m.clientHints("Google Chrome", major, full)}
+		return userAgent{
+			chrome("Linux; Android "+m.system+"; "+m.code, " Mobile"), "Linux armv8l",
+			m.clientHints("Google Chrome", major, full),
+		}
 	case androidTablet:
-		return userAgent{chrome("Linux; Android "+m.system+"; "+m.code, ""), "Linux armv8l", m.clientHints("Google Chrome", major, full)}
+		return userAgent{
+			chrome("Linux; Android "+m.system+"; "+m.code, ""), "Linux armv8l",
+			m.clientHints("Google Chrome", major, full),
+		}
 	case windowsChrome:
 		return userAgent{chrome(windows, ""), "Win32", m.clientHints("Google Chrome", major, full)}
 	case windowsEdge:
-		return userAgent{chrome(windows, "") + " Edg/" + major + ".0.0.0", "Win32", m.clientHints("Microsoft Edge", major, full)}
+		return userAgent{
+			chrome(windows, "") + " Edg/" + major + ".0.0.0", "Win32",
+			m.clientHints("Microsoft Edge", major, full),
+		}
 	case windowsFirefox:
-		return userAgent{text: fmt.Sprintf("Mozilla/5.0 (%s; rv:%[2]s.0) Gecko/20100101 Firefox/%[2]s.0", windows, major), platform: "Win32"}
+		return userAgent{
+			text:     fmt.Sprintf("Mozilla/5.0 (%s; rv:%[2]s.0) Gecko/20100101 Firefox/%[2]s.0", windows, major),
+			platform: "Win32",
+		}
 	case macSafari:
 		return userAgent{
-			text:     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15",
+			text: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 " +
+				"Safari/605.1.15",
 			platform: "MacIntel",
 		}
 	case otherFamily:
@@ -176,7 +191,8 @@ func (m deviceModel) safariAgent() userAgent {
 		name, cpu = "iPad", "CPU OS"
 	}
 	return userAgent{
-		text: fmt.Sprintf("Mozilla/5.0 (%s; %s %s like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/%s Mobile/15E148 Safari/604.1",
+		text: fmt.Sprintf("Mozilla/5.0 (%s; %s %s like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/%s "+
+			"Mobile/15E148 Safari/604.1",
 			name, cpu, strings.ReplaceAll(m.system, ".", "_"), m.system),
 		platform: name,
 	}
@@ -189,10 +205,14 @@ func (m deviceModel) clientHints(brand, major, full string) *proto.EmulationUser
 			{Brand: "Not:A-Brand", Version: filler}, {Brand: "Chromium", Version: version}, {Brand: brand, Version: version},
 		}
 	}
-	h := &proto.EmulationUserAgentMetadata{Brands: brands(major, "8"), FullVersionList: brands(full, "8.0.0.0"), FullVersion: full}
+	h := &proto.EmulationUserAgentMetadata{
+		Brands: brands(major, "8"), FullVersionList: brands(full, "8.0.0.0"),
+		FullVersion: full,
+	}
 	switch m.family {
 	case androidPhone, androidTablet:
-		h.Platform, h.PlatformVersion, h.Model, h.Mobile = "Android", threePartVersion(m.system), m.code, m.family == androidPhone
+		h.Platform, h.PlatformVersion, h.Model, h.Mobile = "Android", threePartVersion(m.system), m.code,
+			m.family == androidPhone
 	default:
 		h.Platform, h.PlatformVersion, h.Architecture, h.Bitness = "Windows", "10.0.0", "x86", "64"
 	}
@@ -329,17 +349,29 @@ var deviceModels = []deviceModel{
 	{"Pixel 10 Pro", androidPhone, "16", "Pixel 10 Pro", 427, 876, 900, 375, 427, 952, 3},
 	{"Pixel 10 Pro XL", androidPhone, "16", "Pixel 10 Pro XL", 448, 921, 945, 396, 448, 997, 3},
 	{"Moto G4", androidPhone, "7.0", "Moto G (4)", 360, 640, 640, 360, 360, 640, 3},
-	{"Blackberry PlayBook", otherFamily, "", "Mozilla/5.0 (PlayBook; U; RIM Tablet OS 2.1.0; en-US) AppleWebKit/536.2+ (KHTML like Gecko) Version/7.2.1.0 Safari/536.2+", 600, 1024, 1024, 600, 600, 1024, 1},
-	{"BlackBerry Z30", otherFamily, "", "Mozilla/5.0 (BB10; Touch) AppleWebKit/537.10+ (KHTML, like Gecko) Version/10.0.9.2372 Mobile Safari/537.10+", 360, 640, 640, 360, 360, 640, 2},
+	{"Blackberry PlayBook", otherFamily, "", "Mozilla/5.0 (PlayBook; U; RIM Tablet OS 2.1.0; en-US) AppleWebKit/536.2+ " +
+		"(KHTML like Gecko) Version/7.2.1.0 Safari/536.2+", 600, 1024, 1024, 600, 600, 1024, 1},
+	{"BlackBerry Z30", otherFamily, "", "Mozilla/5.0 (BB10; Touch) AppleWebKit/537.10+ (KHTML, like Gecko) " +
+		"Version/10.0.9.2372 Mobile Safari/537.10+", 360, 640, 640, 360, 360, 640, 2},
 	{"Galaxy Note 3", androidPhone, "4.3", "SM-N900T", 360, 640, 640, 360, 360, 640, 3},
 	{"Galaxy Note II", androidPhone, "4.1", "GT-N7100", 360, 640, 640, 360, 360, 640, 2},
 	{"Galaxy S III", androidPhone, "4.0", "GT-I9300", 360, 640, 640, 360, 360, 640, 2},
 	{"Kindle Fire HDX", androidTablet, "4.4.3", "KFAPWI", 800, 1280, 1280, 800, 800, 1280, 2},
 	{"LG Optimus L70", androidPhone, "4.4.2", "LGMS323", 384, 640, 640, 384, 384, 640, 1.25},
-	{"Microsoft Lumia 550", otherFamily, "", "Mozilla/5.0 (Windows Phone 10.0; Android 4.2.1; Microsoft; Lumia 550) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/46.0.2486.0 Mobile Safari/537.36 Edge/14.14263", 360, 640, 640, 360, 360, 640, 2},
-	{"Microsoft Lumia 950", otherFamily, "", "Mozilla/5.0 (Windows Phone 10.0; Android 4.2.1; Microsoft; Lumia 950) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/46.0.2486.0 Mobile Safari/537.36 Edge/14.14263", 360, 640, 640, 360, 360, 640, 4},
-	{"Nokia Lumia 520", otherFamily, "", "Mozilla/5.0 (compatible; MSIE 10.0; Windows Phone 8.0; Trident/6.0; IEMobile/10.0; ARM; Touch; NOKIA; Lumia 520)", 320, 533, 533, 320, 320, 533, 1.5},
-	{"Nokia N9", otherFamily, "", "Mozilla/5.0 (MeeGo; NokiaN9) AppleWebKit/534.13 (KHTML, like Gecko) NokiaBrowser/8.5.0 Mobile Safari/534.13", 480, 854, 854, 480, 480, 854, 1},
+	{
+		"Microsoft Lumia 550", otherFamily, "", "Mozilla/5.0 (Windows Phone 10.0; Android 4.2.1; Microsoft; Lumia 550) " +
+			"AppleWebKit/537.36 (KHTML, like Gecko) Chrome/46.0.2486.0 Mobile Safari/537.36 Edge/14.14263", 360, 640, 640, 360,
+		360, 640, 2,
+	},
+	{
+		"Microsoft Lumia 950", otherFamily, "", "Mozilla/5.0 (Windows Phone 10.0; Android 4.2.1; Microsoft; Lumia 950) " +
+			"AppleWebKit/537.36 (KHTML, like Gecko) Chrome/46.0.2486.0 Mobile Safari/537.36 Edge/14.14263", 360, 640, 640, 360,
+		360, 640, 4,
+	},
+	{"Nokia Lumia 520", otherFamily, "", "Mozilla/5.0 (compatible; MSIE 10.0; Windows Phone 8.0; Trident/6.0; " +
+		"IEMobile/10.0; ARM; Touch; NOKIA; Lumia 520)", 320, 533, 533, 320, 320, 533, 1.5},
+	{"Nokia N9", otherFamily, "", "Mozilla/5.0 (MeeGo; NokiaN9) AppleWebKit/534.13 (KHTML, like Gecko) " +
+		"NokiaBrowser/8.5.0 Mobile Safari/534.13", 480, 854, 854, 480, 480, 854, 1},
 	{"Desktop Chrome HiDPI", windowsChrome, "", "", 1280, 720, 0, 0, 1792, 1120, 2},
 	{"Desktop Edge HiDPI", windowsEdge, "", "", 1280, 720, 0, 0, 1792, 1120, 2},
 	{"Desktop Firefox HiDPI", windowsFirefox, "", "", 1280, 720, 0, 0, 1792, 1120, 2},

@@ -58,7 +58,10 @@ type viewportSize struct{ width, height int }
 // New returns an Emulator without settings. logger receives events that no caller sees; nil discards them.
 func New(logger *slog.Logger) *Emulator {
 	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
-	return &Emulator{log: logger, contexts: map[string]*contextSettings{}, tabs: map[*page.Tab]*tabSettings{}, answered: map[string]struct{}{}}
+	return &Emulator{
+		log: logger, contexts: map[string]*contextSettings{}, tabs: map[*page.Tab]*tabSettings{},
+		answered: map[string]struct{}{},
+	}
 }
 
 // Attach implements page.Observer.
@@ -140,7 +143,9 @@ const (
 )
 
 // changeContext changes settings of the tab's context and sends those set in touched to all its tabs.
-func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, set func(*contextSettings), touched *contextSettings) error {
+func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, set func(*contextSettings),
+	touched *contextSettings,
+) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
 		w := s.contextSettingsOf(t.ContextID())
 		set(w)
@@ -153,7 +158,9 @@ func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, 
 }
 
 // changeTab changes settings of one tab and sends it those set in touched.
-func (s *Emulator) changeTab(ctx context.Context, t *page.Tab, what string, set func(*tabSettings), touched *tabSettings) error {
+func (s *Emulator) changeTab(ctx context.Context, t *page.Tab, what string, set func(*tabSettings),
+	touched *tabSettings,
+) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
 		o := s.tabSettingsOf(t)
 		set(o)
@@ -181,7 +188,9 @@ func beginRequests(t *page.Tab, build func(main bool) []proto.Request) []frameCa
 
 // sendChange sends a change under the lock, so that changes reach the frames in order, and waits until the tab has
 // applied it.
-func (s *Emulator) sendChange(ctx context.Context, t *page.Tab, what string, send func(map[*page.Tab][]frameCall)) error {
+func (s *Emulator) sendChange(ctx context.Context, t *page.Tab, what string,
+	send func(map[*page.Tab][]frameCall),
+) error {
 	if err := t.Err(); err != nil {
 		return fmt.Errorf("%s of tab %s: %w", what, t.ID(), err)
 	}
@@ -192,7 +201,9 @@ func (s *Emulator) sendChange(ctx context.Context, t *page.Tab, what string, sen
 	send(calls)
 	s.mu.Unlock()
 
-	err := t.RunConcurrently(ctx, tabChangeLimit, func(ctx context.Context) error { return s.awaitTab(ctx, t, what, calls[t]) })
+	err := t.RunConcurrently(ctx, tabChangeLimit, func(ctx context.Context) error {
+		return s.awaitTab(ctx, t, what, calls[t])
+	})
 	delete(calls, t)
 	s.awaitOthers(ctx, what, calls)
 	if err != nil {
@@ -304,7 +315,9 @@ func colorScheme(scheme string) proto.Request {
 	if scheme == "" {
 		return proto.EmulationSetEmulatedMedia{}
 	}
-	return proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	return proto.EmulationSetEmulatedMedia{
+		Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	}
 }
 
 // userAgentRequest sets the user agent of the device and the languages of the locale. If one is not set, the browser's

@@ -22,7 +22,8 @@ import (
 // SetOffline disconnects all pages of the tab's context from the network, or reconnects them. It does not affect
 // requests of dedicated and shared workers that are already running.
 func (s *Emulator) SetOffline(ctx context.Context, t *page.Tab, offline bool) error {
-	return s.changeContext(ctx, t, "set offline", func(w *contextSettings) { w.offline = offline }, &contextSettings{offline: true})
+	return s.changeContext(ctx, t, "set offline", func(w *contextSettings) { w.offline = offline },
+		&contextSettings{offline: true})
 }
 
 // Headers are extra request headers.
@@ -114,7 +115,8 @@ func (s *Emulator) SetCredentials(ctx context.Context, t *page.Tab, c *Credentia
 		if given.Origin, err = ParseOrigin(cmp.Or(c.Origin, t.URL())); err != nil && c.Origin != "" {
 			return err
 		} else if err != nil {
-			return fault.Invalidf("origin is required, since the tab shows no site: name the site that gets the credentials, such as https://example.com")
+			return fault.Invalidf("origin is required, since the tab shows no site: name the site that gets the credentials, " +
+				"such as https://example.com")
 		}
 		c = &given
 	}
@@ -276,7 +278,9 @@ type GrantResult struct {
 // GrantPermissions grants permissions, named as in CDP's Browser.PermissionType, to an origin, for the lifetime of the
 // context or until SetGeolocation clears them. Permissions granted to the origin earlier are kept. If the browser does
 // not know one of optional, all of these are omitted.
-func (s *Emulator) GrantPermissions(ctx context.Context, t *page.Tab, origin string, permissions, optional []string, limit time.Duration) (GrantResult, error) {
+func (s *Emulator) GrantPermissions(ctx context.Context, t *page.Tab, origin string, permissions, optional []string,
+	limit time.Duration,
+) (GrantResult, error) {
 	site, err := ParseOrigin(origin)
 	if err != nil {
 		return GrantResult{}, err
@@ -286,8 +290,8 @@ func (s *Emulator) GrantPermissions(ctx context.Context, t *page.Tab, origin str
 	}
 	for _, p := range slices.Concat(permissions, optional) {
 		if strings.HasPrefix(p, "clipboard") {
-			return GrantResult{}, fault.Invalidf("%s is granted to no site: the browser's clipboard is that of other pages or of the desktop; "+
-				"leave it out, and use the keys that copy and paste", p)
+			return GrantResult{}, fault.Invalidf("%s is granted to no site: the browser's clipboard is that of other pages or "+
+				"of the desktop; leave it out, and use the keys that copy and paste", p)
 		}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
@@ -295,12 +299,16 @@ func (s *Emulator) GrantPermissions(ctx context.Context, t *page.Tab, origin str
 	return s.grantPermissions(ctx, t, site, permissions, optional)
 }
 
-func (s *Emulator) grantPermissions(ctx context.Context, t *page.Tab, site string, permissions, optional []string) (GrantResult, error) {
+func (s *Emulator) grantPermissions(ctx context.Context, t *page.Tab, site string, permissions,
+	optional []string,
+) (GrantResult, error) {
 	g := GrantResult{Origin: site, Granted: unionOf(permissions, optional), Unsupported: []string{}, Method: "cdp"}
 	err := s.sendGrant(ctx, t, site, g.Granted)
 	if refusedBecause(err, "permission") && len(optional) > 0 {
 		g.Granted = unionOf(permissions, nil)
-		g.Unsupported = slices.DeleteFunc(unionOf(optional, nil), func(p string) bool { return slices.Contains(g.Granted, p) })
+		g.Unsupported = slices.DeleteFunc(unionOf(optional, nil), func(p string) bool {
+			return slices.Contains(g.Granted, p)
+		})
 		err = s.sendGrant(ctx, t, site, g.Granted)
 	}
 	if refusedBecause(err, "permission") {
@@ -322,7 +330,9 @@ func (s *Emulator) sendGrant(ctx context.Context, t *page.Tab, site string, perm
 	for _, p := range all {
 		req.Permissions = append(req.Permissions, proto.BrowserPermissionType(p))
 	}
-	if err := t.RunConcurrently(ctx, tabChangeLimit, func(ctx context.Context) error { return t.MainFrame().Do(ctx, req) }); err != nil {
+	if err := t.RunConcurrently(ctx, tabChangeLimit, func(ctx context.Context) error {
+		return t.MainFrame().Do(ctx, req)
+	}); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -334,7 +344,9 @@ func (s *Emulator) sendGrant(ctx context.Context, t *page.Tab, site string, perm
 
 func (s *Emulator) resetPermissions(ctx context.Context, t *page.Tab) error {
 	req := proto.BrowserResetPermissions{BrowserContextID: contextOf(t)}
-	if err := t.RunConcurrently(ctx, tabChangeLimit, func(ctx context.Context) error { return t.MainFrame().Do(ctx, req) }); err != nil {
+	if err := t.RunConcurrently(ctx, tabChangeLimit, func(ctx context.Context) error {
+		return t.MainFrame().Do(ctx, req)
+	}); err != nil {
 		return fmt.Errorf("reset permissions: %w", err)
 	}
 	if err := t.DenyClipboard(ctx); err != nil {

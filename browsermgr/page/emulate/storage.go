@@ -86,7 +86,9 @@ func (s *Emulator) ClearStorage(ctx context.Context, t *page.Tab, kind StorageKi
 }
 
 // callInStorage calls a function in an isolated world, which the page's scripts cannot reach.
-func (s *Emulator) callInStorage(ctx context.Context, t *page.Tab, kind StorageKind, fn string, result any, args ...any) error {
+func (s *Emulator) callInStorage(ctx context.Context, t *page.Tab, kind StorageKind, fn string, result any,
+	args ...any,
+) error {
 	if kind != LocalStorage && kind != SessionStorage {
 		return fault.Invalidf("storage kind must be local or session")
 	}
@@ -197,7 +199,9 @@ func (c *CookieParams) Validate() error {
 		return fault.Invalidf("cookie requires url, or domain and path")
 	case c.URL != "" && (c.Domain != "" || c.Path != ""):
 		return fault.Invalidf("cookie takes url, or domain and path, but not both")
-	case c.Domain != "" && strings.ContainsFunc(c.Domain, func(r rune) bool { return r <= ' ' || strings.ContainsRune(";,/\\%@?#", r) }):
+	case c.Domain != "" && strings.ContainsFunc(c.Domain, func(r rune) bool {
+		return r <= ' ' || strings.ContainsRune(";,/\\%@?#", r)
+	}):
 		return fault.Invalidf("cookie domain %q is not a host name", c.Domain)
 	case c.Path != "" && c.Path[0] != '/':
 		return fault.Invalidf("cookie path must begin with a slash")
@@ -227,7 +231,8 @@ func (s *Emulator) SetCookie(ctx context.Context, t *page.Tab, c *CookieParams) 
 		return t.MainFrame().Do(ctx, proto.NetworkSetCookies{Cookies: []*proto.NetworkCookieParam{param}})
 	})
 	if refusedBecause(err, "Invalid cookie") {
-		return fault.Invalidf("the browser refuses the cookie %q: its name, domain, path, secure and sameSite do not go together", c.Name)
+		return fault.Invalidf("the browser refuses the cookie %q: its name, domain, path, secure and sameSite do not go "+
+			"together", c.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("set cookie %q: %w", c.Name, err)

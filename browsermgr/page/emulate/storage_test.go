@@ -27,7 +27,8 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 	expires := float64(time.Now().Add(time.Hour).Unix())
 	check.Must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
 	check.Must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{
-		Name: "b", Value: new(""), Domain: "example.com", Path: "/p", Expires: &expires, HTTPOnly: true, Secure: true, SameSite: "Strict",
+		Name: "b", Value: new(""), Domain: "example.com", Path: "/p", Expires: &expires, HTTPOnly: true, Secure: true,
+		SameSite: "Strict",
 	}))
 	got, err := state.Cookies(ctx, tab)
 	check.Must(t, err)
@@ -90,7 +91,8 @@ func FuzzCookie(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c.Name == "" || c.Value == nil || c.URL == "" && c.Domain == "" || strings.ContainsAny(c.Name+*c.Value+c.Domain, ";\n") {
+		if c.Name == "" || c.Value == nil || c.URL == "" && c.Domain == "" ||
+			strings.ContainsAny(c.Name+*c.Value+c.Domain, ";\n") {
 			t.Errorf("accepted %q as %+v", body, c)
 		}
 	})
@@ -188,7 +190,10 @@ func TestDevicesMakeSense(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	for _, name := range []string{"iPhone 15 Pro Max", "Pixel 9 Pro XL landscape", "Galaxy S24", "iPad Mini", "Desktop Edge"} {
+	for _, name := range []string{
+		"iPhone 15 Pro Max", "Pixel 9 Pro XL landscape", "Galaxy S24", "iPad Mini",
+		"Desktop Edge",
+	} {
 		if !seen[name] {
 			t.Errorf("%s is missing", name)
 		}
@@ -200,7 +205,8 @@ func TestDevicesMakeSense(t *testing.T) {
 
 func TestUnknownDevicesOfferTheNearest(t *testing.T) {
 	for given, want := range map[string]string{
-		"iphone15": `"iPhone 15"`, "Pixel 99": `"Pixel 9"`, "Galaxy": `"Galaxy S`, "Deskto Chrome": `"Desktop Chrome"`, "": "required",
+		"iphone15": `"iPhone 15"`, "Pixel 99": `"Pixel 9"`, "Galaxy": `"Galaxy S`, "Deskto Chrome": `"Desktop Chrome"`,
+		"":                         "required",
 		strings.Repeat("x", 10000): "nearest",
 	} {
 		_, err := emulate.FindDevice(given)
@@ -232,7 +238,8 @@ func FuzzOrigin(f *testing.F) {
 			return
 		}
 		again, err := emulate.ParseOrigin(origin)
-		if err != nil || again != origin || strings.Contains(strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://"), "/") {
+		if err != nil || again != origin ||
+			strings.Contains(strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://"), "/") {
 			t.Errorf("%q gives %q, which gives %q, %v", address, origin, again, err)
 		}
 	})

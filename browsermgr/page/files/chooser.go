@@ -142,7 +142,9 @@ func setFiles(ctx context.Context, tab *page.Tab, u UploadRequest, files []strin
 }
 
 // setInputFiles sets the files of an element given as a remote object. given names it in errors.
-func setInputFiles(ctx context.Context, f *frame.Frame, id proto.RuntimeRemoteObjectID, given string, files []string) error {
+func setInputFiles(ctx context.Context, f *frame.Frame, id proto.RuntimeRemoteObjectID, given string,
+	files []string,
+) error {
 	res, err := cdp.Ask[frame.EvaluateResult[string]](ctx, f.Session, proto.RuntimeCallFunctionOn{
 		ObjectID: id, FunctionDeclaration: fileInput, ReturnByValue: true,
 	})
@@ -299,7 +301,8 @@ func (d *Transfers) fillChooser(ctx context.Context, c *tabTransfers, ref string
 // noChooserError returns the error for a wait that ended without a file chooser.
 func noChooserError(ref string, err error) error {
 	if _, ok := errors.AsType[*fault.TimeLimitError](err); ok {
-		return fmt.Errorf("a click on %s opened no file chooser: %w; if there is a file input, name it by inputRef", strings.TrimSpace(ref), err)
+		return fmt.Errorf("a click on %s opened no file chooser: %w; if there is a file input, name it by inputRef",
+			strings.TrimSpace(ref), err)
 	}
 	return err
 }

@@ -29,7 +29,8 @@ func (b *transferFixture) give(tb testing.TB, names ...string) {
 
 // chosen returns an expression for the files of a file input.
 func chosen(id string) string {
-	return fmt.Sprintf("[...(document.getElementById('%[1]s') ?? box.shadowRoot.getElementById('%[1]s')).files].map((f) => f.name).join()", id)
+	return fmt.Sprintf("[...(document.getElementById('%[1]s') ?? box.shadowRoot.getElementById('%[1]s')).files].map((f) "+
+		"=> f.name).join()", id)
 }
 
 func TestFilesAreSetDirectly(t *testing.T) {
@@ -43,9 +44,14 @@ func TestFilesAreSetDirectly(t *testing.T) {
 		want   string
 	}{
 		{pagefiles.UploadRequest{Element: "#one", Paths: []string{"a.txt"}}, "one", `"a.txt"`},
-		{pagefiles.UploadRequest{InputRef: many, Paths: []string{"a.txt", filepath.Join(b.uploads, "b.txt")}}, "many", `"a.txt,b.txt"`},
+		{
+			pagefiles.UploadRequest{InputRef: many, Paths: []string{"a.txt", filepath.Join(b.uploads, "b.txt")}},
+			"many",
+			`"a.txt,b.txt"`,
+		},
 		{pagefiles.UploadRequest{Element: "#hidden", Paths: []string{"b.txt"}}, "hidden", `"b.txt"`},
-		{pagefiles.UploadRequest{Ref: refOf(t, tab, "CV"), Paths: []string{"a.txt"}}, "cv", `"a.txt"`}, // a label of a hidden one
+		// a label of a hidden one
+		{pagefiles.UploadRequest{Ref: refOf(t, tab, "CV"), Paths: []string{"a.txt"}}, "cv", `"a.txt"`},
 		{pagefiles.UploadRequest{Element: "#inner", Paths: []string{"b.txt"}}, "inner", `"b.txt"`},
 	} {
 		if err := b.Upload(t.Context(), tab, tt.upload); err != nil {
@@ -82,7 +88,11 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 		{pagefiles.UploadRequest{Paths: a, Element: "#off"}, page.ErrNotInteractable, "disabled"},
 		{pagefiles.UploadRequest{Paths: two, Element: "#one"}, page.ErrNotInteractable, "one file only, got 2"},
 		{pagefiles.UploadRequest{Paths: two, Ref: refOf(t, tab, "Choose")}, nil, "one file only, got 2"},
-		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Nothing"), Limit: 1}, context.DeadlineExceeded, "opened no file chooser"},
+		{
+			pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Nothing"), Limit: 1},
+			context.DeadlineExceeded,
+			"opened no file chooser",
+		},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Alert")}, nil, `"wait"`},
 	} {
 		err := b.Upload(t.Context(), tab, tt.upload)
@@ -102,7 +112,8 @@ func TestChooserOfAClickIsFilled(t *testing.T) {
 	for name, want := range map[string]struct{ id, files string }{
 		"Choose": {"hidden", "a.txt"}, "Soon": {"hidden", "b.txt"}, "ChooseMany": {"many", "a.txt,b.txt"},
 	} {
-		err := b.Upload(t.Context(), tab, pagefiles.UploadRequest{Ref: refOf(t, tab, name), Paths: strings.Split(want.files, ",")})
+		err := b.Upload(t.Context(), tab,
+			pagefiles.UploadRequest{Ref: refOf(t, tab, name), Paths: strings.Split(want.files, ",")})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -32,14 +32,18 @@ type downloadWaiter struct {
 // folder (absolute or relative to it); "" saves it under its own name, made unique. limit bounds the whole operation;
 // see [MaxTimeout]. A newer wait in the same tab replaces this one, whose error then wraps [ErrSuperseded]. When ctx
 // ends the download is cancelled. The error for an invalid path wraps page.ErrInvalid.
-func (d *Transfers) WaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration) (Download, error) {
+func (d *Transfers) WaitDownload(ctx context.Context, tab *page.Tab, path string,
+	limit time.Duration,
+) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, nil)
 }
 
 // Download clicks an element that starts a download and saves it as path, which is required. If the click leads to a
 // document instead, the error wraps [ErrOpenedInline] and is returned at once, unless the page starts a download
 // shortly afterwards. Otherwise it is like [Transfers.WaitDownload].
-func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path string, limit time.Duration) (Download, error) {
+func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path string,
+	limit time.Duration,
+) (Download, error) {
 	switch {
 	case ref == "":
 		return Download{}, fault.Invalidf("ref is required")
@@ -74,7 +78,9 @@ const saveLimit = 10 * time.Second
 // DownloadDocument saves the tab's document by requesting it again from its server. If the tab's address is not the
 // expected one, ignoring fragments, the error wraps [ErrOtherDocument] and nothing is requested. Otherwise it is like
 // [Transfers.WaitDownload].
-func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expected, path string, limit time.Duration) (Download, error) {
+func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expected, path string,
+	limit time.Duration,
+) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, func(ctx context.Context) error {
 		return tab.RunExclusive(ctx, saveLimit, func(ctx context.Context) error {
 			other, err := frame.CallFunction[string](ctx, tab.MainFrame(), saveDocumentScript, nil, expected)
@@ -96,7 +102,9 @@ func (d *Transfers) CheckTarget(path string) error {
 }
 
 // awaitDownload waits for the next download, which begin, if not nil, starts.
-func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration, begin func(context.Context) error) (Download, error) {
+func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration,
+	begin func(context.Context) error,
+) (Download, error) {
 	if d.opts.ForeignBrowser {
 		return Download{}, ErrNotCaptured
 	}
@@ -242,7 +250,9 @@ const (
 // that began between actions. An action that starts none is not delayed. When ctx ends they are cancelled; downloads
 // that take longer than 30 s are reported as InProgress, and again by a later action when they have ended. The error is
 // that of do. In a browser that we did not start there are never any.
-func (d *Transfers) CollectDownloads(ctx context.Context, tab *page.Tab, do func(context.Context) error) ([]Download, error) {
+func (d *Transfers) CollectDownloads(ctx context.Context, tab *page.Tab,
+	do func(context.Context) error,
+) ([]Download, error) {
 	if d.opts.ForeignBrowser {
 		return nil, do(ctx)
 	}
@@ -297,7 +307,9 @@ func (d *Transfers) PerformAction(ctx context.Context, tab *page.Tab, a page.Act
 
 // Navigate loads an address like page.Tab.NavigateWithin, except that an address of a file is not an error: the file is
 // downloaded.
-func (d *Transfers) Navigate(ctx context.Context, tab *page.Tab, url string, limit time.Duration) (page.Result, []Download, error) {
+func (d *Transfers) Navigate(ctx context.Context, tab *page.Tab, url string,
+	limit time.Duration,
+) (page.Result, []Download, error) {
 	var res page.Result
 	got, err := d.CollectDownloads(ctx, tab, func(ctx context.Context) error {
 		var err error

@@ -27,7 +27,8 @@ import (
 func (b *transferFixture) press(tb testing.TB, tab *page.Tab, name string) []files.Download {
 	tb.Helper()
 	ref := refOf(tb, tab, name)
-	_, got, err := b.PerformAction(browsertest.Within(tb, browsertest.Patience), tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
+	_, got, err := b.PerformAction(browsertest.Within(tb, browsertest.Patience), tab,
+		page.Action{Kind: actiontable.KindClick, Ref: ref})
 	check.Must(tb, err)
 	return got
 }
@@ -129,9 +130,13 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
-	_, first, err := b.PerformAction(t.Context(), tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "setTimeout(() => keep('data:text/plain,late', 'late.txt'), 50)"})
+	_, first, err := b.PerformAction(t.Context(), tab,
+		page.Action{Kind: actiontable.KindEvaluate, Fn: "setTimeout(() => keep('data:text/plain,late', 'late.txt'), 50)"})
 	check.Must(t, err)
-	browsertest.Eventually(t, "the download", func() bool { all := b.Downloads(tab); return len(all) == 1 && all[0].Path != "" })
+	browsertest.Eventually(t, "the download", func() bool {
+		all := b.Downloads(tab)
+		return len(all) == 1 && all[0].Path != ""
+	})
 	if got := append(first, b.press(t, tab, "Plain")...); len(got) != 1 || content(t, got[0].Path) != "late" {
 		t.Errorf("got %+v", got)
 	}
@@ -174,12 +179,14 @@ func TestDownloadSavesUnderThePathGiven(t *testing.T) {
 	for _, path := range []string{"a.txt", "sub/b.txt", "old.txt", filepath.Join(b.downloads, "c.txt")} {
 		got, err := b.Download(t.Context(), tab, refOf(t, tab, "Attachment"), path, 0)
 		check.Must(t, err)
-		if want := filepath.Join(b.real(t), strings.TrimPrefix(path, b.downloads)); got.Path != want || content(t, want) != "file" {
+		if want := filepath.Join(b.real(t), strings.TrimPrefix(path, b.downloads)); got.Path != want ||
+			content(t, want) != "file" {
 			t.Errorf("got %+v, want it at %s", got, want)
 		}
 	}
 	_, err := b.Download(t.Context(), tab, refOf(t, tab, "Attachment"), "../x", 0)
-	if !errors.Is(err, page.ErrInvalid) || !strings.HasPrefix(err.Error(), "Invalid path: must stay within downloads directory") {
+	if !errors.Is(err, page.ErrInvalid) ||
+		!strings.HasPrefix(err.Error(), "Invalid path: must stay within downloads directory") {
 		t.Errorf("got %v", err)
 	}
 	_, err = b.Download(t.Context(), tab, refOf(t, tab, "Plain"), "p.txt", time.Millisecond)
@@ -329,7 +336,10 @@ func TestDownloadThatFailsSaysWhy(t *testing.T) {
 		}}
 	}), openShop(t)
 	tab := b.tab(t, s.URL)
-	for name, want := range map[string]string{"Cut": "larger than allowed", "Slow": "larger than allowed", "Download data": "blocked by policy"} {
+	for name, want := range map[string]string{
+		"Cut": "larger than allowed", "Slow": "larger than allowed",
+		"Download data": "blocked by policy",
+	} {
 		got := b.press(t, tab, name)
 		if len(got) != 1 || !strings.Contains(got[0].Error, want) || got[0].Path != "" {
 			t.Errorf("%s: got %+v, want %q", name, got, want)
@@ -346,7 +356,8 @@ func TestDownloadThatFailsSaysWhy(t *testing.T) {
 			return nil
 		}}
 	})
-	if got := full.press(t, full.tab(t, s.URL), "Slow"); len(got) != 1 || !strings.Contains(got[0].Error, "nearly full") || got[0].Path != "" {
+	if got := full.press(t, full.tab(t, s.URL), "Slow"); len(got) != 1 || !strings.Contains(got[0].Error, "nearly full") ||
+		got[0].Path != "" {
 		t.Errorf("got %+v with a full disk", got)
 	}
 	full.empty(t)
@@ -521,7 +532,8 @@ func TestADownloadSaysWhatItReallyIs(t *testing.T) {
 			t.Fatalf("%s: got %+v, want a file", tt.click, got)
 		}
 		d := got[0]
-		if !strings.HasSuffix(d.SuggestedFilename, tt.name) || strings.Contains(d.SuggestedFilename, "\u202e") || d.Type != tt.mediaType ||
+		if !strings.HasSuffix(d.SuggestedFilename, tt.name) || strings.Contains(d.SuggestedFilename, "\u202e") ||
+			d.Type != tt.mediaType ||
 			d.Executable != tt.executable || !strings.Contains(d.Warning, tt.warning) || tt.warning == "" && d.Warning != "" {
 			t.Errorf("%s: got %+v", tt.click, d)
 		}
@@ -547,7 +559,8 @@ func TestADownloadIsKeptOnlyWithApproval(t *testing.T) {
 		}}
 	}), serveUnsafeFiles(t)
 	tab := b.tab(t, site)
-	if got := b.press(t, tab, "Invoice"); len(got) != 1 || !strings.Contains(got[0].Error, refusal.Error()) || got[0].Path != "" {
+	if got := b.press(t, tab, "Invoice"); len(got) != 1 || !strings.Contains(got[0].Error, refusal.Error()) ||
+		got[0].Path != "" {
 		t.Errorf("got %+v, want it refused", got)
 	}
 	b.empty(t)
@@ -559,7 +572,8 @@ func TestADownloadIsKeptOnlyWithApproval(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(asked) != 3 || asked[0].Path != "" || !asked[0].Executable || !strings.HasSuffix(asked[0].URL, "/invoice") || asked[2].Executable {
+	if len(asked) != 3 || asked[0].Path != "" || !asked[0].Executable || !strings.HasSuffix(asked[0].URL, "/invoice") ||
+		asked[2].Executable {
 		t.Errorf("asked about %+v", asked)
 	}
 }
@@ -616,7 +630,8 @@ func TestADownloadWithoutEndIsCancelledAtTheLimit(t *testing.T) {
 	got := b.press(t, tab, "Flood")
 	close(quit)
 	<-done
-	if len(got) != 1 || !strings.Contains(got[0].Error, "larger than allowed: at most 4194304 bytes") || got[0].Path != "" {
+	if len(got) != 1 || !strings.Contains(got[0].Error, "larger than allowed: at most 4194304 bytes") ||
+		got[0].Path != "" {
 		t.Errorf("got %+v, want it cancelled", got)
 	}
 	t.Logf("limit=%d most_on_disk=%d", limit, most.Load())
@@ -631,13 +646,15 @@ func TestAPageGetsTheFileThatWasChecked(t *testing.T) {
 	tab := b.tab(t, s.URL+"/upload")
 	check.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
 	check.Must(t, errors.Join(os.Remove(file), os.Symlink(secret, file)))
-	res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: "(async () => one.files[0].name + ' ' + await one.files[0].text())()"})
+	res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: "(async () => one.files[0].name + " +
+		"' ' + await one.files[0].text())()"})
 	if err != nil || string(res.Value) != `"a.txt open"` {
 		t.Errorf("got %v, %v; want the file as it was", res.Value, err)
 	}
 	small := open(t, func(o *files.Options) { o.MaxUpload = 3 })
 	check.Must(t, os.WriteFile(filepath.Join(small.uploads, "b"), []byte("1234"), 0o600))
-	err = small.Upload(t.Context(), small.tab(t, s.URL+"/upload"), files.UploadRequest{Paths: []string{"b"}, Element: "#one"})
+	err = small.Upload(t.Context(), small.tab(t, s.URL+"/upload"),
+		files.UploadRequest{Paths: []string{"b"}, Element: "#one"})
 	check.Fails(t, err, page.ErrInvalid, "larger than may be uploaded")
 }
 

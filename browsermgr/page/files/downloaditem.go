@@ -60,7 +60,8 @@ type downloadItem struct {
 }
 
 // errInterrupted is the error of a download that Chromium gave up.
-var errInterrupted = errors.New("the download broke off: the server did not send all of it, or it was cancelled in the browser")
+var errInterrupted = errors.New("the download broke off: the server did not send all of it, or it was cancelled in " +
+	"the browser")
 
 // maxKeptDownloads bounds the remembered downloads of a tab.
 const maxKeptDownloads = 50
@@ -215,7 +216,10 @@ func (d *Transfers) endDownload(it *downloadItem, err error) {
 
 func (d *Transfers) cancelDownload(it *downloadItem) {
 	if d.root != nil {
-		d.root.Post(proto.BrowserCancelDownload{GUID: it.browserID, BrowserContextID: proto.BrowserBrowserContextID(it.contextID)})
+		d.root.Post(proto.BrowserCancelDownload{
+			GUID:             it.browserID,
+			BrowserContextID: proto.BrowserBrowserContextID(it.contextID),
+		})
 	}
 }
 

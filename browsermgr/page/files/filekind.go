@@ -49,18 +49,24 @@ var programTypes = []struct{ head, mediaType string }{
 }
 
 // runnableExtensions are the extensions of files that a double click, a shell or an office program runs.
-var runnableExtensions = strings.Fields(`.exe .com .scr .pif .msi .msp .msix .appx .dll .sys .cpl .ocx .bat .cmd .ps1 .psm1 .vbs .vbe .js .jse .mjs .ws .wsf .wsh
+var runnableExtensions = strings.Fields(
+	`.exe .com .scr .pif .msi .msp .msix .appx .dll .sys .cpl .ocx .bat .cmd .ps1 .psm1 .vbs .vbe .js .jse .mjs .ws .wsf .wsh
 	.hta .lnk .url .reg .inf .chm .jar .jnlp .class .apk .aab .ipa .app .dmg .pkg .mpkg .command .workflow .scpt .applescript .terminal .webloc .sh .bash .zsh
 	.fish .csh .ksh .run .elf .so .dylib .desktop .appimage .deb .rpm .snap .flatpak .flatpakref .py .pyw .pyc .pyz .pl .rb .php .lua .docm .dotm .xlsm
 	.xltm .xlam .xll .pptm .potm .ppam .sldm .iso .img .vhd .vhdx .gadget .application .crx .xpi .settingcontent-ms .library-ms .search-ms .theme .diagcab`)
 
 // contentExtensions are the prefixes of media types allowed for some extensions.
 var contentExtensions = map[string][]string{
-	".png": {"image/png"}, ".jpg": {"image/jpeg"}, ".jpeg": {"image/jpeg"}, ".gif": {"image/gif"}, ".webp": {"image/webp"}, ".bmp": {"image/bmp"},
-	".pdf": {"application/pdf"}, ".zip": {"application/zip"}, ".docx": {"application/zip"}, ".xlsx": {"application/zip"}, ".pptx": {"application/zip"},
-	".odt": {"application/zip"}, ".ods": {"application/zip"}, ".epub": {"application/zip"}, ".gz": {"application/x-gzip"}, ".tgz": {"application/x-gzip"},
-	".rar": {"application/x-rar-compressed"}, ".mp4": {"video/mp4"}, ".webm": {"video/webm"}, ".wav": {"audio/wave"}, ".ogg": {"application/ogg"},
-	".txt": {"text/"}, ".csv": {"text/"}, ".md": {"text/"}, ".json": {"text/"}, ".log": {"text/"}, ".xml": {"text/"}, ".html": {"text/"}, ".htm": {"text/"},
+	".png": {"image/png"}, ".jpg": {"image/jpeg"}, ".jpeg": {"image/jpeg"}, ".gif": {"image/gif"}, ".webp": {"image/webp"},
+	".bmp": {"image/bmp"},
+	".pdf": {"application/pdf"}, ".zip": {"application/zip"}, ".docx": {"application/zip"}, ".xlsx": {"application/zip"},
+	".pptx": {"application/zip"},
+	".odt":  {"application/zip"}, ".ods": {"application/zip"}, ".epub": {"application/zip"}, ".gz": {"application/x-gzip"},
+	".tgz": {"application/x-gzip"},
+	".rar": {"application/x-rar-compressed"}, ".mp4": {"video/mp4"}, ".webm": {"video/webm"}, ".wav": {"audio/wave"},
+	".ogg": {"application/ogg"},
+	".txt": {"text/"}, ".csv": {"text/"}, ".md": {"text/"}, ".json": {"text/"}, ".log": {"text/"}, ".xml": {"text/"},
+	".html": {"text/"}, ".htm": {"text/"},
 	".svg": {"text/"}, ".ics": {"text/"}, ".yaml": {"text/"}, ".yml": {"text/"},
 }
 
@@ -142,7 +148,8 @@ func cleanRune(r rune) rune {
 	switch {
 	case unicode.IsSpace(r) && r != '\n' && r != '\r':
 		return ' '
-	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Zl, unicode.Zp):
+	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point,
+		unicode.Zl, unicode.Zp):
 		return -1
 	case strings.ContainsRune(`<>:"|?*`, r):
 		return '_'

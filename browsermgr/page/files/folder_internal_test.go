@@ -36,12 +36,20 @@ func uploadFixture(t *testing.T) (dir, secret string) {
 
 func TestAFileThatIsExchangedAfterItWasFoundIsNotRead(t *testing.T) {
 	for name, swap := range map[string]func(file, secret string) error{
-		"by a link":             func(file, secret string) error { return errors.Join(os.Remove(file), os.Symlink(secret, file)) },
-		"by a link to itself":   func(file, _ string) error { return errors.Join(os.Remove(file), os.Symlink(file, file)) },
-		"by a hard link":        func(file, secret string) error { return errors.Join(os.Remove(file), os.Link(secret, file)) },
-		"by a pipe":             func(file, _ string) error { return errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)) },
-		"by a directory":        func(file, _ string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) },
-		"by a link to a device": func(file, _ string) error { return errors.Join(os.Remove(file), os.Symlink("/dev/zero", file)) },
+		"by a link": func(file, secret string) error {
+			return errors.Join(os.Remove(file), os.Symlink(secret, file))
+		},
+		"by a link to itself": func(file, _ string) error { return errors.Join(os.Remove(file), os.Symlink(file, file)) },
+		"by a hard link": func(file, secret string) error {
+			return errors.Join(os.Remove(file), os.Link(secret, file))
+		},
+		"by a pipe": func(file, _ string) error {
+			return errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600))
+		},
+		"by a directory": func(file, _ string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) },
+		"by a link to a device": func(file, _ string) error {
+			return errors.Join(os.Remove(file), os.Symlink("/dev/zero", file))
+		},
 		"by a link into /proc": func(file, _ string) error {
 			return errors.Join(os.Remove(file), os.Symlink("/proc/self/environ", file))
 		},
@@ -114,11 +122,13 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 	held, copies, err := u.Copy("", []string{"sub/file", "second", "second"}, into, 14)
 	check.Must(t, err)
 	for i, want := range []string{"open", "12345", "12345"} {
-		if got, err := os.ReadFile(copies[i]); err != nil || string(got) != want || filepath.Dir(filepath.Dir(copies[i])) != held {
+		if got, err := os.ReadFile(copies[i]); err != nil || string(got) != want ||
+			filepath.Dir(filepath.Dir(copies[i])) != held {
 			t.Errorf("%s: got %q, %v; want %q", copies[i], got, err, want)
 		}
 	}
-	if info, err := os.Stat(copies[1]); err != nil || filepath.Base(copies[1]) != "second" || !info.ModTime().Equal(when) || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(copies[1]); err != nil || filepath.Base(copies[1]) != "second" ||
+		!info.ModTime().Equal(when) || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %+v, %v; want name and time of the file", info, err)
 	}
 	check.Must(t, os.RemoveAll(held))
@@ -173,8 +183,12 @@ func TestADownloadThatIsExchangedWhileItIsSavedIsRefused(t *testing.T) {
 func TestOnlyRegularFilesAreFinished(t *testing.T) {
 	folder, from := staged(t)
 	for name, put := range map[string]func(path string) error{
-		"link": func(p string) error { return os.Symlink(from, p) }, "pipe": func(p string) error { return syscall.Mkfifo(p, 0o600) },
-		"directory": func(p string) error { return os.Mkdir(p, 0o700) }, "device": func(p string) error { return os.Symlink("/dev/zero", p) },
+		"link": func(p string) error { return os.Symlink(from, p) }, "pipe": func(p string) error {
+			return syscall.Mkfifo(p, 0o600)
+		},
+		"directory": func(p string) error { return os.Mkdir(p, 0o700) }, "device": func(p string) error {
+			return os.Symlink("/dev/zero", p)
+		},
 	} {
 		path := from + name
 		check.Must(t, put(path))
@@ -186,7 +200,8 @@ func TestOnlyRegularFilesAreFinished(t *testing.T) {
 	check.Must(t, err)
 	defer func() { _ = n.Close() }()
 	check.Must(t, folder.MoveIn(n, "a.sh"))
-	if info, err := os.Stat(filepath.Join(folder.Dir(), "a.sh")); err != nil || info.Mode().Perm() != 0o600 || string(n.Head) != "content" || n.Size != 7 {
+	if info, err := os.Stat(filepath.Join(folder.Dir(), "a.sh")); err != nil || info.Mode().Perm() != 0o600 ||
+		string(n.Head) != "content" || n.Size != 7 {
 		t.Errorf("got %v, %v, %q", info.Mode(), err, n.Head)
 	}
 }

@@ -21,11 +21,17 @@ import (
 func TestCleanName(t *testing.T) {
 	for in, want := range map[string]string{
 		"a.txt": "a.txt", "  a b.txt ": "a b.txt", "../../etc/passwd": "passwd", `C:\x\evil.exe`: "evil.exe", `a/b\c`: "c",
-		"": "download.bin", ".": "download.bin", "..": "download.bin", "a/..": "download.bin", "x/": "download.bin", "\x00\x1f\x7f": "download.bin",
-		".\x00.": "download.bin", "a\nb\r.txt": "ab.txt", "\u202egnp.exe": "gnp.exe", "käse 你好.pdf": "käse 你好.pdf", "a\xff.txt": "a.txt", ".profile": "_profile",
-		"-rf": "_rf", "~x": "_x", "a.pdf. . ": "a.pdf", "...": "download.bin", "invoice.pdf          .exe": "invoice.pdf .exe",
-		"CON": "_CON", "con.txt": "_con.txt", "Aux .x": "_Aux .x", "COM¹.log": "_COM¹.log", "console.log": "console.log", "nul": "_nul",
-		"a:b.txt": "a_b.txt", "e\u200b\u0301": "é", `<a>"|?*`: "_a_____", "e\u0301.txt": "é.txt", "a\u200b\u00ad\ufeff\U000e0041.txt": "a.txt", "a\u00a0\u3000b": "a b",
+		"": "download.bin", ".": "download.bin", "..": "download.bin", "a/..": "download.bin", "x/": "download.bin",
+		"\x00\x1f\x7f": "download.bin",
+		".\x00.":       "download.bin", "a\nb\r.txt": "ab.txt", "\u202egnp.exe": "gnp.exe", "käse 你好.pdf": "käse 你好.pdf",
+		"a\xff.txt": "a.txt", ".profile": "_profile",
+		"-rf": "_rf", "~x": "_x", "a.pdf. . ": "a.pdf", "...": "download.bin",
+		"invoice.pdf          .exe": "invoice.pdf .exe",
+		"CON":                       "_CON", "con.txt": "_con.txt", "Aux .x": "_Aux .x", "COM¹.log": "_COM¹.log",
+		"console.log": "console.log",
+		"nul":         "_nul",
+		"a:b.txt":     "a_b.txt", "e\u200b\u0301": "é", `<a>"|?*`: "_a_____", "e\u0301.txt": "é.txt",
+		"a\u200b\u00ad\ufeff\U000e0041.txt": "a.txt", "a\u00a0\u3000b": "a b",
 		"photo\u2066gpj.\u2069exe": "photogpj.exe", ".\u200b.": "download.bin", "--help.sh": "_-help.sh",
 		strings.Repeat("a", 300) + ".tar.gz":                      strings.Repeat("a", 197) + ".gz",
 		strings.Repeat("a", 300):                                  strings.Repeat("a", 200),
@@ -39,15 +45,20 @@ func TestCleanName(t *testing.T) {
 }
 
 func FuzzCleanName(f *testing.F) {
-	for _, s := range []string{"a.txt", "..", "../x", `\`, "\x00", "\u202e", strings.Repeat("ü", 300) + ".a", "a\xff", " . . "} {
+	for _, s := range []string{
+		"a.txt", "..", "../x", `\`, "\x00", "\u202e", strings.Repeat("ü", 300) + ".a", "a\xff",
+		" . . ",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		name := files.CleanName(s)
 		switch {
 		case name == "" || name == "." || name == "..", strings.ContainsAny(name, `/\`), name != strings.TrimSpace(name),
-			!utf8.ValidString(name), utf8.RuneCountInString(name) > 200, len(name) > 210, strings.ContainsFunc(name, unicode.IsControl),
-			strings.ContainsAny(name, `<>:"|?*`), strings.HasSuffix(name, "."), strings.ContainsRune(".-~", rune(name[0])), !norm.NFC.IsNormalString(name),
+			!utf8.ValidString(name), utf8.RuneCountInString(name) > 200, len(name) > 210,
+			strings.ContainsFunc(name, unicode.IsControl),
+			strings.ContainsAny(name, `<>:"|?*`), strings.HasSuffix(name, "."), strings.ContainsRune(".-~", rune(name[0])),
+			!norm.NFC.IsNormalString(name),
 			strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Bidi_Control) }):
 			t.Errorf("%q: got %q", s, name)
 		}
@@ -65,7 +76,8 @@ func uploadTree(tb testing.TB) (dir, outside string) {
 	real := filepath.Join(home, "real")
 	for _, err := range []error{
 		os.MkdirAll(filepath.Join(real, "sub", "deep"), 0o700), os.Mkdir(outside, 0o700), os.Symlink(real, dir),
-		os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600), os.WriteFile(filepath.Join(real, "file"), []byte("f"), 0o600),
+		os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600),
+		os.WriteFile(filepath.Join(real, "file"), []byte("f"), 0o600),
 		os.Symlink(outside, filepath.Join(real, "out")), os.Symlink(filepath.Join(real, "sub"), filepath.Join(real, "in")),
 		os.Symlink(filepath.Join(outside, "secret"), filepath.Join(real, "linked")),
 		os.Link(filepath.Join(outside, "secret"), filepath.Join(real, "hard")),
@@ -81,14 +93,16 @@ func TestOutputStaysInTheFolder(t *testing.T) {
 	check.Must(t, err)
 	t.Cleanup(func() { _ = folder.Close() })
 	for path, want := range map[string]string{
-		"a": "a", "sub/a": "sub/a", "./sub//deep/../a": "sub/a", "file": "file", "..a": "..a", filepath.Join(dir, "a"): "a", filepath.Join(dir, "sub", "a"): "sub/a",
+		"a": "a", "sub/a": "sub/a", "./sub//deep/../a": "sub/a", "file": "file", "..a": "..a", filepath.Join(dir, "a"): "a",
+		filepath.Join(dir, "sub", "a"): "sub/a",
 	} {
 		if got, err := folder.ResolveTarget(path); err != nil || got != want {
 			t.Errorf("%q: got %q, %v; want %q", path, got, err, want)
 		}
 	}
 	for _, path := range []string{
-		"", ".", "..", "/", "../a", "sub/../../a", "/etc/passwd", outside + "/a", "out/a", "in/a", "linked", "hard", "sub", "sub/", "none/a", "file/a", "a\x00b",
+		"", ".", "..", "/", "../a", "sub/../../a", "/etc/passwd", outside + "/a", "out/a", "in/a", "linked", "hard", "sub",
+		"sub/", "none/a", "file/a", "a\x00b",
 		filepath.Join(dir, "..", "outside", "a"), filepath.Join(dir, "out", "a"), dir,
 	} {
 		_, err := folder.ResolveTarget(path)
@@ -102,7 +116,10 @@ func FuzzOutput(f *testing.F) {
 	dir, _ := uploadTree(f)
 	folder, err := files.OpenFolder(dir)
 	check.Must(f, err)
-	for _, s := range []string{"a", "../a", "out/a", "in/../../x", dir + "/a", "/a", "sub/deep/../../..", "\x00", "linked/x"} {
+	for _, s := range []string{
+		"a", "../a", "out/a", "in/../../x", dir + "/a", "/a", "sub/deep/../../..", "\x00",
+		"linked/x",
+	} {
 		f.Add(s)
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -122,17 +139,24 @@ func FuzzOutput(f *testing.F) {
 func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	dir, outside := uploadTree(t)
 	second, inbound := t.TempDir(), t.TempDir()
-	for _, path := range []string{filepath.Join(second, "two"), filepath.Join(inbound, "id1", "cv.pdf"), filepath.Join(inbound, "id2", "file")} {
+	for _, path := range []string{
+		filepath.Join(second, "two"), filepath.Join(inbound, "id1", "cv.pdf"),
+		filepath.Join(inbound, "id2", "file"),
+	} {
 		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
 	}
-	u := files.UploadPolicy{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: func(session string) string {
-		if session == "s" {
-			return inbound
-		}
-		return ""
-	}}
+	u := files.UploadPolicy{
+		Folders: []string{filepath.Join(dir, "missing"), dir, second},
+		Inbound: func(session string) string {
+			if session == "s" {
+				return inbound
+			}
+			return ""
+		},
+	}
 	given := []string{
-		"file", filepath.Join(dir, "file"), "two", "media://inbound/id1", "media/inbound/id1", filepath.Join(second, "two"), "cv.pdf",
+		"file", filepath.Join(dir, "file"), "two", "media://inbound/id1", "media/inbound/id1", filepath.Join(second, "two"),
+		"cv.pdf",
 	}
 	got, err := u.Resolve("s", given)
 	check.Must(t, err)
@@ -149,8 +173,10 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 		check.Fails(t, check.Err(u.Resolve("", []string{path})), fault.ErrInvalid, "Invalid path")
 	}
 	for _, path := range []string{
-		"", "none", "..", "sub", "linked", "hard", "out/secret", "../outside/secret", outside + "/secret", "/etc/passwd", "file\x00", "file:///etc/passwd",
-		"media://inbound/", "media://inbound/..", "media://inbound/../x", "media://inbound/a/b", `media://inbound/a\b`, "media://inbound/none",
+		"", "none", "..", "sub", "linked", "hard", "out/secret", "../outside/secret", outside + "/secret", "/etc/passwd",
+		"file\x00", "file:///etc/passwd",
+		"media://inbound/", "media://inbound/..", "media://inbound/../x", "media://inbound/a/b", `media://inbound/a\b`,
+		"media://inbound/none",
 		"media://outbound/id1", "media://inbound/%2e%2e", "media://inbound/id1?x", "id1/cv.pdf",
 	} {
 		if got, err := u.Resolve("s", []string{"file", path}); err == nil || !strings.Contains(err.Error(), "Invalid path") {
@@ -161,7 +187,8 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	for _, name := range []string{"a%b", "a?b", "a#b", `a\b`, "sub/c"} {
 		path := filepath.Join(inbound, filepath.FromSlash(name))
 		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
-		if got, err := u.Resolve("s", []string{"media://inbound/" + name}); err == nil || !strings.Contains(err.Error(), "is not media://inbound/<id>") {
+		if got, err := u.Resolve("s", []string{"media://inbound/" + name}); err == nil ||
+			!strings.Contains(err.Error(), "is not media://inbound/<id>") {
 			t.Errorf("%q: got %q, %v; want it refused for its name", name, got, err)
 		}
 	}
@@ -176,7 +203,10 @@ func FuzzUploads(f *testing.F) {
 	u := files.UploadPolicy{Folders: []string{dir}, Inbound: func(string) string { return inbound }}
 	real, err := filepath.EvalSymlinks(dir)
 	check.Must(f, err)
-	for _, s := range []string{"file", "../file", dir + "/file", "media://inbound/x", "media/inbound/../x", "linked", "out/secret", "hard", "sub/../file"} {
+	for _, s := range []string{
+		"file", "../file", dir + "/file", "media://inbound/x", "media/inbound/../x", "linked",
+		"out/secret", "hard", "sub/../file",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
@@ -191,7 +221,8 @@ func TestStagingRemovesWhatKilledProcessesLeft(t *testing.T) {
 	ended := exec.Command("true")
 	check.Must(t, ended.Run())
 	keep := map[string]bool{ // by name: whether it stays
-		fmt.Sprintf(".staging-%d-1", ended.Process.Pid): false, fmt.Sprintf(".staging-%d-1", os.Getpid()): true, ".staging-x": true, "mine": true,
+		fmt.Sprintf(".staging-%d-1", ended.Process.Pid): false, fmt.Sprintf(".staging-%d-1", os.Getpid()): true,
+		".staging-x": true, "mine": true,
 	}
 	for name := range keep {
 		path := filepath.Join(dir, name)
@@ -229,7 +260,10 @@ func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
 	staging, err := folder.MakeStaging()
 	check.Must(t, err)
 	from := filepath.Join(staging, "x")
-	for rel, ok := range map[string]bool{"file": true, "sub/new": true, "linked": false, "hard": false, "out/a": false, "none/a": false} {
+	for rel, ok := range map[string]bool{
+		"file": true, "sub/new": true, "linked": false, "hard": false, "out/a": false,
+		"none/a": false,
+	} {
 		check.Must(t, os.WriteFile(from, []byte("new"), 0o600))
 		if err := take(folder, from, rel); (err == nil) != ok {
 			t.Errorf("%s: got %v", rel, err)
@@ -277,8 +311,10 @@ func TestIdentifyTellsWhatAFileIs(t *testing.T) {
 		{"download.bin", "\x00\x01\x02", "application/octet-stream", false, ""},
 	} {
 		got := files.IdentifyFile(tt.name, []byte(tt.head))
-		if got.Type != tt.mediaType || got.Executable != tt.executable || !strings.Contains(got.Mismatch, tt.disagrees) || tt.disagrees == "" && got.Mismatch != "" {
-			t.Errorf("%s with %q: got %+v, want %s, executable %v, %q", tt.name, tt.head, got, tt.mediaType, tt.executable, tt.disagrees)
+		if got.Type != tt.mediaType || got.Executable != tt.executable || !strings.Contains(got.Mismatch, tt.disagrees) ||
+			tt.disagrees == "" && got.Mismatch != "" {
+			t.Errorf("%s with %q: got %+v, want %s, executable %v, %q", tt.name, tt.head, got, tt.mediaType, tt.executable,
+				tt.disagrees)
 		}
 	}
 }

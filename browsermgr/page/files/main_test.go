@@ -84,7 +84,8 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*files.Options)) *tran
 	if b.Transfers, err = files.NewTransfers(opts); err != nil {
 		tb.Fatal(err)
 	}
-	b.browser, err = page.Connect(browsertest.Within(tb, browsertest.Patience), p.WebSocketURL, page.Options{Observers: []page.Observer{b.Transfers}})
+	b.browser, err = page.Connect(browsertest.Within(tb, browsertest.Patience), p.WebSocketURL,
+		page.Options{Observers: []page.Observer{b.Transfers}})
 	check.Must(tb, err)
 	tb.Cleanup(func() {
 		// What was given up is let go while the browser can still be told.
@@ -205,7 +206,9 @@ func openShop(tb testing.TB) *shop {
 			<div id=box></div><script>box.attachShadow({mode: 'open'}).innerHTML = '<input type=file id=inner>'</script>`)
 	})
 	mux.HandleFunc("/frame", func(w http.ResponseWriter, r *http.Request) {
-		browsertest.HTML(w, fmt.Sprintf(`<!doctype html><title>Outer</title><iframe width=600 height=400 src="%s/upload"></iframe>`, browsertest.LocalhostURL(r)))
+		browsertest.HTML(w, fmt.Sprintf(
+			`<!doctype html><title>Outer</title><iframe width=600 height=400 src="%s/upload"></iframe>`,
+			browsertest.LocalhostURL(r)))
 	})
 	s.Server = browsertest.Serve(tb, mux.ServeHTTP)
 	return s

@@ -15,7 +15,8 @@ func TestADownloadIsMarkedWithWhereItCameFrom(t *testing.T) {
 	if len(got) != 1 || got[0].Path == "" {
 		t.Fatalf("got %+v, want a file", got)
 	}
-	for name, want := range map[string]string{"user.xdg.origin.url": site + "/paper", "user.xdg.referrer.url": site + "/?q=1"} {
+	for name, want := range map[string]string{"user.xdg.origin.url": site + "/paper", "user.xdg.referrer.url": site +
+		"/?q=1"} {
 		value := make([]byte, 2048)
 		n, err := unix.Getxattr(got[0].Path, name, value)
 		if errors.Is(err, syscall.ENOTSUP) {

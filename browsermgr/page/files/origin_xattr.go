@@ -28,7 +28,8 @@ func setOriginAttributes(file *os.File, origin, referrer string) error {
 			continue
 		}
 		err := unix.Fsetxattr(int(file.Fd()), name, []byte(value), 0)
-		if err != nil && !errors.Is(err, unix.ENOTSUP) && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.E2BIG) && !errors.Is(err, unix.EPERM) {
+		if err != nil && !errors.Is(err, unix.ENOTSUP) && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.E2BIG) &&
+			!errors.Is(err, unix.EPERM) {
 			return fmt.Errorf("note where a file came from: %w", err)
 		}
 	}

@@ -18,7 +18,8 @@ func crossesDevices(err error) bool { return errors.Is(err, windows.ERROR_NOT_SA
 
 // processAlive reports whether a process with this id is running.
 func processAlive(pid int) bool {
-	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid)) //nolint:gosec // what the system calls a process
+	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, //nolint:gosec // what the system calls a process
+		uint32(pid))
 	if err != nil {
 		return errors.Is(err, windows.ERROR_ACCESS_DENIED) // it belongs to another user
 	}

@@ -34,7 +34,8 @@ const (
 var (
 	// ErrNotCaptured is returned for a browser that we did not launch, whose downloads go to its own folder. The
 	// control API answers 501.
-	ErrNotCaptured = errors.New("downloads are not captured in this browser: it was not launched here, and keeps its own downloads folder")
+	ErrNotCaptured = errors.New("downloads are not captured in this browser: it was not launched here, and keeps its " +
+		"own downloads folder")
 	// ErrSuperseded is returned if a newer wait replaced this one.
 	ErrSuperseded = errors.New("superseded by a newer one")
 	// ErrOpenedInline is returned if a link to be downloaded was shown in a tab instead.
@@ -116,7 +117,8 @@ type Transfers struct {
 // NewTransfers returns Transfers with a private staging directory in the downloads folder.
 func NewTransfers(opts Options) (*Transfers, error) {
 	d := &Transfers{
-		opts: opts, log: opts.Logger, contexts: map[string]struct{}{}, downloads: map[string]*downloadItem{}, tabs: map[*page.Tab]*tabTransfers{},
+		opts: opts, log: opts.Logger, contexts: map[string]struct{}{}, downloads: map[string]*downloadItem{},
+		tabs: map[*page.Tab]*tabTransfers{},
 	}
 	if opts.Host == nil {
 		d.opts.Host = AllowAll{}

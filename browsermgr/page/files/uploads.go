@@ -29,7 +29,9 @@ type UploadPolicy struct {
 // Copy copies the files that [UploadPolicy.Resolve] finds to a new private directory below into, at most limit bytes in
 // total, and returns the paths of the copies, which keep their file names. So the page gets what was checked even if
 // the files are replaced later. The caller removes dir. The error wraps fault.ErrInvalid if the paths are invalid.
-func (u UploadPolicy) Copy(session string, paths []string, into string, limit int64) (dir string, copies []string, err error) {
+func (u UploadPolicy) Copy(session string, paths []string, into string,
+	limit int64,
+) (dir string, copies []string, err error) {
 	files, err := u.findAll(session, paths)
 	if err != nil {
 		return "", nil, err
@@ -159,7 +161,8 @@ func (u UploadPolicy) resolveOne(inbound, path string) (uploadFile, error) {
 			"in private or the operator): a page is given only what was downloaded in its own place", path)
 	}
 	// Do not reveal whether the file exists elsewhere.
-	return uploadFile{}, fault.Invalidf("Invalid path: must stay within uploads directory (%q is no regular file of it); put the file into %s",
+	return uploadFile{}, fault.Invalidf("Invalid path: must stay within uploads directory (%q is no regular file of "+
+		"it); put the file into %s",
 		path, strings.Join(u.Folders, " or "))
 }
 
@@ -191,7 +194,8 @@ func resolveInbound(inbound, path, id string) (uploadFile, error) {
 			return uploadFile{dir: real, rel: rel}, nil
 		}
 	}
-	return uploadFile{}, fault.Invalidf("Invalid path: %q not found among the files that came with this session's tasks", path)
+	return uploadFile{}, fault.Invalidf("Invalid path: %q not found among the files that came with this session's tasks",
+		path)
 }
 
 // inboundNamed finds the newest attachment with a file name.

@@ -32,7 +32,9 @@ type documentFrame struct {
 
 // AccessibilityTree returns at most limit nodes in pre-order, frames below their elements, and publishes their refs.
 // limit 0 means 500; it is clamped to 1 to 2,000.
-func AccessibilityTree(ctx context.Context, frames []*Frame, refs *RefRegistry, limit int) ([]AccessibilityNode, error) {
+func AccessibilityTree(ctx context.Context, frames []*Frame, refs *RefRegistry,
+	limit int,
+) ([]AccessibilityNode, error) {
 	limit = cmp.Or(limit, defaultTreeLimit)
 	number := refs.BeginCapture()
 	root, err := requestTrees(ctx, frames)
@@ -135,7 +137,8 @@ func requestDocuments(ctx context.Context, f *Frame, known map[proto.PageFrameID
 			at = f
 		}
 		docs = append(docs, &axDocument{
-			documentFrame: documentFrame{frame: at, id: t.Frame.ID, parentDocument: t.Frame.ParentID}, children: map[proto.DOMBackendNodeID]*axDocument{},
+			documentFrame: documentFrame{frame: at, id: t.Frame.ID, parentDocument: t.Frame.ParentID},
+			children:      map[proto.DOMBackendNodeID]*axDocument{},
 		})
 		for _, child := range t.ChildFrames {
 			add(child, at)

@@ -23,7 +23,9 @@ const bindScript = `function (token, ...nodes) {
 
 // Bind returns the elements of nodes of the document in the frame with this id, which belongs to f's process, named as
 // by our scripts. If a node is gone or belongs to no element, its LocalRef is empty.
-func (f *Frame) Bind(ctx context.Context, id proto.PageFrameID, nodes []proto.DOMBackendNodeID) ([]BoundElement, error) {
+func (f *Frame) Bind(ctx context.Context, id proto.PageFrameID,
+	nodes []proto.DOMBackendNodeID,
+) ([]BoundElement, error) {
 	if _, err := RunScript[bool](ctx, f, Script{Fn: "ping"}); err != nil {
 		return nil, err
 	}
@@ -40,7 +42,10 @@ func (f *Frame) Bind(ctx context.Context, id proto.PageFrameID, nodes []proto.DO
 	defer f.Post(proto.RuntimeReleaseObjectGroup{ObjectGroup: group})
 	for i, node := range nodes {
 		if node != 0 {
-			calls[i] = f.Begin(proto.DOMResolveNode{BackendNodeID: node, ExecutionContextID: scope.ExecutionContextID, ObjectGroup: group})
+			calls[i] = f.Begin(proto.DOMResolveNode{
+				BackendNodeID: node, ExecutionContextID: scope.ExecutionContextID,
+				ObjectGroup: group,
+			})
 		}
 	}
 	args := []*proto.RuntimeCallArgument{{Value: gson.New(token)}}
@@ -105,5 +110,6 @@ func (sc Script) callSource(w *isolatedWorld, arg []byte) string {
 		}
 	}
 	return fmt.Sprintf("globalThis.__clank?.token === %[1]q ? (async () => "+
-		"({value: await (%[2]s)(%[3]s.map((e) => __clank(%[1]q, 'element', e)), %[4]s)}))() : {lost: true}", w.token, sc.source, elements, arg)
+		"({value: await (%[2]s)(%[3]s.map((e) => __clank(%[1]q, 'element', e)), %[4]s)}))() : {lost: true}", w.token,
+		sc.source, elements, arg)
 }

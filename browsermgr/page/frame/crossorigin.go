@@ -20,7 +20,10 @@ func CrossOriginFrames(ctx context.Context, s *cdp.Session, ids []proto.PageFram
 	for i, call := range worlds {
 		var made proto.PageCreateIsolatedWorldResult
 		if call.Wait(ctx, &made) == nil {
-			answers[i] = s.Begin(proto.RuntimeEvaluate{Expression: "frameElement === null", ContextID: made.ExecutionContextID, ReturnByValue: true})
+			answers[i] = s.Begin(proto.RuntimeEvaluate{
+				Expression: "frameElement === null", ContextID: made.ExecutionContextID,
+				ReturnByValue: true,
+			})
 		}
 	}
 	apart := map[proto.PageFrameID]bool{}

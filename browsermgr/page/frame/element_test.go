@@ -41,7 +41,8 @@ func TestNumbersFindTheDocumentsTheyWereGivenTo(t *testing.T) {
 	if n.Number(far, "an earlier document", 0) != 3 {
 		t.Error("another document has the same number")
 	}
-	if _, err := n.Find(main, "f3e1"); !errors.Is(err, fault.ErrUnknownRef) || !strings.Contains(err.Error(), "another document now") {
+	if _, err := n.Find(main, "f3e1"); !errors.Is(err, fault.ErrUnknownRef) ||
+		!strings.Contains(err.Error(), "another document now") {
 		t.Errorf("got %v, want the frame's new document named", err)
 	}
 }
@@ -62,7 +63,8 @@ func TestNumbersOfDocumentsThatWentAwayAreNotGivenAgain(t *testing.T) {
 		t.Errorf("got %+v, %v; want what is still there to be found", e, err)
 	}
 	for _, ref := range []string{"f2e1", "f199e1"} {
-		if _, err := n.Find(main, ref); !errors.Is(err, fault.ErrUnknownRef) || !strings.Contains(err.Error(), "another document now") {
+		if _, err := n.Find(main, ref); !errors.Is(err, fault.ErrUnknownRef) ||
+			!strings.Contains(err.Error(), "another document now") {
 			t.Errorf("%s: got %v, want it told that its document is gone", ref, err)
 		}
 	}
@@ -84,9 +86,15 @@ func TestExplainSaysWhatIsWrongAndTheWayOut(t *testing.T) {
 	}{
 		{cdp.ErrDocumentGone, fault.ErrUnknownRef, "the page has navigated since; take a new snapshot"},
 		{&frame.ScriptError{Code: "gone"}, fault.ErrUnknownRef, "take a new snapshot"},
-		{&frame.ScriptError{Code: "covered", Role: "button", Name: "Buy", By: cookie}, fault.ErrNotInteractable, `e3 button "Buy" is covered by dialog "Cookies" (div#c), which would get it: close`},
+		{
+			&frame.ScriptError{Code: "covered", Role: "button", Name: "Buy", By: cookie}, fault.ErrNotInteractable,
+			`e3 button "Buy" is covered by dialog "Cookies" (div#c), which would get it: close`,
+		},
 		{&frame.ScriptError{Code: "covered"}, fault.ErrNotInteractable, "lies outside"},
-		{&frame.ScriptError{Code: "nooption", Text: "x", Options: []string{"a", "b"}}, fault.ErrNotInteractable, `has no option "x"; it has "a", "b"`},
+		{
+			&frame.ScriptError{Code: "nooption", Text: "x", Options: []string{"a", "b"}}, fault.ErrNotInteractable,
+			`has no option "x"; it has "a", "b"`,
+		},
 		{&frame.ScriptError{Code: "selector"}, fault.ErrInvalid, "is not a CSS selector"},
 	} {
 		got := e.Explain(tt.err)
@@ -130,7 +138,8 @@ func TestTheCaptureThatBeganLastCounts(t *testing.T) {
 	if !r.Publish(newer, frame.RefSet{Mode: frame.RefModeTree, Bounds: bound(main, "e9")}) {
 		t.Error("the newer capture was refused")
 	}
-	if r.Publish(older, frame.RefSet{Mode: frame.RefModeTree, Bounds: bound(main, "e5")}) || r.Publish(newer, frame.RefSet{Mode: frame.RefModeTree}) {
+	if r.Publish(older, frame.RefSet{Mode: frame.RefModeTree, Bounds: bound(main, "e5")}) ||
+		r.Publish(newer, frame.RefSet{Mode: frame.RefModeTree}) {
 		t.Error("a capture took the place of a newer one, or of itself")
 	}
 	for _, ref := range []string{"ax1", "@AX1", "ref=ax1"} {
@@ -153,7 +162,10 @@ func TestRefsThatMeanNothingAreUnknown(t *testing.T) {
 	var r frame.RefRegistry
 	bounds := append(bound(main, "f1e3", ""), frame.BoundElement{Frame: far, DocumentToken: "before", LocalRef: "e1"})
 	r.Publish(r.BeginCapture(), frame.RefSet{Mode: frame.RefModeTree, Bounds: bounds})
-	for ref, want := range map[string]string{"f1e1": "no snapshot", "ax2": "not an element", "ax3": "another document", "ax4": "no snapshot"} {
+	for ref, want := range map[string]string{
+		"f1e1": "no snapshot", "ax2": "not an element", "ax3": "another document",
+		"ax4": "no snapshot",
+	} {
 		if _, err := r.Find(main, ref); !errors.Is(err, fault.ErrUnknownRef) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", ref, err, want)
 		}

@@ -32,7 +32,10 @@ type Frame struct {
 // the id of its root frame, which equals the CDP target id of an attached one. parent is the Frame whose document
 // embeds it, nil for the main frame; embedder is the id of the actual embedding frame, if known.
 func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
-	return &Frame{Session: s, target: target, parent: parent, worldLock: newWorldCreation(), cachedOwner: ownerRef{parentFrame: embedder}}
+	return &Frame{
+		Session: s, target: target, parent: parent, worldLock: newWorldCreation(),
+		cachedOwner: ownerRef{parentFrame: embedder},
+	}
 }
 
 // ID returns the CDP frame id of the root frame.

@@ -205,7 +205,8 @@ func (m Mouse) ButtonBit() int { return 1 << max(slices.Index(MouseButtons(), m.
 // Move returns a move to the position; held reports whether the button is pressed.
 func (m Mouse) Move(held bool) proto.InputDispatchMouseEvent {
 	ev := proto.InputDispatchMouseEvent{
-		Type: proto.InputDispatchMouseEventTypeMouseMoved, X: m.At.X, Y: m.At.Y, Modifiers: m.Modifiers, Button: proto.InputMouseButtonNone,
+		Type: proto.InputDispatchMouseEventTypeMouseMoved, X: m.At.X, Y: m.At.Y, Modifiers: m.Modifiers,
+		Button: proto.InputMouseButtonNone,
 	}
 	if held {
 		bits := m.ButtonBit()
@@ -241,14 +242,21 @@ func (m Mouse) button() proto.InputMouseButton {
 func (m Mouse) Tap() []proto.Request {
 	finger := []*proto.InputTouchPoint{{X: m.At.X, Y: m.At.Y}}
 	return []proto.Request{
-		proto.InputDispatchTouchEvent{Type: proto.InputDispatchTouchEventTypeTouchStart, TouchPoints: finger, Modifiers: m.Modifiers},
-		proto.InputDispatchTouchEvent{Type: proto.InputDispatchTouchEventTypeTouchEnd, TouchPoints: []*proto.InputTouchPoint{}, Modifiers: m.Modifiers},
+		proto.InputDispatchTouchEvent{
+			Type: proto.InputDispatchTouchEventTypeTouchStart, TouchPoints: finger,
+			Modifiers: m.Modifiers,
+		},
+		proto.InputDispatchTouchEvent{
+			Type:        proto.InputDispatchTouchEventTypeTouchEnd,
+			TouchPoints: []*proto.InputTouchPoint{}, Modifiers: m.Modifiers,
+		},
 	}
 }
 
 // Wheel returns a wheel event in CSS pixels; right and down are positive.
 func (m Mouse) Wheel(dx, dy float64) proto.InputDispatchMouseEvent {
 	return proto.InputDispatchMouseEvent{
-		Type: proto.InputDispatchMouseEventTypeMouseWheel, X: m.At.X, Y: m.At.Y, DeltaX: dx, DeltaY: dy, Modifiers: m.Modifiers,
+		Type: proto.InputDispatchMouseEventTypeMouseWheel, X: m.At.X, Y: m.At.Y, DeltaX: dx, DeltaY: dy,
+		Modifiers: m.Modifiers,
 	}
 }

@@ -31,9 +31,12 @@ var namedKeys = map[string]keyDef{
 	"shift": {"Shift", "ShiftLeft", 16, "", 8}, "control": {"Control", "ControlLeft", 17, "", 2},
 	"alt": {"Alt", "AltLeft", 18, "", 1}, "meta": {"Meta", "MetaLeft", 91, "", 4},
 	"capslock": {"CapsLock", "CapsLock", 20, "", 0}, "contextmenu": {"ContextMenu", "ContextMenu", 93, "", 0},
-	"f1": {"F1", "F1", 112, "", 0}, "f2": {"F2", "F2", 113, "", 0}, "f3": {"F3", "F3", 114, "", 0}, "f4": {"F4", "F4", 115, "", 0},
-	"f5": {"F5", "F5", 116, "", 0}, "f6": {"F6", "F6", 117, "", 0}, "f7": {"F7", "F7", 118, "", 0}, "f8": {"F8", "F8", 119, "", 0},
-	"f9": {"F9", "F9", 120, "", 0}, "f10": {"F10", "F10", 121, "", 0}, "f11": {"F11", "F11", 122, "", 0}, "f12": {"F12", "F12", 123, "", 0},
+	"f1": {"F1", "F1", 112, "", 0}, "f2": {"F2", "F2", 113, "", 0}, "f3": {"F3", "F3", 114, "", 0},
+	"f4": {"F4", "F4", 115, "", 0},
+	"f5": {"F5", "F5", 116, "", 0}, "f6": {"F6", "F6", 117, "", 0}, "f7": {"F7", "F7", 118, "", 0},
+	"f8": {"F8", "F8", 119, "", 0},
+	"f9": {"F9", "F9", 120, "", 0}, "f10": {"F10", "F10", 121, "", 0}, "f11": {"F11", "F11", 122, "", 0},
+	"f12": {"F12", "F12", 123, "", 0},
 }
 
 var keyAliases = map[string]string{
@@ -88,7 +91,8 @@ func ParseChord(text string) (Chord, error) {
 		k, ok := findKey(part)
 		switch {
 		case !ok:
-			return c, fault.Invalidf("press %q: unknown key %q; use a character, or a name such as Enter, Escape, ArrowDown, Control+A", text, part)
+			return c, fault.Invalidf("press %q: unknown key %q; use a character, or a name such as Enter, Escape, ArrowDown, "+
+				"Control+A", text, part)
 		case i == len(parts)-1:
 			c.key = k
 		case k.modifierBit == 0:
@@ -144,7 +148,8 @@ func runeKey(r rune) keyDef {
 		return namedKeys["space"]
 	}
 	if i := strings.IndexRune(shiftedDigits, r); i >= 0 {
-		return keyDef{name: text, code: "Digit" + string(rune('0'+i)), keyCode: '0' + i, text: text} //nolint:gosec // ten digits
+		return keyDef{name: text, code: "Digit" + string(rune('0'+i)), keyCode: '0' + i, //nolint:gosec // ten digits
+			text: text}
 	}
 	for _, p := range punctuationKeys {
 		if strings.ContainsRune(p.symbols, r) {
@@ -246,7 +251,8 @@ func (k keyDef) press(bits int) proto.InputDispatchKeyEvent {
 
 func (k keyDef) event(kind proto.InputDispatchKeyEventType, bits int, text string) proto.InputDispatchKeyEvent {
 	return proto.InputDispatchKeyEvent{
-		Type: kind, Key: k.name, Code: k.code, WindowsVirtualKeyCode: k.keyCode, Modifiers: bits, Text: text, UnmodifiedText: text,
+		Type: kind, Key: k.name, Code: k.code, WindowsVirtualKeyCode: k.keyCode, Modifiers: bits, Text: text,
+		UnmodifiedText: text,
 	}
 }
 

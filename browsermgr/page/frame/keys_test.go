@@ -32,7 +32,8 @@ func told(events []proto.Request) string {
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case proto.InputDispatchKeyEvent:
-			out = append(out, fmt.Sprintf("%s %s/%s/%d %q %d %v", ev.Type, ev.Key, ev.Code, ev.WindowsVirtualKeyCode, ev.Text, ev.Modifiers, ev.Commands))
+			out = append(out, fmt.Sprintf("%s %s/%s/%d %q %d %v", ev.Type, ev.Key, ev.Code, ev.WindowsVirtualKeyCode, ev.Text,
+				ev.Modifiers, ev.Commands))
 		case proto.InputDispatchMouseEvent:
 			out = append(out, fmt.Sprintf("%s %v,%v %s%d %d", ev.Type, ev.X, ev.Y, ev.Button, ev.ClickCount, ev.Modifiers))
 		}
@@ -47,10 +48,12 @@ func TestChordsSendWhatAKeyboardSends(t *testing.T) {
 		"é":     {`keyDown é//0 "é" 0 []`, `keyUp é//0 "" 0 []`},
 		"enter": {`keyDown Enter/Enter/13 "\r" 0 []`, `keyUp Enter/Enter/13 "" 0 []`},
 		"Shift+Tab": {
-			`rawKeyDown Shift/ShiftLeft/16 "" 8 []`, `rawKeyDown Tab/Tab/9 "" 8 []`, `keyUp Tab/Tab/9 "" 8 []`, `keyUp Shift/ShiftLeft/16 "" 0 []`,
+			`rawKeyDown Shift/ShiftLeft/16 "" 8 []`, `rawKeyDown Tab/Tab/9 "" 8 []`, `keyUp Tab/Tab/9 "" 8 []`,
+			`keyUp Shift/ShiftLeft/16 "" 0 []`,
 		},
 		"ctrl+shift+z": {
-			`rawKeyDown Control/ControlLeft/17 "" 2 []`, `rawKeyDown Shift/ShiftLeft/16 "" 10 []`, `rawKeyDown Z/KeyZ/90 "" 10 [redo]`,
+			`rawKeyDown Control/ControlLeft/17 "" 2 []`, `rawKeyDown Shift/ShiftLeft/16 "" 10 []`,
+			`rawKeyDown Z/KeyZ/90 "" 10 [redo]`,
 			`keyUp Z/KeyZ/90 "" 10 []`, `keyUp Shift/ShiftLeft/16 "" 2 []`, `keyUp Control/ControlLeft/17 "" 0 []`,
 		},
 	} {
@@ -79,7 +82,8 @@ func TestMouseSendsWhatAMouseSends(t *testing.T) {
 	check.Must(t, err)
 	m := frame.Mouse{At: frame.Point{X: 3, Y: 4.5}, Button: "right", Modifiers: bits}
 	got := told([]proto.Request{m.Move(false), m.Press(1), m.Release(1), m.Press(2), m.Release(2)})
-	want := "mouseMoved 3,4.5 none0 10\nmousePressed 3,4.5 right1 10\nmouseReleased 3,4.5 right1 10\nmousePressed 3,4.5 right2 10\nmouseReleased 3,4.5 right2 10"
+	want := "mouseMoved 3,4.5 none0 10\nmousePressed 3,4.5 right1 10\nmouseReleased 3,4.5 right1 10\nmousePressed 3,4.5 " +
+		"right2 10\nmouseReleased 3,4.5 right2 10"
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
@@ -108,7 +112,10 @@ func TestAKeyboardKeepsWhatIsHeld(t *testing.T) {
 		got  string
 		want []string
 	}{
-		{"down", told(b.Down(chord(t, "ctrl+Shift"))), []string{`rawKeyDown Control/ControlLeft/17 "" 2 []`, `rawKeyDown Shift/ShiftLeft/16 "" 10 []`}},
+		{
+			"down", told(b.Down(chord(t, "ctrl+Shift"))),
+			[]string{`rawKeyDown Control/ControlLeft/17 "" 2 []`, `rawKeyDown Shift/ShiftLeft/16 "" 10 []`},
+		},
 		{"twice", told(b.Down(chord(t, "Shift"))), nil},
 		{"with shift", told(b.Down(chord(t, "a"))), []string{`rawKeyDown A/KeyA/65 "" 10 [selectAll]`}},
 		{"up", told(b.Up(chord(t, "Control"))), []string{`keyUp Control/ControlLeft/17 "" 8 []`}},
@@ -123,7 +130,8 @@ func TestAKeyboardKeepsWhatIsHeld(t *testing.T) {
 	}
 	under := told(chord(t, "Shift+Control+z").WithModifiers(b.ModifierBits()).Events())
 	want := []string{
-		`rawKeyDown Control/ControlLeft/17 "" 10 []`, `rawKeyDown Z/KeyZ/90 "" 10 [redo]`, `keyUp Z/KeyZ/90 "" 10 []`, `keyUp Control/ControlLeft/17 "" 8 []`,
+		`rawKeyDown Control/ControlLeft/17 "" 10 []`, `rawKeyDown Z/KeyZ/90 "" 10 [redo]`, `keyUp Z/KeyZ/90 "" 10 []`,
+		`keyUp Control/ControlLeft/17 "" 8 []`,
 	}
 	if d := cmp.Diff(strings.Join(want, "\n"), under); d != "" {
 		t.Errorf("a chord while Shift is held (-want +got)\n%s", d)
@@ -134,7 +142,10 @@ func TestAKeyboardKeepsWhatIsHeld(t *testing.T) {
 }
 
 func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
-	for r, want := range map[rune]bool{'a': true, 'Z': true, '~': true, ' ': true, '\n': true, 'é': false, '世': false, '🎉': false} {
+	for r, want := range map[rune]bool{
+		'a': true, 'Z': true, '~': true, ' ': true, '\n': true, 'é': false, '世': false,
+		'🎉': false,
+	} {
 		if got := frame.HasKey(r); got != want {
 			t.Errorf("%q: got %v", r, got)
 		}
@@ -146,10 +157,12 @@ func TestChordsOfTheClipboardAreKnownAndNotSentAsCommands(t *testing.T) {
 	control, err := frame.ModifierBits([]string{"Control"})
 	check.Must(t, err)
 	for text, want := range map[string]string{
-		"Control+c": "copy", "ctrl+C": "copy", "Meta+c": "copy", "Control+Shift+c": "copy", "Control+Insert": "copy", held + "c": "copy", held + "Insert": "copy",
+		"Control+c": "copy", "ctrl+C": "copy", "Meta+c": "copy", "Control+Shift+c": "copy", "Control+Insert": "copy",
+		held + "c": "copy", held + "Insert": "copy",
 		"Control+x": "cut", "Cmd+X": "cut", "Shift+Delete": "cut", held + "X": "cut",
 		"Control+v": "paste", "Control+Shift+V": "paste", "Shift+Insert": "paste", held + "v": "paste",
-		"c": "", "Shift+c": "", "Alt+c": "", "Insert": "", "Delete": "", "Control+Delete": "", "Control+a": "", held + "Delete": "", held + "b": "",
+		"c": "", "Shift+c": "", "Alt+c": "", "Insert": "", "Delete": "", "Control+Delete": "", "Control+a": "",
+		held + "Delete": "", held + "b": "",
 	} {
 		c := chord(t, strings.TrimPrefix(text, held))
 		if strings.HasPrefix(text, held) {
@@ -158,7 +171,8 @@ func TestChordsOfTheClipboardAreKnownAndNotSentAsCommands(t *testing.T) {
 		if got := c.ClipboardEdit(); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
-		if sent := told(c.Events()); strings.Contains(sent, "[copy]") || strings.Contains(sent, "[cut]") || strings.Contains(sent, "[paste]") {
+		if sent := told(c.Events()); strings.Contains(sent, "[copy]") || strings.Contains(sent, "[cut]") ||
+			strings.Contains(sent, "[paste]") {
 			t.Errorf("%s is sent as %s", text, sent)
 		}
 	}

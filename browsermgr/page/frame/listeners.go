@@ -212,7 +212,8 @@ func (l *ListenerQuery) pageDocument(ctx context.Context) (proto.RuntimeRemoteOb
 	if err != nil {
 		return "", err
 	}
-	theirs, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, proto.DOMResolveNode{BackendNodeID: node.Node.BackendNodeID})
+	theirs, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session,
+		proto.DOMResolveNode{BackendNodeID: node.Node.BackendNodeID})
 	if err != nil {
 		return "", err
 	}
@@ -234,7 +235,11 @@ func (l *ListenerQuery) sendToScripts(ctx context.Context, elements, known []lis
 			found = append(found, f.Begin(proto.DOMResolveNode{BackendNodeID: e.node(), ExecutionContextID: l.world.context}))
 		}
 	}
-	args := []*proto.RuntimeCallArgument{{Value: gson.New(l.world.token)}, {Value: gson.New(elements)}, {Value: gson.New(fresh)}}
+	args := []*proto.RuntimeCallArgument{
+		{Value: gson.New(l.world.token)},
+		{Value: gson.New(elements)},
+		{Value: gson.New(fresh)},
+	}
 	for _, call := range found {
 		var node proto.DOMResolveNodeResult
 		if err := call.Wait(ctx, &node); err != nil || node.Object == nil {

@@ -60,7 +60,9 @@ const ownerRefScript = `function (token) {
 	return {lost: true};
 }`
 
-func (f *Frame) requestOwner(ctx context.Context, parent *Frame, parentFrame proto.PageFrameID, w *isolatedWorld) (string, error) {
+func (f *Frame) requestOwner(ctx context.Context, parent *Frame, parentFrame proto.PageFrameID,
+	w *isolatedWorld,
+) (string, error) {
 	node, err := cdp.Ask[proto.DOMGetFrameOwnerResult](ctx, parent.Session, proto.DOMGetFrameOwner{FrameID: f.ID()})
 	if err != nil {
 		return "", err

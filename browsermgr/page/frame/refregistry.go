@@ -144,7 +144,8 @@ func (r *RefRegistry) Find(main *Frame, ref string) (Element, error) {
 	case key.InTree:
 		return findBound(r.treeBounds, key)
 	case r.ended:
-		return Element{}, fmt.Errorf("%w %s: a frame of the page has navigated since; take a new snapshot", fault.ErrUnknownRef, key)
+		return Element{}, fmt.Errorf("%w %s: a frame of the page has navigated since; take a new snapshot",
+			fault.ErrUnknownRef, key)
 	}
 	return r.numbers.Find(main, ref)
 }

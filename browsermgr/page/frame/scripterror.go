@@ -43,9 +43,11 @@ func (f *ScriptError) coveringElement() string {
 	case f.By == nil:
 		return "lies outside of what can be scrolled into view, or something clips it: scroll, or close what hides it"
 	case f.By.Role == "" || f.By.Role == "generic":
-		return fmt.Sprintf("is covered by %s%s, which would get it: close or scroll away what covers it", f.By.Hint, f.By.shownRef())
+		return fmt.Sprintf("is covered by %s%s, which would get it: close or scroll away what covers it", f.By.Hint,
+			f.By.shownRef())
 	}
-	return fmt.Sprintf("is covered by %s%s (%s), which would get it: close or scroll away what covers it", f.By.subject(), f.By.shownRef(), f.By.Hint)
+	return fmt.Sprintf("is covered by %s%s (%s), which would get it: close or scroll away what covers it", f.By.subject(),
+		f.By.shownRef(), f.By.Hint)
 }
 
 func (f *ScriptError) shownRef() string {
@@ -76,7 +78,8 @@ func (f *ScriptError) Explain(given string) error {
 	case "hidden":
 		return stuck("is not visible: open or scroll to what holds it, then take a new snapshot")
 	case "clipped":
-		return stuck("is not visible: the page clips it to a point, for screen readers; focus it and press Enter, or act on what shows it")
+		return stuck("is not visible: the page clips it to a point, for screen readers; focus it and press Enter, or act " +
+			"on what shows it")
 	case "disabled":
 		return stuck("is disabled")
 	case "moving":
@@ -130,7 +133,8 @@ func (f *ScriptError) explainValue(given string) error {
 // fieldFormat returns the format of a field's value (HTML, "Dates and times").
 func fieldFormat(kind string) string {
 	format := map[string]string{
-		"date": "2026-01-31", "time": "14:05", "datetime-local": "2026-01-31T14:05", "month": "2026-01", "week": "2026-W05", "color": "#ff4500", "number": "12.5",
+		"date": "2026-01-31", "time": "14:05", "datetime-local": "2026-01-31T14:05", "month": "2026-01", "week": "2026-W05",
+		"color": "#ff4500", "number": "12.5",
 		"range": "12.5",
 	}[kind]
 	if format == "" {

@@ -122,7 +122,9 @@ func (f *Frame) ClosedRoots(
 }
 
 // arrayItems returns the elements of an array in the page.
-func (f *Frame) arrayItems(ctx context.Context, list proto.RuntimeRemoteObjectID) ([]proto.RuntimeRemoteObjectID, error) {
+func (f *Frame) arrayItems(ctx context.Context,
+	list proto.RuntimeRemoteObjectID,
+) ([]proto.RuntimeRemoteObjectID, error) {
 	var res struct {
 		Result []struct {
 			Enumerable bool `json:"enumerable"`

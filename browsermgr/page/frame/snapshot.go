@@ -113,7 +113,8 @@ func (o SnapshotOptions) family() string {
 	if o.Depth != nil {
 		depth = *o.Depth
 	}
-	return fmt.Sprintf("%q %t %t %d %d %q %q %q %q", o.Refs, o.Interactive, o.Compact, depth, o.MaxChars, o.Selector, o.Frame, o.Query, o.After)
+	return fmt.Sprintf("%q %t %t %d %d %q %q %q %q", o.Refs, o.Interactive, o.Compact, depth, o.MaxChars, o.Selector,
+		o.Frame, o.Query, o.After)
 }
 
 // compose joins the pieces, applies the limits and returns the meaning of the refs.
@@ -142,7 +143,8 @@ func (c *snapshotCapture) compose() (Snapshot, RefSet, error) {
 		Compare: c.opts.Delta, Before: before, StableRefs: c.opts.Refs != RefsRole,
 	})
 	if done.Missing {
-		return Snapshot{}, pub, fmt.Errorf("%w %s: no line of this snapshot has it; take it without after", fault.ErrUnknownRef, c.opts.After)
+		return Snapshot{}, pub, fmt.Errorf("%w %s: no line of this snapshot has it; take it without after",
+			fault.ErrUnknownRef, c.opts.After)
 	}
 	pub.Seen = SeenElements{Document: document, Elements: done.Elements}
 	snap := Snapshot{Text: done.Text, Truncated: done.Truncated}

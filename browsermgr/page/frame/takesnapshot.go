@@ -222,7 +222,8 @@ func (c *snapshotCapture) checkDocument(ctx context.Context) error {
 	if c.scope.Ref == "" {
 		return nil
 	}
-	same, err := RunScript[bool](ctx, c.root, Script{Fn: "same", Arg: map[string]string{"frame": c.scope.Ref, "document": c.scope.Document}})
+	same, err := RunScript[bool](ctx, c.root,
+		Script{Fn: "same", Arg: map[string]string{"frame": c.scope.Ref, "document": c.scope.Document}})
 	if err == nil && !same {
 		err = cdp.ErrDocumentGone
 	}

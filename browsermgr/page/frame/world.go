@@ -28,7 +28,10 @@ const worldName = "clank"
 var scriptSource = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("globalThis.__clankScripts ??= (TOKEN) => {\n")
-	for _, name := range []string{"world", "names", "roles", "listen", "hover", "walk", "snapshot", "target", "input", "wait", "meet", "read"} {
+	for _, name := range []string{
+		"world", "names", "roles", "listen", "hover", "walk", "snapshot", "target", "input",
+		"wait", "meet", "read",
+	} {
 		text, err := scripts.ReadFile("js/" + name + ".js")
 		if err != nil {
 			return "throw new Error('missing script " + name + "')"
@@ -105,7 +108,8 @@ func (f *Frame) makeWorld(ctx context.Context) (*isolatedWorld, error) {
 			}
 			return nil, err
 		}
-		if w, ok := f.storeWorld(isolatedWorld{context: res.ExecutionContextID, listeners: heard}, document, try == maxWorldTries); ok {
+		if w, ok := f.storeWorld(isolatedWorld{context: res.ExecutionContextID, listeners: heard}, document,
+			try == maxWorldTries); ok {
 			return w, nil
 		}
 	}
@@ -206,7 +210,8 @@ func (sc Script) expression(w *isolatedWorld, installs bool) (string, error) {
 	}
 	var b strings.Builder
 	if installs {
-		fmt.Fprintf(&b, "if (globalThis.__clankScripts && globalThis.__clank?.token !== %[1]q) globalThis.__clank = __clankScripts(%[1]q);\n", w.token)
+		fmt.Fprintf(&b, "if (globalThis.__clankScripts && globalThis.__clank?.token !== %[1]q) globalThis.__clank = "+
+			"__clankScripts(%[1]q);\n", w.token)
 	}
 	if sc.source != "" {
 		return b.String() + sc.callSource(w, arg), nil

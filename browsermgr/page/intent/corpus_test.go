@@ -80,8 +80,14 @@ var corpus = []sample{
 	{html: `<button class=t>投稿する</button>`, want: "send"},
 	{html: `<button class=t>发送</button>`, want: "send"},
 	{html: `<div><textarea class=t>hello</textarea><button>Send</button></div>`, want: "send"},
-	{html: `<div><div contenteditable=true class=t>hello</div><button aria-label="Send message">➤</button></div>`, want: "send"},
-	{html: `<form method=post>` + filledMail + `<textarea>x</textarea><button class=t>Send message</button></form>`, want: "send submit"},
+	{
+		html: `<div><div contenteditable=true class=t>hello</div><button aria-label="Send message">➤</button></div>`,
+		want: "send",
+	},
+	{
+		html: `<form method=post>` + filledMail + `<textarea>x</textarea><button class=t>Send message</button></form>`,
+		want: "send submit",
+	},
 	// Deleting.
 	{html: `<button class=t>Delete</button>`, want: "delete"},
 	{html: `<button class=t>Close account</button>`, want: "delete"},
@@ -95,18 +101,34 @@ var corpus = []sample{
 	{html: `<button class=t title="Remove">×</button>`, want: "delete"},
 	// Personal data.
 	{html: `<form method=post>` + filledMail + `<button class=t>Sign up</button></form>`, want: "submit"},
-	{html: `<form method=post><label>Vorname <input value=Ada></label><button class=t>Weiter</button></form>`, want: "submit"},
+	{
+		html: `<form method=post><label>Vorname <input value=Ada></label><button class=t>Weiter</button></form>`,
+		want: "submit",
+	},
 	{html: `<form method=post><label>電話番号 <input value=12></label><button class=t>次へ</button></form>`, want: "submit"},
 	{html: `<form method=post><input name=firstName value=Ada><button class=t>Next</button></form>`, want: "submit"},
-	{html: `<form method=post><input placeholder="Code postal" value=75001><button class=t>Suivant</button></form>`, want: "submit"},
+	{
+		html: `<form method=post><input placeholder="Code postal" value=75001><button class=t>Suivant</button></form>`,
+		want: "submit",
+	},
 	{html: `<form method=post><input name=iban value=DE1><button class=t>Save</button></form>`, want: "submit"},
 	{html: `<form method=post><label>Date of birth<input type=date value=1815-12-10></label><button class=t>OK</button></form>`, want: "submit"},
 	{html: `<form method=post><input type=email class=t value=a@b.c></form>`, want: "submit"},
 	{html: `<form method=post><input type=email class=t value=a@b.c><button>Subscribe</button></form>`, want: "submit"},
-	{html: `<form method=post>` + filledMail + `<input type=password autocomplete=new-password value=x><button class=t>Create account</button></form>`, want: "submit"},
+	{
+		html: `<form method=post>` + filledMail +
+			`<input type=password autocomplete=new-password value=x><button class=t>Create account</button></form>`,
+		want: "submit",
+	},
 	{html: `<div>` + filledMail + `<button class=t>Continue</button></div>`, want: "submit"},
-	{html: `<form method=post>` + filledMail + `<label class=t for=lb>Go on</label><button id=lb>Go on</button></form>`, want: "submit"},
-	{html: `<form method=post><input name=action><input type=tel value=1><button class=t>Go</button></form>`, want: "submit"},
+	{
+		html: `<form method=post>` + filledMail + `<label class=t for=lb>Go on</label><button id=lb>Go on</button></form>`,
+		want: "submit",
+	},
+	{
+		html: `<form method=post><input name=action><input type=tel value=1><button class=t>Go</button></form>`,
+		want: "submit",
+	},
 	// A program.
 	{html: `<a class=t href="/setup.exe">Get it</a>`, want: "executable"},
 	{html: `<a class=t href="/app.dmg" download>For Mac</a>`, want: "executable"},
@@ -125,7 +147,8 @@ var corpus = []sample{
 	{html: `<form><input type=search value=lamp><button class=t>Send</button></form>`},
 	{html: `<form method=get><input name=suche value="Ada Lovelace"><button class=t>Suchen</button></form>`},
 	{html: `<form method=post><input name=user value=ada><input type=password value=x><button class=t>Log in</button></form>`},
-	{html: `<form method=post>` + filledMail + `<input type=password value=x autocomplete=current-password class=t><button>Sign in</button></form>`},
+	{html: `<form method=post>` + filledMail +
+		`<input type=password value=x autocomplete=current-password class=t><button>Sign in</button></form>`},
 	{html: `<form method=post><input type=email autocomplete=username value=a@b.c><button class=t>Next</button></form>`},
 	{html: `<div><p>We use cookies to share data</p><button class=t>Accept all</button><button>Reject</button></div>`},
 	{html: `<button class=t>Agree and close</button>`},
@@ -161,13 +184,19 @@ var corpus = []sample{
 	{html: `<section><p><b><i><input type=search value=x></i></b></p><div><b><i><button class=t>Send</button></i></b></div></section>`, want: "send"},
 	{html: `<form method=post><input name=user value=ada><input type=password value=x><button class=t aria-label="Sign up">Go</button></form>`, want: "submit"},
 	{html: `<form method=post><button class=t>OK</button></form>`, want: "buy", at: "/checkout"},
-	{html: `<div><input name=lamp value=x><button class=t>Confirm these details</button></div>`, want: "buy", at: "/checkout"},
+	{
+		html: `<div><input name=lamp value=x><button class=t>Confirm these details</button></div>`, want: "buy",
+		at: "/checkout",
+	},
 	// What a question is about, and what was chosen before.
 	{html: `<div role=dialog><h2>Buy this lamp?</h2><button class=t>Yes</button></div>`, want: "buy"},
 	{html: `<div role=dialog><h2>Remove this file?</h2><button class=t>Yes</button></div>`, want: "delete"},
 	{html: `<div role=dialog><h2>Delete this file?</h2><button class=t>Keep it</button></div>`},
 	{html: `<div role=dialog><h2>We use cookies</h2><p>May we send them?</p><button class=t>Yes</button></div>`},
-	{html: `<form method=post><label><input type=radio name=a checked>Buy now</label><button class=t>Next</button></form>`, want: "buy"},
+	{
+		html: `<form method=post><label><input type=radio name=a checked>Buy now</label><button class=t>Next</button></form>`,
+		want: "buy",
+	},
 	{html: `<form><label><input type=radio name=a checked>Buy now</label><button class=t>Next</button></form>`},
 	{html: `<form method=post><select><option>Send</select><button class=t>Next</button></form>`},
 	// What cannot be read.
@@ -190,7 +219,8 @@ func shop(t *testing.T) string {
 		fmt.Fprint(w, "<!doctype html><title>Corpus</title>")
 		for i, c := range corpus {
 			if at := c.at; at == r.URL.Path || at == "" && r.URL.Path == "/" {
-				html := strings.NewReplacer("id=f", fmt.Sprintf("id=f%d", i), "form=f>", fmt.Sprintf("form=f%d>", i), "lb>", fmt.Sprintf("lb%d>", i)).Replace(c.html)
+				html := strings.NewReplacer("id=f", fmt.Sprintf("id=f%d", i), "form=f>", fmt.Sprintf("form=f%d>", i), "lb>",
+					fmt.Sprintf("lb%d>", i)).Replace(c.html)
 				fmt.Fprintf(w, "<section id=c%d>%s</section>\n", i, html)
 			}
 		}
@@ -199,7 +229,10 @@ func shop(t *testing.T) string {
 
 // press returns the action that a person would perform on the element of a sample.
 func (c sample) press(ctx context.Context, tab *page.Tab, selector string) (page.Action, error) {
-	for _, field := range []string{"<textarea class=t", "contenteditable=true class=t", "class=t value=", "value=lamp class=t", "current-password class=t", "<input class=t name"} {
+	for _, field := range []string{
+		"<textarea class=t", "contenteditable=true class=t", "class=t value=",
+		"value=lamp class=t", "current-password class=t", "<input class=t name",
+	} {
 		if strings.Contains(c.html, field) {
 			fn := fmt.Sprintf("document.querySelector(%q).focus()", selector)
 			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: fn})

@@ -87,7 +87,9 @@ func endGuard(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
 
 // PerformJudged performs a judged action, unless its effects no longer match mark: then same is false, and nothing was
 // done. The page is guarded until the input has arrived.
-func PerformJudged(ctx context.Context, tab *page.Tab, a page.Action, mark string, act func() error) (same bool, err error) {
+func PerformJudged(ctx context.Context, tab *page.Tab, a page.Action, mark string,
+	act func() error,
+) (same bool, err error) {
 	guard, same, err := GuardAction(ctx, tab, a, mark)
 	if err != nil || !same {
 		return false, err

@@ -145,7 +145,9 @@ func JudgeAction(ctx context.Context, tab *page.Tab, a page.Action) (sessions.As
 }
 
 // runIntentScript runs the script in the frame of the action's target.
-func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q scriptQuery) (v scriptVerdict, at *frame.Frame, err error) {
+func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action,
+	q scriptQuery,
+) (v scriptVerdict, at *frame.Frame, err error) {
 	q.Values, q.Key, q.Times = slices.Concat([]string{}, a.Values), a.Key, max(a.Count, 1)
 	if q.How == "point" || q.How == "droppoint" {
 		at := actionPoint(a)
@@ -189,7 +191,9 @@ func callScript(ctx context.Context, f *frame.Frame, targets []frame.Locator, q 
 }
 
 // runInFrames queries the out-of-process frame at the point or with the focus.
-func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerdict) (scriptVerdict, *frame.Frame, error) {
+func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery,
+	v scriptVerdict,
+) (scriptVerdict, *frame.Frame, error) {
 	var f *frame.Frame
 	var err error
 	if q.Point != nil {
@@ -258,7 +262,8 @@ func describeClasses(q sessions.Question, kinds []string, here string) string {
 		case c == ClassSubmit:
 			parts = append(parts, fmt.Sprintf("hand over personal data (%v) at %s", strings.Join(kinds, ", "), here))
 		case c == ClassLeave:
-			parts = append(parts, fmt.Sprintf("go to %s", q.TargetHost)) //nolint:perfsprint // translations use the format string
+			parts = append(parts, fmt.Sprintf("go to %s", //nolint:perfsprint // translations use the format string
+				q.TargetHost))
 		}
 	}
 	if len(parts) == 0 {

@@ -59,17 +59,22 @@ func TestAVerdictIsToldInOurWords(t *testing.T) {
 		verdict scriptVerdict
 		want    sessions.Assessment
 	}{
-		{scriptVerdict{At: shop, To: shop}, sessions.Assessment{Question: sessions.Question{Origin: "https://shop.example:8443"}}},
+		{
+			scriptVerdict{At: shop, To: shop},
+			sessions.Assessment{Question: sessions.Question{Origin: "https://shop.example:8443"}},
+		},
 		{
 			scriptVerdict{
-				At: shop, To: "http://bank.example/x", Classes: []string{"submit", "send", "delete", "buy"}, Kinds: []string{"name", "password"},
+				At: shop, To: "http://bank.example/x", Classes: []string{"submit", "send", "delete", "buy"},
+				Kinds: []string{"name", "password"},
 				Names: []string{"Pay", "Go on"}, Terms: []string{"€ 1", "to Eve"}, Fingerprint: "m",
 			},
 			sessions.Assessment{Mark: "m", Question: sessions.Question{
-				Classes: []string{"buy", "delete", "send", "submit", "leave"}, Origin: "https://shop.example:8443", TargetHost: "bank.example",
-				Text: "Buy, order or pay something at shop.example:8443, and delete or cancel something at shop.example:8443, and " +
-					"send or publish something at shop.example:8443, and hand over personal data (name, password) at " +
-					"shop.example:8443, and go to bank.example",
+				Classes: []string{"buy", "delete", "send", "submit", "leave"}, Origin: "https://shop.example:8443",
+				TargetHost: "bank.example",
+				Text: "Buy, order or pay something at shop.example:8443, and delete or cancel something at " +
+					"shop.example:8443, and send or publish something at shop.example:8443, and hand over personal data (name, " +
+					"password) at shop.example:8443, and go to bank.example",
 				Detail: "Pay / Go on (€ 1, to Eve)",
 			}},
 		},

@@ -67,7 +67,9 @@ func framesByRoot(frames []*frame.Frame) map[proto.PageFrameID]*frame.Frame {
 }
 
 // appendTree appends the frames of a tree. at describes its root, unless that is the root of a Frame.
-func appendTree(all []tabFrame, known map[proto.PageFrameID]*frame.Frame, at tabFrame, tree *proto.PageFrameTree) []tabFrame {
+func appendTree(all []tabFrame, known map[proto.PageFrameID]*frame.Frame, at tabFrame,
+	tree *proto.PageFrameTree,
+) []tabFrame {
 	if tree == nil || tree.Frame == nil {
 		return all
 	}
@@ -165,7 +167,8 @@ func (h *documentHandle) openShadows(ctx context.Context) error {
 func callHandle[R any](ctx context.Context, h *documentHandle, method string, args ...any) (R, error) {
 	var res frame.EvaluateResult[R]
 	call := proto.RuntimeCallFunctionOn{
-		ObjectID: h.object, FunctionDeclaration: "function (...args) { return this." + method + "(...args) }", ReturnByValue: true, UserGesture: true,
+		ObjectID: h.object, FunctionDeclaration: "function (...args) { return this." + method + "(...args) }",
+		ReturnByValue: true, UserGesture: true,
 	}
 	for _, a := range args {
 		call.Arguments = append(call.Arguments, &proto.RuntimeCallArgument{Value: gson.New(a)})
@@ -233,12 +236,15 @@ const contentAreaScript = `([owner], a) => {
 
 // mapToEmbedder maps boxes of a frame's root document into the document that embeds it, which is in another process or
 // has another origin.
-func mapToEmbedder(ctx context.Context, t *page.Tab, f *frame.Frame, boxes []page.Area, onTop bool) ([]page.Area, tabFrame, error) {
+func mapToEmbedder(ctx context.Context, t *page.Tab, f *frame.Frame, boxes []page.Area,
+	onTop bool,
+) ([]page.Area, tabFrame, error) {
 	ref, err := f.FindOwner(ctx)
 	if err != nil {
 		return nil, tabFrame{}, err
 	}
-	up, err := frame.CallFunction[[]page.Area](ctx, f.Parent(), contentAreaScript, []frame.Locator{{Ref: ref}}, map[string]any{"boxes": boxes, "onTop": onTop})
+	up, err := frame.CallFunction[[]page.Area](ctx, f.Parent(), contentAreaScript, []frame.Locator{{Ref: ref}},
+		map[string]any{"boxes": boxes, "onTop": onTop})
 	if err != nil {
 		return nil, tabFrame{}, err
 	}

@@ -126,9 +126,10 @@ func awaitNavigation(ctx context.Context, t *page.Tab, res FillResult) error {
 
 // fillPage fills in what the page asks for. again reports that the next page should ask for the password.
 func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *FillResult) (again bool, err error) {
-	h, seen, err := findDocument(ctx, t, r.Name, r.Origins, func(ctx context.Context, h *documentHandle) (formFields, error) {
-		return callHandle[formFields](ctx, h, "look")
-	})
+	h, seen, err := findDocument(ctx, t, r.Name, r.Origins,
+		func(ctx context.Context, h *documentHandle) (formFields, error) {
+			return callHandle[formFields](ctx, h, "look")
+		})
 	if err != nil {
 		return false, err
 	}
@@ -176,7 +177,9 @@ func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *
 
 // FindOrigin returns the origin of the document into which [Filler.Fill] would fill a login, or [Filler.FillCode] a
 // code with this number of digits; 0 digits mean a login. It discloses nothing.
-func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origins []string, digits int) (origin string, err error) {
+func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origins []string,
+	digits int,
+) (origin string, err error) {
 	see := func(ctx context.Context, h *documentHandle) (formFields, error) {
 		if digits > 0 {
 			return callHandle[formFields](ctx, h, "lookForCode", digits)
@@ -203,7 +206,9 @@ type CodeFunc func(ctx context.Context, origin string) (string, error)
 
 // FillCode fills a one-time code with this number of digits into the page's field for it. The error wraps ErrRefused if
 // there is no such field.
-func (k *Filler) FillCode(ctx context.Context, t *page.Tab, name string, origins []string, digits int, code CodeFunc) (origin string, err error) {
+func (k *Filler) FillCode(ctx context.Context, t *page.Tab, name string, origins []string, digits int,
+	code CodeFunc,
+) (origin string, err error) {
 	err = t.RunExclusive(ctx, pageFillLimit, func(ctx context.Context) error {
 		h, _, err := findDocument(ctx, t, name, origins, func(ctx context.Context, h *documentHandle) (formFields, error) {
 			return callHandle[formFields](ctx, h, "lookForCode", digits)
@@ -232,7 +237,9 @@ func (k *Filler) FillCode(ctx context.Context, t *page.Tab, name string, origins
 
 // findDocument returns our script's handle for the first document of the origins in which see finds fields. The caller
 // releases it.
-func findDocument(ctx context.Context, t *page.Tab, name string, origins []string, see func(context.Context, *documentHandle) (formFields, error)) (*documentHandle, formFields, error) {
+func findDocument(ctx context.Context, t *page.Tab, name string, origins []string,
+	see func(context.Context, *documentHandle) (formFields, error),
+) (*documentHandle, formFields, error) {
 	all, err := tabFrames(ctx, t)
 	if err != nil {
 		return nil, formFields{}, err
@@ -243,8 +250,8 @@ func findDocument(ctx context.Context, t *page.Tab, name string, origins []strin
 	foreign := !all[0].of(origins)
 	for _, s := range all {
 		if foreign && s.of(origins) {
-			return nil, formFields{}, fmt.Errorf("%w: the form is in a frame of a page of %s, which %s is not for; open the form in a tab of its own, "+
-				"or let the person add that origin to the entry", ErrRefused, all[0].origin, name)
+			return nil, formFields{}, fmt.Errorf("%w: the form is in a frame of a page of %s, which %s is not for; open the "+
+				"form in a tab of its own, or let the person add that origin to the entry", ErrRefused, all[0].origin, name)
 		}
 		if !s.of(origins) {
 			continue
@@ -273,7 +280,8 @@ func findDocument(ctx context.Context, t *page.Tab, name string, origins []strin
 	case fits:
 		return nil, formFields{}, fmt.Errorf("%w: the page has no field for it that can be seen", ErrRefused)
 	}
-	return nil, formFields{}, fmt.Errorf("%w: %s is for %s, and the page is of %s", ErrRefused, name, strings.Join(origins, " and "), all[0].origin)
+	return nil, formFields{}, fmt.Errorf("%w: %s is for %s, and the page is of %s", ErrRefused, name,
+		strings.Join(origins, " and "), all[0].origin)
 }
 
 // checkVisible returns an error if the surrounding frames hide the fields.
@@ -362,7 +370,9 @@ func (k *Filler) addFilled(f filledWord) {
 func (k *Filler) addWord(f filledWord) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !slices.ContainsFunc(k.filled, func(old filledWord) bool { return old.word == f.word && slices.Equal(old.origins, f.origins) }) {
+	if !slices.ContainsFunc(k.filled, func(old filledWord) bool {
+		return old.word == f.word && slices.Equal(old.origins, f.origins)
+	}) {
 		f.origins = slices.Clone(f.origins)
 		k.filled = append(k.filled, f)
 	}
@@ -422,7 +432,9 @@ func (k *Filler) Holds(ctx context.Context, t *page.Tab) (held bool, err error) 
 }
 
 // search calls look for each document of a tab that may contain some of these secrets, with the secrets for its origin.
-func search(ctx context.Context, t *page.Tab, known []filledWord, look func(s tabFrame, origins, words []string) error) error {
+func search(ctx context.Context, t *page.Tab, known []filledWord,
+	look func(s tabFrame, origins, words []string) error,
+) error {
 	all, err := tabFrames(ctx, t)
 	if err != nil {
 		return err

@@ -61,7 +61,8 @@ func TestALoginIsFilledIntoAShadowTree(t *testing.T) {
 		r.innerHTML = '<input name=user><input type=password>';
 	</script>`)
 	check.Must(t, check.Err(fill(t, tab, origin)))
-	browsertest.WantEqual(t, js(t, tab, `() => [...document.querySelector('x-login').shadowRoot.querySelectorAll('input')].map((e) => e.value).join('|')`),
+	browsertest.WantEqual(t, js(t, tab,
+		`() => [...document.querySelector('x-login').shadowRoot.querySelectorAll('input')].map((e) => e.value).join('|')`),
 		"ada|"+word)
 }
 
@@ -74,25 +75,57 @@ func TestFieldsThatAreNotForThePasswordAreRefused(t *testing.T) {
 		"a sign-up form":          {in + `<input type=password><input type=password>`, "several password fields"},
 		"a one-time code":         {in + `<input type=password autocomplete=one-time-code>`, "one-time code"},
 		"a one-time code by name": {in + `<input type=password name=otp inputmode=numeric>`, "one-time code"},
-		"text":                    {in + `<input type=text name=password></form><script>document.querySelector('[name=user]').remove()</script>`, "no field"},
-		"invisible":               {in + `<input type=password style="visibility:hidden">`, "not visible"},
-		"display none":            {in + `<input type=password style="display:none">`, "not visible"},
-		"transparent":             {in + `<div style="opacity:.01"><input type=password></div>`, "not visible"},
-		"tiny":                    {in + `<input type=password style="width:1px;height:1px;padding:0;border:0">`, "too small"},
-		"outside":                 {in + `<input type=password style="position:fixed;left:-2000px">`, "outside"},
-		"covered":                 {in + `<input type=password><div style="position:fixed;inset:0;background:#fff">News</div>`, "covered"},
-		"read-only":               {in + `<input type=password readonly>`, "takes no input"},
-		"disabled":                {in + `<input type=password disabled>`, "takes no input"},
-		"another origin's form":   {`<form action="OTHER/in" method=post><input name=user><input type=password></form>`, "sends its fields to http://localhost"},
-		"another origin's button": {`<form><input name=user><input type=password><button formaction="OTHER/in">Go</button></form>`, "sends its fields to"},
-		"http":                    {`<form action="http://shop.example/in" method=post><input name=user><input type=password></form>`, "sends its fields to http://shop.example"},
-		"another base":            {`<base href="OTHER/"><form action=in><input name=user><input type=password></form>`, "sends its fields to"},
-		"a clobbered action":      {`<form action="OTHER/in"><input name=action value="/in"><input type=password></form>`, "sends its fields to"},
-		"a mail":                  {`<form action="mailto:x@y.z"><input name=user><input type=password></form>`, "sends its fields to mailto"},
-		"too short a field":       {in + `<input type=password oninput="this.value = this.value.slice(0, 7)">`, "whole password"},
-		"changed when focused":    {in + `<input type=password onfocus="this.type = 'text'">`, "no password field now"},
-		"sent away when focused":  {in + `<input type=password onfocus="this.form.action = 'OTHER/in'">`, "sends its fields to"},
-		"gone when focused":       {in + `<input type=password onfocus="this.remove()">`, "is gone"},
+		"text": {
+			in + `<input type=text name=password></form><script>document.querySelector('[name=user]').remove()</script>`,
+			"no field",
+		},
+		"invisible":    {in + `<input type=password style="visibility:hidden">`, "not visible"},
+		"display none": {in + `<input type=password style="display:none">`, "not visible"},
+		"transparent":  {in + `<div style="opacity:.01"><input type=password></div>`, "not visible"},
+		"tiny": {
+			in + `<input type=password style="width:1px;height:1px;padding:0;border:0">`,
+			"too small",
+		},
+		"outside": {in + `<input type=password style="position:fixed;left:-2000px">`, "outside"},
+		"covered": {
+			in + `<input type=password><div style="position:fixed;inset:0;background:#fff">News</div>`, "covered",
+		},
+		"read-only": {in + `<input type=password readonly>`, "takes no input"},
+		"disabled":  {in + `<input type=password disabled>`, "takes no input"},
+		"another origin's form": {
+			`<form action="OTHER/in" method=post><input name=user><input type=password></form>`,
+			"sends its fields to http://localhost",
+		},
+		"another origin's button": {
+			`<form><input name=user><input type=password><button formaction="OTHER/in">Go</button></form>`,
+			"sends its fields to",
+		},
+		"http": {
+			`<form action="http://shop.example/in" method=post><input name=user><input type=password></form>`,
+			"sends its fields to http://shop.example",
+		},
+		"another base": {
+			`<base href="OTHER/"><form action=in><input name=user><input type=password></form>`,
+			"sends its fields to",
+		},
+		"a clobbered action": {
+			`<form action="OTHER/in"><input name=action value="/in"><input type=password></form>`,
+			"sends its fields to",
+		},
+		"a mail": {
+			`<form action="mailto:x@y.z"><input name=user><input type=password></form>`,
+			"sends its fields to mailto",
+		},
+		"too short a field": {
+			in + `<input type=password oninput="this.value = this.value.slice(0, 7)">`,
+			"whole password",
+		},
+		"changed when focused": {in + `<input type=password onfocus="this.type = 'text'">`, "no password field now"},
+		"sent away when focused": {
+			in + `<input type=password onfocus="this.form.action = 'OTHER/in'">`,
+			"sends its fields to",
+		},
+		"gone when focused": {in + `<input type=password onfocus="this.remove()">`, "is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			origin := site(t, map[string]string{"/": c.html})
@@ -113,7 +146,10 @@ const form = `<form><input name=user><input type=password></form>`
 
 func TestAPageOfAnotherOriginGetsNothing(t *testing.T) {
 	tab, origin := show(t, form)
-	for _, other := range []string{strings.Replace(origin, "127.0.0.1", "localhost", 1), strings.Replace(origin, "http:", "https:", 1), origin[:len(origin)-1], "https://shop.example"} {
+	for _, other := range []string{
+		strings.Replace(origin, "127.0.0.1", "localhost", 1),
+		strings.Replace(origin, "http:", "https:", 1), origin[:len(origin)-1], "https://shop.example",
+	} {
 		n := 0
 		_, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, request(&n, other))
 		if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), origin) || n != 0 {
@@ -138,9 +174,15 @@ func TestAFrameIsFilledInAPageOfItsLoginIfItCanBeSeen(t *testing.T) {
 		"nested":          {`<iframe src="/mid"></iframe>`, ""},
 		"another port":    {`<iframe src="PORT/in"></iframe>`, ""},
 		"nested port":     {`<iframe src="/mid" name="PORT"></iframe>`, ""},
-		"covered port":    {`<iframe src="PORT/in"></iframe><div style="position:fixed;inset:0;background:#fff">Win!</div>`, "cannot be seen"},
-		"transparent":     {`<iframe src="OTHER/in" style="opacity:0"></iframe>`, "cannot be seen"},
-		"covered":         {`<iframe src="OTHER/in"></iframe><div style="position:fixed;inset:0;background:#fff">Win!</div>`, "cannot be seen"},
+		"covered port": {
+			`<iframe src="PORT/in"></iframe><div style="position:fixed;inset:0;background:#fff">Win!</div>`,
+			"cannot be seen",
+		},
+		"transparent": {`<iframe src="OTHER/in" style="opacity:0"></iframe>`, "cannot be seen"},
+		"covered": {
+			`<iframe src="OTHER/in"></iframe><div style="position:fixed;inset:0;background:#fff">Win!</div>`,
+			"cannot be seen",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mid, port := `<p>mid</p><iframe src="OTHER/in"></iframe>`, ""
@@ -149,7 +191,10 @@ func TestAFrameIsFilledInAPageOfItsLoginIfItCanBeSeen(t *testing.T) {
 				port = site(t, map[string]string{"/in": form})
 				mid, inside = strings.ReplaceAll(mid, "OTHER", port), port
 			}
-			url := site(t, map[string]string{"/": "<input name=q>" + strings.ReplaceAll(c.page, "PORT", port), "/mid": mid, "/in": form})
+			url := site(t, map[string]string{
+				"/": "<input name=q>" + strings.ReplaceAll(c.page, "PORT", port), "/mid": mid,
+				"/in": form,
+			})
 			tab := open(t, url+"/")
 			if inside == "" {
 				inside = strings.Replace(url, "127.0.0.1", "localhost", 1)
@@ -223,7 +268,8 @@ func TestALoginInTwoStepsIsFilledInWhenItIsSent(t *testing.T) {
 	r := request(new(int), url)
 	r.Submit = true
 	res, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r)
-	if want := (login.FillResult{Origin: url, Username: true, Password: true, Submitted: true}); err != nil || res != want {
+	if want := (login.FillResult{Origin: url, Username: true, Password: true, Submitted: true}); err != nil ||
+		res != want {
 		t.Errorf("got %+v, %v, want %+v", res, err, want)
 	}
 	browsertest.WantEqual(t, js(t, tab, `() => location.href`), url+"/done?pass="+word)
@@ -262,7 +308,8 @@ func TestWhereSomethingWouldBeFilledInIsToldWithoutFillingIt(t *testing.T) {
 		t.Run(fmt.Sprint(tt.digits, " digits in ", tt.html), func(t *testing.T) {
 			tab, origin := show(t, tt.html)
 			var k login.Filler
-			got, err := k.FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop", []string{origin, "https://other.example"}, tt.digits)
+			got, err := k.FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop",
+				[]string{origin, "https://other.example"}, tt.digits)
 			if tt.ok && (err != nil || got != origin) || !tt.ok && (!errors.Is(err, login.ErrRefused) || got != "") {
 				t.Errorf("got %q, %v", got, err)
 			}
@@ -272,7 +319,8 @@ func TestWhereSomethingWouldBeFilledInIsToldWithoutFillingIt(t *testing.T) {
 		})
 	}
 	tab, _ := show(t, both)
-	if got, err := new(login.Filler).FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop", []string{"https://other.example"}, 0); !errors.Is(err, login.ErrRefused) {
+	if got, err := new(login.Filler).FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop",
+		[]string{"https://other.example"}, 0); !errors.Is(err, login.ErrRefused) {
 		t.Errorf("another origin: %q, %v", got, err)
 	}
 }
@@ -280,7 +328,10 @@ func TestWhereSomethingWouldBeFilledInIsToldWithoutFillingIt(t *testing.T) {
 func TestASecretThatIsNotGivenIsNotFilledIn(t *testing.T) {
 	tab, origin := show(t, form)
 	no := errors.New("not today")
-	r := login.FillRequest{Name: "shop", Origins: []string{origin}, Reveal: func(context.Context, string) (login.Secret, error) { return nil, no }}
+	r := login.FillRequest{
+		Name: "shop", Origins: []string{origin},
+		Reveal: func(context.Context, string) (login.Secret, error) { return nil, no },
+	}
 	check.Fails(t, check.Err(keeper.Fill(browsertest.Within(t, time.Minute), tab, r)), no)
 	browsertest.WantEqual(t, js(t, tab, values), "|")
 }
@@ -298,11 +349,13 @@ func TestOneTimeCodesGoIntoTheirOwnFields(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tab, origin := show(t, c.html)
 			asked := 0
-			_, err := keeper.FillCode(browsertest.Within(t, time.Minute), tab, "shop", []string{origin}, 6, func(context.Context, string) (string, error) {
-				asked++
-				return "123456", nil
-			})
-			if c.why == "" && err != nil || c.why != "" && (!errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) || asked > 0) {
+			_, err := keeper.FillCode(browsertest.Within(t, time.Minute), tab, "shop", []string{origin}, 6,
+				func(context.Context, string) (string, error) {
+					asked++
+					return "123456", nil
+				})
+			if c.why == "" && err != nil || c.why != "" &&
+				(!errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) || asked > 0) {
 				t.Errorf("got %v, asked %d times", err, asked)
 			}
 			if got := js(t, tab, values); got != c.want {
@@ -344,7 +397,8 @@ func click(selector string) page.Action {
 // told is the report of the other page after a paste into its field.
 func told(tb testing.TB, tab *page.Tab, got <-chan string) string {
 	tb.Helper()
-	check.Must(tb, do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"}, page.Action{Kind: actiontable.KindInsertText, Text: "|end"}))
+	check.Must(tb, do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"},
+		page.Action{Kind: actiontable.KindInsertText, Text: "|end"}))
 	return hear(tb, got)
 }
 
@@ -382,13 +436,21 @@ func listener(tb testing.TB) (origin string, got <-chan string) {
 func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 	elsewhere, got := listener(t)
 	for name, steps := range map[string][]page.Action{
-		"shown":               {click("#show"), click("#p"), press("Control+a"), press("Control+c")},
-		"cut":                 {click("#show"), click("#p"), press("Control+a"), press("Control+x")},
-		"in another field":    {click("#swap"), click("#q"), press("Control+a"), press("Control+c")},
-		"with Insert":         {click("#show"), click("#p"), press("Control+a"), press("Control+Insert")},
-		"with Shift+Delete":   {click("#show"), click("#p"), press("Control+a"), press("Shift+Delete")},
-		"with held Control":   {click("#show"), click("#p"), press("Control+a"), {Kind: actiontable.KindKeyDown, Key: "Control"}, press("c"), {Kind: actiontable.KindKeyUp, Key: "Control"}},
-		"a part of it":        {click("#show"), click("#p"), press("Home"), press("Shift+ArrowRight"), press("Shift+ArrowRight"), press("Control+c")},
+		"shown":             {click("#show"), click("#p"), press("Control+a"), press("Control+c")},
+		"cut":               {click("#show"), click("#p"), press("Control+a"), press("Control+x")},
+		"in another field":  {click("#swap"), click("#q"), press("Control+a"), press("Control+c")},
+		"with Insert":       {click("#show"), click("#p"), press("Control+a"), press("Control+Insert")},
+		"with Shift+Delete": {click("#show"), click("#p"), press("Control+a"), press("Shift+Delete")},
+		"with held Control": {
+			click("#show"), click("#p"), press("Control+a"),
+			{Kind: actiontable.KindKeyDown, Key: "Control"},
+			press("c"),
+			{Kind: actiontable.KindKeyUp, Key: "Control"},
+		},
+		"a part of it": {
+			click("#show"), click("#p"), press("Home"), press("Shift+ArrowRight"),
+			press("Shift+ArrowRight"), press("Control+c"),
+		},
 		"from the whole page": {click("#show"), click("#said"), press("Control+a"), press("Control+c")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -421,7 +483,8 @@ func TestAPasswordThatItsPageCopiesReachesNoOtherPage(t *testing.T) {
 			tab, origin := show(t, showing+`<button id=copy onclick="`+copying+`">Copy password</button>`)
 			check.Must(t, do(t, tab, click("#other"), press("Control+a"), press("Control+c")))
 			check.Must(t, check.Err(fill(t, tab, origin)))
-			check.Must(t, do(t, tab, click("#copy"), page.Action{Kind: actiontable.KindWait, Fn: `() => said.textContent === 'copied'`}))
+			check.Must(t, do(t, tab, click("#copy"),
+				page.Action{Kind: actiontable.KindWait, Fn: `() => said.textContent === 'copied'`}))
 			browsertest.Navigate(t, tab, elsewhere+"/")
 			browsertest.WantEqual(t, told(t, tab, got), "not secret")
 			check.Must(t, do(t, tab, click("#read")))
@@ -459,7 +522,10 @@ func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 			check.Must(t, check.Err(fill(t, tab, origin)))
 			check.Must(t, do(t, tab, append(steps, press("Control+a"))...))
 			send(t, tab,
-				proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"copy"}},
+				proto.InputDispatchKeyEvent{
+					Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10",
+					Commands: []string{"copy"},
+				},
 				proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"cut"}})
 			browsertest.Navigate(t, tab, elsewhere+"/")
 			if got := told(t, tab, got); strings.Contains(got, word[:4]) {
@@ -498,7 +564,8 @@ func TestALoginThatWasNotSentIsNotLeftBehind(t *testing.T) {
 func TestAPasswordInATextIsNotDragged(t *testing.T) {
 	tab, origin := show(t, showing)
 	drag := func(text string) string {
-		js(t, tab, `() => { other.value = ''; said.textContent = `+text+`; getSelection().selectAllChildren(said); return '' }`)
+		js(t, tab, `() => { other.value = ''; said.textContent = `+text+
+			`; getSelection().selectAllChildren(said); return '' }`)
 		check.Must(t, do(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#said", EndSelector: "#other"}))
 		return js(t, tab, `() => other.value`)
 	}

@@ -50,9 +50,12 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	manager = &browsermgr.Manager{Home: dir, FirstPort: 18910, LastPort: 18929, Secrets: &keeper, Config: func() profile.Config {
-		return profile.Config{Headless: new(true), NoSandbox: true}
-	}}
+	manager = &browsermgr.Manager{
+		Home: dir, FirstPort: 18910, LastPort: 18929, Secrets: &keeper,
+		Config: func() profile.Config {
+			return profile.Config{Headless: new(true), NoSandbox: true}
+		},
+	}
 	ctx := context.Background()
 	if err := manager.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -70,7 +73,8 @@ func runTests(m *testing.M) int {
 func site(tb testing.TB, pages map[string]string) string {
 	tb.Helper()
 	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
-		browsertest.HTML(w, "<!doctype html><meta charset=utf-8><title>Test</title>"+strings.ReplaceAll(pages[r.URL.Path], "OTHER", browsertest.LocalhostURL(r)))
+		browsertest.HTML(w, "<!doctype html><meta charset=utf-8><title>Test</title>"+
+			strings.ReplaceAll(pages[r.URL.Path], "OTHER", browsertest.LocalhostURL(r)))
 	}).URL
 }
 
@@ -113,7 +117,8 @@ func show(tb testing.TB, html string) (tab *page.Tab, origin string) {
 // js evaluates an expression in the page.
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: expression})
+	res, err := tab.Act(browsertest.Within(tb, 30*time.Second),
+		page.Action{Kind: actiontable.KindEvaluate, Fn: expression})
 	check.Must(tb, err)
 	var s string
 	if err := json.Unmarshal(res.Value, &s); err != nil {
@@ -131,15 +136,18 @@ func (s secret) Password() string { return s.pass }
 // request returns a request to fill in a login for origins, and counts how often the secret was revealed.
 func request(revealed *int, origins ...string) login.FillRequest {
 	var mu sync.Mutex
-	return login.FillRequest{Name: "shop", Origins: origins, Reveal: func(_ context.Context, origin string) (login.Secret, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		*revealed++
-		if slices.Contains(origins, origin) {
-			return secret{"ada", word}, nil
-		}
-		return nil, errors.New("revealed for " + origin)
-	}}
+	return login.FillRequest{
+		Name: "shop", Origins: origins,
+		Reveal: func(_ context.Context, origin string) (login.Secret, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			*revealed++
+			if slices.Contains(origins, origin) {
+				return secret{"ada", word}, nil
+			}
+			return nil, errors.New("revealed for " + origin)
+		},
+	}
 }
 
 func fill(tb testing.TB, tab *page.Tab, origins ...string) (login.FillResult, error) {
@@ -174,7 +182,8 @@ func near(v uint8) bool { return v > 0x58 && v < 0x68 }
 func boxOf(tb testing.TB, tab *page.Tab, expression string) image.Rectangle {
 	tb.Helper()
 	var r image.Rectangle
-	text := js(tb, tab, `() => { const b = (`+expression+`).getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom].map(Math.round).join(' ') }`)
+	text := js(tb, tab, `() => { const b = (`+expression+
+		`).getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom].map(Math.round).join(' ') }`)
 	if _, err := fmt.Sscan(text, &r.Min.X, &r.Min.Y, &r.Max.X, &r.Max.Y); err != nil {
 		tb.Fatalf("%q: %v", text, err)
 	}
@@ -246,7 +255,10 @@ func scrolled(tb testing.TB, tab *page.Tab) int {
 }
 
 func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
-	url := site(t, map[string]string{"/": form, "/next": `<p>Your password is <span id=echo></span></p><script>echo.textContent = decodeURIComponent(location.hash.slice(1))</script>`})
+	url := site(t, map[string]string{
+		"/":     form,
+		"/next": `<p>Your password is <span id=echo></span></p><script>echo.textContent = decodeURIComponent(location.hash.slice(1))</script>`,
+	})
 	tab := open(t, url+"/")
 	check.Must(t, check.Err(fill(t, tab, url)))
 	browsertest.Navigate(t, tab, url+"/next#"+word)
@@ -274,20 +286,22 @@ func TestPicturesDoNotShowThePasswordInDisguise(t *testing.T) {
 		<p id=before>Nothing to hide</p><select id=other><option>Nothing here</option></select><br><div id=shown></div>`)
 	check.Must(t, check.Err(fill(t, tab, origin)))
 	for name, fn := range map[string]string{
-		"alternative text":    "shown.innerHTML = '<img id=it width=300 height=30>'; it.alt = p.value",
-		"an option":           "shown.innerHTML = '<select id=it><option>'; it.options[0].text = p.value",
-		"an option's label":   "shown.innerHTML = '<select id=it><option>'; it.options[0].label = 'Use ' + p.value",
-		"a list of options":   "shown.innerHTML = '<select id=it size=3><option>a<option>'; it.options[1].text = p.value",
-		"zero-width spaces":   `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join('\u200b')`,
-		"soft hyphens":        `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join('\u00ad')`,
-		"spaces":              `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join(' ')`,
-		"elements":            "shown.innerHTML = '<span id=it></span>'; for (const c of p.value) it.append(Object.assign(document.createElement('b'), {textContent: c}))",
+		"alternative text":  "shown.innerHTML = '<img id=it width=300 height=30>'; it.alt = p.value",
+		"an option":         "shown.innerHTML = '<select id=it><option>'; it.options[0].text = p.value",
+		"an option's label": "shown.innerHTML = '<select id=it><option>'; it.options[0].label = 'Use ' + p.value",
+		"a list of options": "shown.innerHTML = '<select id=it size=3><option>a<option>'; it.options[1].text = p.value",
+		"zero-width spaces": `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join('\u200b')`,
+		"soft hyphens":      `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join('\u00ad')`,
+		"spaces":            `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join(' ')`,
+		"elements": "shown.innerHTML = '<span id=it></span>'; for (const c of p.value) " +
+			"it.append(Object.assign(document.createElement('b'), {textContent: c}))",
 		"backwards":           "shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].reverse().join('')",
 		"base64":              "shown.innerHTML = '<span id=it>'; it.textContent = btoa(p.value)",
 		"base64 with a user":  "shown.innerHTML = '<span id=it>'; it.textContent = btoa('ada:' + p.value)",
 		"base64, two further": "shown.innerHTML = '<span id=it>'; it.textContent = btoa('no' + p.value + '!')",
-		"hex":                 "shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].map((c) => c.charCodeAt().toString(16)).join(' ')",
-		"an address":          "shown.innerHTML = '<span id=it>'; it.textContent = '/?p=' + encodeURIComponent(p.value)",
+		"hex": "shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].map((c) => " +
+			"c.charCodeAt().toString(16)).join(' ')",
+		"an address": "shown.innerHTML = '<span id=it>'; it.textContent = '/?p=' + encodeURIComponent(p.value)",
 	} {
 		js(t, tab, `() => { `+fn+`; return '' }`)
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
@@ -308,9 +322,10 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 	port := site(t, map[string]string{"/in": in})
 	for _, inner := range []string{"OTHER", port} { // of another process, and of another origin in the same
 		url := site(t, map[string]string{
-			"/":    `<style>body{margin:0}iframe{position:absolute;left:100px;top:80px;width:500px;height:200px;border:5px solid;padding:7px}</style><iframe src="/mid"></iframe>`,
-			"/mid": `<style>body{margin:0}iframe{margin:11px;width:400px;height:100px}</style><iframe src="` + inner + `/in"></iframe>`,
-			"/in":  in,
+			"/": `<style>body{margin:0}iframe{position:absolute;left:100px;top:80px;width:500px;height:200px;border:5px solid;padding:7px}</style><iframe src="/mid"></iframe>`,
+			"/mid": `<style>body{margin:0}iframe{margin:11px;width:400px;height:100px}</style><iframe src="` + inner +
+				`/in"></iframe>`,
+			"/in": in,
 		})
 		tab := open(t, url+"/")
 		origin := strings.Replace(inner, "OTHER", strings.Replace(url, "127.0.0.1", "localhost", 1), 1)
@@ -370,7 +385,8 @@ func jpegRequest() proto.PageCaptureScreenshot {
 // plain returns a picture as Chromium takes it, without masks.
 func plain(tb testing.TB, tab *page.Tab) []byte {
 	tb.Helper()
-	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](browsertest.Within(tb, time.Minute), tab.MainFrame().Session, jpegRequest())
+	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](browsertest.Within(tb, time.Minute), tab.MainFrame().Session,
+		jpegRequest())
 	check.Must(tb, err)
 	return res.Data
 }

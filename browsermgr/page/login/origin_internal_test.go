@@ -6,8 +6,10 @@ import "testing"
 func TestOriginsAreComparedWithSchemeHostAndPort(t *testing.T) {
 	s := tabFrame{origin: "https://shop.example:8443"}
 	for other, want := range map[string]bool{
-		"https://shop.example:8443": true, "https://shop.example": false, "https://shop.example:443": false, "https://shop.example:8444": false,
-		"https://shop.example:844": false, "http://shop.example:8443": false, "https://www.shop.example:8443": false, "": false,
+		"https://shop.example:8443": true, "https://shop.example": false, "https://shop.example:443": false,
+		"https://shop.example:8444": false,
+		"https://shop.example:844":  false, "http://shop.example:8443": false, "https://www.shop.example:8443": false,
+		"": false,
 	} {
 		if got := s.of([]string{"https://else.example", other}); got != want {
 			t.Errorf("%q: got %t, want %t", other, got, want)

@@ -101,7 +101,8 @@ func stringEnd(s string, from int) int {
 
 // cutLines truncates text to at most limit UTF-16 units after a whole line, and adds a line that says so.
 func cutLines(text string, limit int) string {
-	const mark = "\n\n[...TRUNCATED: raise maxChars, narrow the snapshot with selector, depth or interactive, or go on with after=%s]"
+	const mark = "\n\n[...TRUNCATED: raise maxChars, narrow the snapshot with selector, depth or interactive, or go on " +
+		"with after=%s]"
 	const short = "\n\n[TRUNCATED]"
 	tail, room := mark, limit-len(mark)-maxRefChars
 	if limit < 2*len(mark) {

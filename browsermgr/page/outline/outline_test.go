@@ -11,7 +11,10 @@ import (
 )
 
 func FuzzRef(f *testing.F) {
-	for _, s := range []string{"e12", "@e12", "ref=e12", "[ref=e1]", "12", "f1e5", "F1E5", "ax3", "AX3", "ax", "fax1", "e", "f", "fe", "e0", "é"} {
+	for _, s := range []string{
+		"e12", "@e12", "ref=e12", "[ref=e1]", "12", "f1e5", "F1E5", "ax3", "AX3", "ax", "fax1", "e",
+		"f", "fe", "e0", "é",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -26,7 +29,10 @@ func FuzzRef(f *testing.F) {
 }
 
 func FuzzSnapshotLine(f *testing.F) {
-	for _, s := range []string{`- button "A" [ref=e1]`, `  - link "a\"b" [x] [ref=f1e2]: text [ref=e9]`, `- text: [ref=e1]`, `- `, `- a "`, `- a [`} {
+	for _, s := range []string{
+		`- button "A" [ref=e1]`, `  - link "a\"b" [x] [ref=f1e2]: text [ref=e9]`,
+		`- text: [ref=e1]`, `- `, `- a "`, `- a [`,
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -57,7 +63,10 @@ func FuzzFinish(f *testing.F) {
 			return
 		}
 		page := outline.Page{Text: text, Links: []outline.Link{{Text: "t", URL: "http://x/"}}}
-		got := outline.Finish(page, outline.FinishOptions{MaxChars: limit, Query: query, Compare: true, Before: map[string]struct{}{"e1": {}}, StableRefs: own, Empty: "(empty)"})
+		got := outline.Finish(page, outline.FinishOptions{
+			MaxChars: limit, Query: query, Compare: true,
+			Before: map[string]struct{}{"e1": {}}, StableRefs: own, Empty: "(empty)",
+		})
 		if n := outline.UTF16Len(got.Text); limit > 0 && n > limit {
 			t.Errorf("got %d characters for a limit of %d", n, limit)
 		}
@@ -111,8 +120,13 @@ func framed() *outline.Piece {
 		Links: []outline.Link{{Text: "Away", URL: "http://far/"}},
 	}
 	return &outline.Piece{
-		Text:  "- Iframe \"Near\" [ref=e1]:\n  - button \"[ref=e9]\" [ref=f1e1]: [ref=e9]\n- Iframe [ref=e2]\n- Iframe \"Lost\" [ref=e3]\n- Iframe [ref=e4]",
-		Slots: []outline.FrameSlot{{Ref: "e2", Line: 2, Depth: 1}, {Ref: "e3", Line: 3, Depth: 1}, {Ref: "e4", Line: 4, Depth: 1}},
+		Text: "- Iframe \"Near\" [ref=e1]:\n  - button \"[ref=e9]\" [ref=f1e1]: [ref=e9]\n- Iframe [ref=e2]\n- Iframe " +
+			"\"Lost\" [ref=e3]\n- Iframe [ref=e4]",
+		Slots: []outline.FrameSlot{
+			{Ref: "e2", Line: 2, Depth: 1},
+			{Ref: "e3", Line: 3, Depth: 1},
+			{Ref: "e4", Line: 4, Depth: 1},
+		},
 		Number: func(document int) int {
 			if document == 0 {
 				return 0
@@ -137,12 +151,13 @@ func TestComposePutsFramesInTheirPlaces(t *testing.T) {
 		opts outline.ComposeOptions
 		want string
 	}{
-		"nested": {outline.ComposeOptions{}, "- Iframe \"Near\" [ref=e1]:\n  - button \"[ref=e9]\" [ref=f5e1]: [ref=e9]\n- Iframe [ref=e2]:\n" +
-			"  - button \"Far\" [ref=f7e1]\n  - text: far\n- Iframe \"Lost\" [ref=e3]:\n  - text: (this frame did not answer)\n" +
-			"- Iframe [ref=e4]\n\nLinks:\n1. Away -> http://far/"},
+		"nested": {outline.ComposeOptions{}, "- Iframe \"Near\" [ref=e1]:\n  - button \"[ref=e9]\" [ref=f5e1]: [ref=e9]\n- " +
+			"Iframe [ref=e2]:\n  - button \"Far\" [ref=f7e1]\n  - text: far\n- Iframe \"Lost\" [ref=e3]:\n  - text: (this " +
+			"frame did not answer)\n- Iframe [ref=e4]\n\nLinks:\n1. Away -> http://far/"},
 		"shallow": {
 			outline.ComposeOptions{Depth: &zero},
-			"- Iframe \"Near\" [ref=e1]:\n- Iframe [ref=e2]\n- Iframe \"Lost\" [ref=e3]\n- Iframe [ref=e4]\n\nLinks:\n1. Away -> http://far/",
+			"- Iframe \"Near\" [ref=e1]:\n- Iframe [ref=e2]\n- Iframe \"Lost\" [ref=e3]\n- Iframe [ref=e4]\n\nLinks:\n1. Away " +
+				"-> http://far/",
 		},
 	} {
 		text, truncated := join(framed(), tt.opts, outline.FinishOptions{})
@@ -157,25 +172,28 @@ func TestComposePutsFramesInTheirPlaces(t *testing.T) {
 }
 
 func TestRoleRefsTellEqualsApart(t *testing.T) {
-	page := outline.Page{Text: "- button \"Go\" [ref=e1]\n- button \"Go\" [disabled] [ref=f1e2] [onclick]: x\n- link \"Go\" [ref=e3]\n" +
-		"- button \"Go\" [ref=e4]:\n  - text: [ref=e5]"}
-	want := "- button \"Go\" [ref=e1]\n- button \"Go\" [disabled] [ref=f1e2] [nth=1] [onclick]: x\n- link \"Go\" [ref=e3]\n" +
-		"- button \"Go\" [ref=e4] [nth=2]:\n  - text: [ref=e5]"
+	page := outline.Page{Text: "- button \"Go\" [ref=e1]\n- button \"Go\" [disabled] [ref=f1e2] [onclick]: x\n- link " +
+		"\"Go\" [ref=e3]\n- button \"Go\" [ref=e4]:\n  - text: [ref=e5]"}
+	want := "- button \"Go\" [ref=e1]\n- button \"Go\" [disabled] [ref=f1e2] [nth=1] [onclick]: x\n- link \"Go\" " +
+		"[ref=e3]\n- button \"Go\" [ref=e4] [nth=2]:\n  - text: [ref=e5]"
 	if d := cmp.Diff(want, outline.Finish(page, outline.FinishOptions{Nth: true}).Text); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
 
 func TestFinishSaysWhenThereIsNothingOrTooMuch(t *testing.T) {
-	if text, cut := join(&outline.Piece{}, outline.ComposeOptions{}, outline.FinishOptions{Empty: "(empty)"}); text != "(empty)" || cut {
+	if text, cut := join(&outline.Piece{}, outline.ComposeOptions{},
+		outline.FinishOptions{Empty: "(empty)"}); text != "(empty)" || cut {
 		t.Errorf("got %q, %v", text, cut)
 	}
 	long := &outline.Piece{Text: strings.Repeat("- text: row\n", 100)}
 	text, cut := join(long, outline.ComposeOptions{}, outline.FinishOptions{MaxChars: 400})
-	if !cut || len(text) > 400 || !strings.HasPrefix(text, "- text: row\n") || !strings.HasSuffix(text, "- text: … 80 more texts like these\n") {
+	if !cut || len(text) > 400 || !strings.HasPrefix(text, "- text: row\n") ||
+		!strings.HasSuffix(text, "- text: … 80 more texts like these\n") {
 		t.Errorf("got %q, %v", text, cut)
 	}
-	if _, cut := join(&outline.Piece{Text: "- text: x", Stopped: true}, outline.ComposeOptions{}, outline.FinishOptions{MaxChars: 400}); !cut {
+	if _, cut := join(&outline.Piece{Text: "- text: x", Stopped: true}, outline.ComposeOptions{},
+		outline.FinishOptions{MaxChars: 400}); !cut {
 		t.Error("a piece that stopped at the limit passes for the whole")
 	}
 }
@@ -186,18 +204,27 @@ func TestFinishMarksWhatIsNew(t *testing.T) {
 	if done.Text != first.Text || done.New != 0 || len(done.Elements) != 1 {
 		t.Errorf("got %+v, want the first one unmarked", done)
 	}
-	second := outline.Page{Text: "- button \"B\" [ref=e1]: v [new]\n- button \"A\" [ref=e2]\n- button \"A\" [ref=e3] [nth=1]:\n  - text: [new]"}
+	second := outline.Page{Text: "- button \"B\" [ref=e1]: v [new]\n- button \"A\" [ref=e2]\n- button \"A\" [ref=e3] " +
+		"[nth=1]:\n  - text: [new]"}
 	for _, tt := range []struct {
 		name string
 		f    outline.FinishOptions
 		want string
 		n    int
 	}{
-		{"by name", outline.FinishOptions{Before: done.Elements}, "- button \"B\" [ref=e1] [new]: v [new]\n- button \"A\" [ref=e2]\n" +
-			"- button \"A\" [ref=e3] [nth=1] [new]:\n  - text: [new]\n\n2 new element(s) since last snapshot", 2},
-		{"by ref", outline.FinishOptions{Before: map[string]struct{}{"e1": {}, "e2": {}}, StableRefs: true}, "- button \"B\" [ref=e1]: v [new]\n- button \"A\" [ref=e2]\n" +
-			"- button \"A\" [ref=e3] [nth=1] [new]:\n  - text: [new]\n\n1 new element(s) since last snapshot", 1},
-		{"nothing new", outline.FinishOptions{Before: map[string]struct{}{"e1": {}, "e2": {}, "e3": {}}, StableRefs: true}, second.Text, 0},
+		{"by name", outline.FinishOptions{Before: done.Elements}, "- button \"B\" [ref=e1] [new]: v [new]\n- button \"A\" " +
+			"[ref=e2]\n- button \"A\" [ref=e3] [nth=1] [new]:\n  - text: [new]\n\n2 new element(s) since last snapshot", 2},
+		{
+			"by ref",
+			outline.FinishOptions{Before: map[string]struct{}{"e1": {}, "e2": {}}, StableRefs: true},
+			"- button \"B\" [ref=e1]: v [new]\n- button \"A\" [ref=e2]\n" +
+				"- button \"A\" [ref=e3] [nth=1] [new]:\n  - text: [new]\n\n1 new element(s) since last snapshot", 1,
+		},
+		{
+			"nothing new",
+			outline.FinishOptions{Before: map[string]struct{}{"e1": {}, "e2": {}, "e3": {}}, StableRefs: true},
+			second.Text, 0,
+		},
 	} {
 		tt.f.Compare = true
 		got := outline.Finish(second, tt.f)
@@ -222,7 +249,8 @@ func TestFinishKeepsWithinTheLimitWithMarksAndFooter(t *testing.T) {
 
 func TestFinishFiltersLines(t *testing.T) {
 	page := outline.Page{Text: "- list:\n  - button \"Add to cart\" [ref=e1]\n  - button \"Add\" [ref=e2]"}
-	if got := outline.Finish(page, outline.FinishOptions{Query: " CART button "}); got.Text != "  - button \"Add to cart\" [ref=e1]" {
+	if got := outline.Finish(page,
+		outline.FinishOptions{Query: " CART button "}); got.Text != "  - button \"Add to cart\" [ref=e1]" {
 		t.Errorf("got %q", got.Text)
 	}
 	if got := outline.Finish(page, outline.FinishOptions{Query: "lamp"}); got.Text != "(no line matches the query)" {
@@ -231,7 +259,8 @@ func TestFinishFiltersLines(t *testing.T) {
 }
 
 func TestRefsCountEqualNames(t *testing.T) {
-	got := outline.ListRefs("- button \"Go\" [ref=e1]\n- list:\n  - button \"Go\" [disabled] [ref=e2]: x [ref=e5]\n  - link \"a\\\"b\" [ref=f1e3]\n- text: [ref=e4]\n- Iframe \"x\" [ref=e9] [nth=2]")
+	got := outline.ListRefs("- button \"Go\" [ref=e1]\n- list:\n  - button \"Go\" [disabled] [ref=e2]: x [ref=e5]\n  - " +
+		"link \"a\\\"b\" [ref=f1e3]\n- text: [ref=e4]\n- Iframe \"x\" [ref=e9] [nth=2]")
 	want := []outline.Ref{
 		{Ref: "e1", Role: "button", Name: "Go", Dup: true},
 		{Ref: "e2", Role: "button", Name: "Go", Nth: 1, Dup: true},
@@ -248,12 +277,14 @@ func TestRefMapAndStats(t *testing.T) {
 	zero, one := 0, 1
 	refs := outline.ListRefs(text)
 	want := map[string]outline.RefInfo{
-		"e1": {Role: "button", Name: "Go", Nth: &zero}, "e2": {Role: "button", Name: "Go", Nth: &one}, "e3": {Role: "heading", Name: "\U0001F600"},
+		"e1": {Role: "button", Name: "Go", Nth: &zero}, "e2": {Role: "button", Name: "Go", Nth: &one},
+		"e3": {Role: "heading", Name: "\U0001F600"},
 	}
 	if d := cmp.Diff(want, outline.RefsByName(refs)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if got, want := outline.MeasureText(text, refs), (outline.Stats{Lines: 3, Chars: len(text) - 2, Refs: 3, Interactive: 2}); got != want {
+	if got, want := outline.MeasureText(text, refs),
+		(outline.Stats{Lines: 3, Chars: len(text) - 2, Refs: 3, Interactive: 2}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -264,7 +295,13 @@ func TestClipCountsUTF16(t *testing.T) {
 		limit int
 		want  string
 		cut   bool
-	}{{"abc", 0, "abc", false}, {"abc", 3, "abc", false}, {"abc", 2, "ab", true}, {"a\U0001F600b", 2, "a", true}, {"\U0001F600", 2, "\U0001F600", false}} {
+	}{
+		{"abc", 0, "abc", false},
+		{"abc", 3, "abc", false},
+		{"abc", 2, "ab", true},
+		{"a\U0001F600b", 2, "a", true},
+		{"\U0001F600", 2, "\U0001F600", false},
+	} {
 		if got, cut := outline.ClipText(tt.text, tt.limit); got != tt.want || cut != tt.cut {
 			t.Errorf("%q to %d: got %q, %v", tt.text, tt.limit, got, cut)
 		}
@@ -276,7 +313,8 @@ func wide(n int) outline.Page {
 	var b strings.Builder
 	b.WriteString("- table:")
 	for i := range n {
-		fmt.Fprintf(&b, "\n  - row:\n    - cell \"Row %d\" [ref=e%d]\n    - cell:\n      - link \"Open %d\" [ref=e%d]\n    - button \"Edit\" [ref=e%d] [nth=%d]\n    - cell \"note %d\" [ref=e%d]",
+		fmt.Fprintf(&b, "\n  - row:\n    - cell \"Row %d\" [ref=e%d]\n    - cell:\n      - link \"Open %d\" [ref=e%d]\n    "+
+			"- button \"Edit\" [ref=e%d] [nth=%d]\n    - cell \"note %d\" [ref=e%d]",
 			i, 4*i+1, i, 4*i+2, 4*i+3, i, i, 4*i+4)
 	}
 	return outline.Page{Text: b.String()}

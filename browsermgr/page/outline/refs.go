@@ -82,7 +82,8 @@ func MeasureText(text string, refs []Ref) Stats {
 // isInteractive reports whether elements of a role can be acted on.
 func isInteractive(role string) bool {
 	switch role {
-	case "button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
+	case "button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
+		"radio",
 		"searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem":
 		return true
 	}

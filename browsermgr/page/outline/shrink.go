@@ -143,7 +143,8 @@ func (s shrinkStep) fold(lines []outlineLine, from, keep, n int) []string {
 			out = append(out, clipLine(l, s.clip))
 		}
 	}
-	more := fmt.Sprintf("%s- text: … %d more %s like these", strings.Repeat("  ", lines[from].level), n-keep, plural(lines[from].role))
+	more := fmt.Sprintf("%s- text: … %d more %s like these", strings.Repeat("  ", lines[from].level), n-keep,
+		plural(lines[from].role))
 	if last != "" {
 		more += ": take a snapshot with after=" + last
 	}

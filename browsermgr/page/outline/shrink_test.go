@@ -38,7 +38,8 @@ func TestWhatIsTooLongIsClippedAndFoldedNotCut(t *testing.T) {
 	}{
 		{9000, []string{"(5000 characters)", "plain 39", "[ref=e200]", "At the end"}},
 		{7400, []string{"plain 4\n", "… 35 more listitems like these\n", "[ref=e200]", "At the end"}},
-		{2000, []string{"… 37 more listitems like these\n", "[ref=e40]", "… 80 more rows like these: take a snapshot with after=e40\n", "At the end"}},
+		{2000, []string{"… 37 more listitems like these\n", "[ref=e40]", "… 80 more rows like these: take a snapshot with " +
+			"after=e40\n", "At the end"}},
 		{600, []string{"… 95 more rows like these: take a snapshot with after=e10\n", "At the end"}},
 	} {
 		got := outline.Finish(outline.Page{Text: catalogue(100)}, outline.FinishOptions{MaxChars: tt.limit})
@@ -55,8 +56,8 @@ func TestWhatIsTooLongIsClippedAndFoldedNotCut(t *testing.T) {
 
 func TestAfterGoesOnBelowTheSameAncestors(t *testing.T) {
 	got := outline.Finish(outline.Page{Text: catalogue(4)}, outline.FinishOptions{After: "e4"})
-	want := "- table:\n  - row:\n    - cell \"2\" [ref=e5]\n    - button \"Delete\" [ref=e6]\n  - row:\n    - cell \"3\" [ref=e7]\n" +
-		"    - button \"Delete\" [ref=e8]\n- button \"At the end\" [ref=e9999]"
+	want := "- table:\n  - row:\n    - cell \"2\" [ref=e5]\n    - button \"Delete\" [ref=e6]\n  - row:\n    - cell " +
+		"\"3\" [ref=e7]\n    - button \"Delete\" [ref=e8]\n- button \"At the end\" [ref=e9999]"
 	if d := cmp.Diff(want, got.Text); d != "" || got.Missing {
 		t.Errorf("(-want +got)\n%s", d)
 	}

@@ -130,7 +130,8 @@ const scaleLimit = 5 * time.Second
 // PixelScale returns the pixels per CSS pixel in a picture of the viewport.
 func PixelScale(ctx context.Context, tab *page.Tab) (scale float64, err error) {
 	err = tab.RunConcurrently(ctx, scaleLimit, func(ctx context.Context) (err error) {
-		scale, err = frame.CallFunction[float64](ctx, tab.MainFrame(), "() => devicePixelRatio * (visualViewport?.scale ?? 1)", nil, nil)
+		scale, err = frame.CallFunction[float64](ctx, tab.MainFrame(), "() => devicePixelRatio * "+
+			"(visualViewport?.scale ?? 1)", nil, nil)
 		return err
 	})
 	if err == nil && scale <= 0 {

@@ -81,7 +81,10 @@ func TestBoxesAreScaledWithThePicture(t *testing.T) {
 	check.Must(t, png.Encode(&black, image.NewGray(image.Rect(0, 0, 4000, 400))))
 	got, err := fitWithin(t.Context(), black.Bytes(), "png", newSketch(labels, places, pictureArea{scale: 1}), MaxBytes)
 	check.Must(t, err)
-	want := []Annotation{{Ref: "e1", Number: 1, Box: Box{50, 100, 100, 30}}, {Ref: "f2e34", Number: 34, Box: Box{1500, 0, 450, 25}}}
+	want := []Annotation{
+		{Ref: "e1", Number: 1, Box: Box{50, 100, 100, 30}},
+		{Ref: "f2e34", Number: 34, Box: Box{1500, 0, 450, 25}},
+	}
 	if got.Width != 2000 || fmt.Sprint(got.Annotations) != fmt.Sprint(want) || got.Drawn != 2 {
 		t.Errorf("got width %d and %+v", got.Width, got.Annotations)
 	}
@@ -94,7 +97,8 @@ func FuzzFrame(f *testing.F) {
 	if err := png.Encode(&b, img); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(fmt.Appendf(nil, `{"data":%q,"metadata":{"deviceWidth":2,"timestamp":1.5},"sessionId":4}`, base64.StdEncoding.EncodeToString(b.Bytes())))
+	f.Add(fmt.Appendf(nil, `{"data":%q,"metadata":{"deviceWidth":2,"timestamp":1.5},"sessionId":4}`,
+		base64.StdEncoding.EncodeToString(b.Bytes())))
 	f.Add([]byte(`{"data":"UklGRg==","sessionId":1}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, params []byte) {
@@ -115,7 +119,8 @@ func FuzzLabelsStayInThePicture(f *testing.F) {
 		b := cssBox{left, top, right, bottom}
 		canvas := image.NewRGBA(image.Rect(0, 0, 60, 40))
 		var out Image
-		newSketch([]Label{{Ref: ref}}, map[string]elementPlace{ref: {cssBox: b, Seen: true, Part: b}}, pictureArea{scale: scale}).draw(canvas, 1, &out)
+		newSketch([]Label{{Ref: ref}}, map[string]elementPlace{ref: {cssBox: b, Seen: true, Part: b}},
+			pictureArea{scale: scale}).draw(canvas, 1, &out)
 		if out.Drawn+out.Skipped != 1 {
 			t.Errorf("got %d drawn and %d skipped", out.Drawn, out.Skipped)
 		}

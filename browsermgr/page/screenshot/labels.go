@@ -275,7 +275,9 @@ type scriptArgument struct {
 	Ms     int               `json:"ms,omitempty"`
 }
 
-func runMeasureScript[R any](ctx context.Context, f *frame.Frame, elements []frame.Locator, a scriptArgument) (R, error) {
+func runMeasureScript[R any](ctx context.Context, f *frame.Frame, elements []frame.Locator,
+	a scriptArgument,
+) (R, error) {
 	a.Main = f.Parent() == nil
 	return frame.CallFunction[R](ctx, f, measureScript, elements, a)
 }
@@ -314,12 +316,14 @@ func scrollIntoView(ctx context.Context, e frame.Element, at frame.Locator) (css
 			return cssBox{}, e.Explain(err)
 		}
 		// An out-of-process frame is drawn only where it is visible, so the main frame scrolls too.
-		up, err := runMeasureScript[*cssBox](ctx, f.Parent(), []frame.Locator{{Ref: owner}}, scriptArgument{Do: "reveal", Part: &b, Far: true})
+		up, err := runMeasureScript[*cssBox](ctx, f.Parent(), []frame.Locator{{Ref: owner}},
+			scriptArgument{Do: "reveal", Part: &b, Far: true})
 		if err != nil {
 			return cssBox{}, e.Explain(err)
 		}
 		if up == nil {
-			return cssBox{}, explainMissing(ctx, frame.Element{Frame: f.Parent(), LocalRef: owner, GivenRef: e.GivenRef}, frame.Locator{Ref: owner})
+			return cssBox{}, explainMissing(ctx, frame.Element{Frame: f.Parent(), LocalRef: owner, GivenRef: e.GivenRef},
+				frame.Locator{Ref: owner})
 		}
 		b = *up
 	}

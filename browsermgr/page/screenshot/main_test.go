@@ -56,9 +56,10 @@ func show(tb testing.TB, html string, dpr float64) *page.Tab {
 
 func size(tb testing.TB, tab *page.Tab, width, height int, dpr float64, mobile bool) {
 	tb.Helper()
-	check.Must(tb, tab.MainFrame().Do(browsertest.Within(tb, browsertest.Patience), proto.EmulationSetDeviceMetricsOverride{
-		Width: width, Height: height, DeviceScaleFactor: dpr, Mobile: mobile,
-	}))
+	check.Must(tb, tab.MainFrame().Do(browsertest.Within(tb, browsertest.Patience),
+		proto.EmulationSetDeviceMetricsOverride{
+			Width: width, Height: height, DeviceScaleFactor: dpr, Mobile: mobile,
+		}))
 }
 
 // refs waits until a snapshot has the wanted number of refs with a name.

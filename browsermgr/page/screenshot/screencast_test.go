@@ -25,7 +25,10 @@ import (
 func live(t *testing.T, html string) (*page.Tab, *screenshot.Screencasts, func(method string) int64) {
 	t.Helper()
 	var starts, stops, acks atomic.Int64
-	counters := map[string]*atomic.Int64{"Page.startScreencast": &starts, "Page.stopScreencast": &stops, "Page.screencastFrameAck": &acks}
+	counters := map[string]*atomic.Int64{
+		"Page.startScreencast": &starts, "Page.stopScreencast": &stops,
+		"Page.screencastFrameAck": &acks,
+	}
 	casts := screenshot.NewScreencasts(nil)
 	b := browser.Connect(t, page.Options{
 		Observers: []page.Observer{casts},
@@ -92,7 +95,8 @@ func TestLiveViewFollowsThePage(t *testing.T) {
 	tab, casts, _ := live(t, `<body style="background:#00ff00">`)
 	v := watch(t, casts, tab, screenshot.WatchOptions{MaxWidth: 400, MaxHeight: 400, FPS: 60})
 	f := until(t, v, "#00ff00")
-	if f.Width > 400 || f.Height > 400 || f.ViewWidth < 1000 || f.Type != "jpeg" || f.Number < 1 || time.Since(f.At) > time.Minute {
+	if f.Width > 400 || f.Height > 400 || f.ViewWidth < 1000 || f.Type != "jpeg" || f.Number < 1 ||
+		time.Since(f.At) > time.Minute {
 		t.Errorf("got frame %dx%d of a viewport %gx%g at %s", f.Width, f.Height, f.ViewWidth, f.ViewHeight, f.At)
 	}
 	browsertest.JS(t, tab, "(document.body.style.background = '#0000ff', 1)")

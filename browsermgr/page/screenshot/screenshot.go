@@ -129,7 +129,9 @@ func (o Options) takePicture(ctx context.Context, t *page.Tab) (Image, error) {
 }
 
 // captureRestored takes the picture; the caller restores the page.
-func (o Options) captureRestored(ctx context.Context, t *page.Tab, before viewportGeometry) (data []byte, v pictureArea, places map[string]elementPlace, err error) {
+func (o Options) captureRestored(ctx context.Context, t *page.Tab,
+	before viewportGeometry,
+) (data []byte, v pictureArea, places map[string]elementPlace, err error) {
 	v = pictureArea{left: before.Left, top: before.Top, scale: before.Scale * before.DPR}
 	var clip *proto.PageViewport
 	beyond := false
@@ -161,7 +163,9 @@ func (o Options) captureRestored(ctx context.Context, t *page.Tab, before viewpo
 }
 
 // clipArea returns the area of the document to show, and whether it extends beyond the viewport.
-func (o Options) clipArea(ctx context.Context, t *page.Tab, before viewportGeometry) (*proto.PageViewport, bool, error) {
+func (o Options) clipArea(ctx context.Context, t *page.Tab,
+	before viewportGeometry,
+) (*proto.PageViewport, bool, error) {
 	if o.FullPage {
 		if err := hideBars(ctx, t, before); err != nil {
 			return nil, false, err
@@ -170,7 +174,8 @@ func (o Options) clipArea(ctx context.Context, t *page.Tab, before viewportGeome
 		if err != nil {
 			return nil, false, err
 		}
-		return &proto.PageViewport{Width: math.Ceil(m.CSSContentSize.Width), Height: math.Ceil(m.CSSContentSize.Height)}, true, nil
+		return &proto.PageViewport{Width: math.Ceil(m.CSSContentSize.Width), Height: math.Ceil(m.CSSContentSize.Height)},
+			true, nil
 	}
 	e, at, err := findElement(t, o.Ref, o.Element)
 	if err != nil {
@@ -248,7 +253,8 @@ func captureImage(ctx context.Context, t *page.Tab, o Options, clip *proto.PageV
 const pdfLimit = 60 * time.Second
 
 // errHiddenContent is returned if a page that shows a secret is to be printed.
-var errHiddenContent = errors.New("the page shows a secret, which cannot be covered on paper: take a screenshot, or go to another page")
+var errHiddenContent = errors.New("the page shows a secret, which cannot be covered on paper: take a screenshot, or " +
+	"go to another page")
 
 // PrintPDF prints the page on A4, without margins and with backgrounds. It fails if the page has areas that pictures
 // must not show.
@@ -292,7 +298,8 @@ func Highlight(ctx context.Context, t *page.Tab, ref string) error {
 		if err != nil {
 			return err
 		}
-		ok, err := runMeasureScript[bool](ctx, e.Frame, []frame.Locator{at}, scriptArgument{Do: "highlight", Ms: int(highlightDuration.Milliseconds())})
+		ok, err := runMeasureScript[bool](ctx, e.Frame, []frame.Locator{at},
+			scriptArgument{Do: "highlight", Ms: int(highlightDuration.Milliseconds())})
 		if err != nil {
 			return e.Explain(err)
 		}

@@ -50,10 +50,28 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 				width, height int
 				colors        map[[2]int]string // by CSS pixel
 			}{
-				{"viewport", screenshot.Options{}, 640, 600, map[[2]int]string{{5, 5}: "#00ffff", {5, 590}: "#ffff00", {500, 5}: "#0000ff"}},
-				{"element", screenshot.Options{Ref: found["B"].Ref}, 120, 40, map[[2]int]string{{3, 3}: "#ff0000", {117, 37}: "#ff0000"}},
-				{"by selector", screenshot.Options{Element: "body > button", Type: "jpeg"}, 120, 40, map[[2]int]string{{3, 3}: "#ff0000"}},
-				{"in a scroller", screenshot.Options{Ref: found["In"].Ref}, 60, 30, map[[2]int]string{{3, 3}: "#00ff00", {57, 27}: "#00ff00"}},
+				{"viewport", screenshot.Options{}, 640, 600, map[[2]int]string{
+					{5, 5}: "#00ffff", {5, 590}: "#ffff00",
+					{500, 5}: "#0000ff",
+				}},
+				{
+					"element",
+					screenshot.Options{Ref: found["B"].Ref},
+					120, 40,
+					map[[2]int]string{{3, 3}: "#ff0000", {117, 37}: "#ff0000"},
+				},
+				{
+					"by selector",
+					screenshot.Options{Element: "body > button", Type: "jpeg"},
+					120, 40,
+					map[[2]int]string{{3, 3}: "#ff0000"},
+				},
+				{
+					"in a scroller",
+					screenshot.Options{Ref: found["In"].Ref},
+					60, 30,
+					map[[2]int]string{{3, 3}: "#00ff00", {57, 27}: "#00ff00"},
+				},
 			} {
 				_, img := shoot(t, tab, tt.opts)
 				if got := img.Bounds().Size(); got.X != min(tt.width*n, 2000) && tt.name == "viewport" {
@@ -161,7 +179,9 @@ func TestElementsOfFramesAndShadowRoots(t *testing.T) {
 func TestElementsOfFramesOfAnotherOriginInTheProcess(t *testing.T) {
 	tab := open(t, "")
 	size(t, tab, 800, 600, 1, false)
-	port := site(t, map[string]string{"/far": `<div style="height:700px"></div><button style="width:90px;height:40px;border:0;background:#00ff00;color:#0f0">Far</button><div style="height:700px"></div>`})
+	port := site(t, map[string]string{
+		"/far": `<div style="height:700px"></div><button style="width:90px;height:40px;border:0;background:#00ff00;color:#0f0">Far</button><div style="height:700px"></div>`,
+	})
 	browsertest.Navigate(t, tab, site(t, map[string]string{
 		"/": `<div style="height:1500px"></div><iframe style="width:400px;height:200px;border:5px solid;padding:7px;margin:3px" src="` + port + `/far"></iframe>`,
 	}))
@@ -200,8 +220,18 @@ func TestWhatCannotBeShown(t *testing.T) {
 		want error
 		text string
 	}{
-		{"full page of an element", screenshot.Options{FullPage: true, Ref: "e1"}, page.ErrInvalid, "fullPage is not supported for element screenshots"},
-		{"full page of a selector", screenshot.Options{FullPage: true, Element: "p"}, page.ErrInvalid, "fullPage is not supported for element screenshots"},
+		{
+			"full page of an element",
+			screenshot.Options{FullPage: true, Ref: "e1"},
+			page.ErrInvalid,
+			"fullPage is not supported for element screenshots",
+		},
+		{
+			"full page of a selector",
+			screenshot.Options{FullPage: true, Element: "p"},
+			page.ErrInvalid,
+			"fullPage is not supported for element screenshots",
+		},
 		{"unknown ref", screenshot.Options{Ref: "e99"}, page.ErrUnknownRef, "Unknown ref e99"},
 		{"no ref at all", screenshot.Options{Ref: "nonsense"}, nil, "nonsense"},
 		{"no match", screenshot.Options{Element: ".none"}, page.ErrNotInteractable, "not found"},
@@ -224,11 +254,13 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => { window.begun = true; return new Promise(() => {}) }", TimeoutMs: 60000})
+		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => { window.begun = true; return new " +
+			"Promise(() => {}) }", TimeoutMs: 60000})
 		done <- err
 	}()
 	browsertest.Eventually(t, "the action to begin", func() bool {
-		res, err := cdp.Ask[proto.RuntimeEvaluateResult](t.Context(), tab.MainFrame().Session, proto.RuntimeEvaluate{Expression: "window.begun === true", ReturnByValue: true})
+		res, err := cdp.Ask[proto.RuntimeEvaluateResult](t.Context(), tab.MainFrame().Session,
+			proto.RuntimeEvaluate{Expression: "window.begun === true", ReturnByValue: true})
 		check.Must(t, err)
 		return res.Result.Value.Bool()
 	})
@@ -251,17 +283,20 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
 		check.Fails(t, check.Err(screenshot.TakeScreenshot(ctx, tab, o)), stopped)
 	}
-	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
+	res, err := tab.Act(browsertest.Within(t, browsertest.Patience),
+		page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
 	check.Must(t, err)
 	var dialog *page.DialogError
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
-		if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, o); !res.BlockedByDialog || !errors.As(err, &dialog) {
+		if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, o); !res.BlockedByDialog ||
+			!errors.As(err, &dialog) {
 			t.Errorf("behind a dialog: got %v", err)
 		}
 	}
 	check.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
 	check.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
-	check.Fails(t, check.Err(screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{})),
+	check.Fails(t, check.Err(screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab,
+		screenshot.Options{})),
 		page.ErrTabGone)
 }
 
@@ -271,7 +306,8 @@ func TestNoPictureOfACrashedPage(t *testing.T) {
 	tab := openIn(t, b, "about:blank")
 	tab.MainFrame().Post(proto.PageCrash{})
 	<-crashed(t, tab)
-	_, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{FullPage: true})
+	_, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab,
+		screenshot.Options{FullPage: true})
 	if !errors.Is(err, page.ErrTabCrashed) && !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("got %v", err)
 	}
@@ -290,7 +326,8 @@ func TestPDF(t *testing.T) {
 	tab := show(t, `<body style="background:#ff0000"><h1>Paper</h1>`, 1)
 	data, err := screenshot.PrintPDF(browsertest.Within(t, 30*time.Second), tab)
 	check.Must(t, err)
-	if !strings.HasPrefix(string(data), "%PDF-") || !strings.Contains(string(data), "/MediaBox [0 0 59") && !strings.Contains(string(data), "/MediaBox [0 0 595") {
+	if !strings.HasPrefix(string(data), "%PDF-") || !strings.Contains(string(data), "/MediaBox [0 0 59") &&
+		!strings.Contains(string(data), "/MediaBox [0 0 595") {
 		t.Errorf("got %d bytes that begin with %.20q", len(data), data)
 	}
 }
@@ -352,7 +389,11 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 			size(t, tab, 400, 300, dpr, false)
 			found := refs(t, tab, 5)
 			browsertest.JS(t, tab, "(gone.remove(), hid.style.visibility = 'hidden', scrollTo(0, 17), 1)")
-			labels := []screenshot.Label{found["One"], found["Two"], found["Below"], found["Gone"], found["Hid"], {Ref: "rubbish"}, {}}
+			labels := []screenshot.Label{
+				found["One"], found["Two"], found["Below"], found["Gone"], found["Hid"],
+				{Ref: "rubbish"},
+				{},
+			}
 			before := browsertest.JS(t, tab, geometry+"+document.documentElement.outerHTML")
 			for _, tt := range []struct {
 				name    string
@@ -401,7 +442,8 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 	found := refs(t, tab, 7)
 	labels := []screenshot.Label{found["One"], found["Far"], found["Deep"]}
 	for _, scale := range []float64{1, 1.6} {
-		check.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
+		check.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience),
+			proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
 		browsertest.Eventually(t, "the page has that scale", func() bool {
 			return browsertest.JS(t, tab, "visualViewport.scale.toFixed(2)") == fmt.Sprintf(`"%.2f"`, scale)
 		})

@@ -36,7 +36,8 @@ func TakeWebP(ctx context.Context, tab *page.Tab, quality int, scale float64) ([
 	if err != nil {
 		return nil, err
 	}
-	return frame.CallFunction[[]byte](ctx, tab.MainFrame(), webPScript, nil, map[string]any{"png": covered, "quality": float64(quality) / 100})
+	return frame.CallFunction[[]byte](ctx, tab.MainFrame(), webPScript, nil,
+		map[string]any{"png": covered, "quality": float64(quality) / 100})
 }
 
 // webPScript converts a PNG to WebP, in our isolated world, which the page's scripts cannot access.

@@ -42,9 +42,10 @@ type Recorder struct {
 	Manager     Manager
 	Mode        func() Mode
 	Screen      func(session string) videosource.Screenshotter
-	OpenEncoder func(context.Context) (videosource.Encoder, error)        // nil makes films of key frames only
-	Keep        func(session string, place sessions.Place, n int64) error // returns an error if there is no room for n more bytes
-	Logger      *slog.Logger
+	OpenEncoder func(context.Context) (videosource.Encoder, error) // nil makes films of key frames only
+	// returns an error if there is no room for n more bytes
+	Keep   func(session string, place sessions.Place, n int64) error
+	Logger *slog.Logger
 
 	mu        sync.Mutex
 	requested map[string]bool                // by session

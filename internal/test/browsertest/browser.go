@@ -79,7 +79,10 @@ func launch(args []string) (*chrome.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, NoSandbox: true, Args: args, Timeout: time.Minute, ReadyTimeout: time.Minute})
+	return chrome.Launch(ctx, chrome.LaunchOptions{
+		Executable: exe.Path, Headless: true, NoSandbox: true, Args: args,
+		Timeout: time.Minute, ReadyTimeout: time.Minute,
+	})
 }
 
 // Kill kills the browser, simulating a crash.

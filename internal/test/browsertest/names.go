@@ -21,7 +21,8 @@ import (
 type Names struct{ Elements, Equal, Known int }
 
 func (n Names) String() string {
-	return fmt.Sprintf("names: elements=%d equal=%d percent=%.1f", n.Elements, n.Equal, 100*float64(n.Equal)/float64(max(n.Elements, 1)))
+	return fmt.Sprintf("names: elements=%d equal=%d percent=%.1f", n.Elements, n.Equal,
+		100*float64(n.Equal)/float64(max(n.Elements, 1)))
 }
 
 // knownDifferences are the accepted differences, as "ours → Chromium's", with the reason.
@@ -29,17 +30,23 @@ var knownDifferences = []struct {
 	is  *regexp.Regexp
 	why string
 }{
-	{regexp.MustCompile(`^(option|treeitem) .* → (generic|button|link|checkbox) `), "outside of a listbox it stays what the page calls it"},
-	{regexp.MustCompile(`^option .*\[disabled\] \[selected\] →`), "Chromium does not say which option is chosen if it is disabled"},
-	{regexp.MustCompile(`→ .* \[invalid\] \[required\]$`), "a field that is merely empty is invalid once somebody has left it so"},
-	{regexp.MustCompile(`^\w+ ".+" → (textbox|button) ""$`), "after an empty label or value accname 1.2 goes on to the title"},
+	{regexp.MustCompile(`^(option|treeitem) .* → (generic|button|link|checkbox) `), "outside of a listbox it stays what " +
+		"the page calls it"},
+	{regexp.MustCompile(`^option .*\[disabled\] \[selected\] →`), "Chromium does not say which option is chosen if it " +
+		"is disabled"},
+	{regexp.MustCompile(`→ .* \[invalid\] \[required\]$`), "a field that is merely empty is invalid once somebody has " +
+		"left it so"},
+	{regexp.MustCompile(`^\w+ ".+" → (textbox|button) ""$`), "after an empty label or value accname 1.2 goes on to " +
+		"the title"},
 	{regexp.MustCompile(`→ .*•`), "not even the length of a secret is told"},
 	{regexp.MustCompile(`→ .*"Unable to play media\."`), "these are Chromium's own controls"},
 	{regexp.MustCompile(`^button ".*" → generic ""$`), "a hidden file field can be given files"},
-	{regexp.MustCompile(`^treeitem .* → treeitem "caret-down caret-down`), "Chromium goes through a label twice that holds what it labels"},
+	{regexp.MustCompile(`^treeitem .* → treeitem "caret-down caret-down`), "Chromium goes through a label twice that " +
+		"holds what it labels"},
 	{regexp.MustCompile(`^treeitem [^\]]* → treeitem .* \[selected\]$`), "Chromium takes what has the focus for selected"},
 	{regexp.MustCompile(`^link "start end" → link "startend"$`), "what is owned from elsewhere is a word of its own"},
-	{regexp.MustCompile(`^(generic|listitem) .*\[(checked|expanded|pressed|selected)`), "where the role says nothing, markup is told"},
+	{regexp.MustCompile(`^(generic|listitem) .*\[(checked|expanded|pressed|selected)`), "where the role says nothing, " +
+		"markup is told"},
 }
 
 // Compare compares each element with a ref, in the documents of the main frame's process, and logs those that differ.
@@ -118,8 +125,9 @@ func (e element) String() string { return fmt.Sprintf("%s %q%s", e.role, e.name,
 
 var (
 	refLine    = regexp.MustCompile(`^ *- (\w+)( "(?:[^"\\]|\\.)*")?((?: \[[^\]]*\])*)`)
-	lineStates = regexp.MustCompile(` \[(checked|disabled|expanded|level|pressed|selected|required|readonly|invalid)(=\w+)?\]`)
-	lineRef    = regexp.MustCompile(`\[ref=(\w+)\]`)
+	lineStates = regexp.MustCompile(
+		` \[(checked|disabled|expanded|level|pressed|selected|required|readonly|invalid)(=\w+)?\]`)
+	lineRef = regexp.MustCompile(`\[ref=(\w+)\]`)
 )
 
 // lineElement parses a line of a snapshot.
@@ -152,15 +160,18 @@ var chromiumRoles = map[string]string{
 }
 
 // namedByUs are the roles without a name from content to which snapshots give one if the element can be acted on.
-var namedByUs = strings.Fields("banner blockquote code contentinfo definition deletion emphasis figure generic insertion " +
-	"listitem mark math paragraph row strong subscript superscript time")
+var namedByUs = strings.Fields("banner blockquote code contentinfo definition deletion emphasis figure generic " +
+	"insertion listitem mark math paragraph row strong subscript superscript time")
 
 // toldByLines are the roles with a name from content that snapshots omit if the lines below contain it.
 var toldByLines = []string{"cell", "columnheader", "generic", "gridcell", "listitem", "row", "rowheader"}
 
 // inOurWords converts an element of the tree to the words of a snapshot.
 func (t treeElement) inOurWords(ours element, line, rest string) element {
-	e := element{role: cmp.Or(chromiumRoles[t.role], t.role), name: strings.Join(strings.Fields(invisible.ReplaceAllString(t.name, "")), " ")}
+	e := element{
+		role: cmp.Or(chromiumRoles[t.role], t.role),
+		name: strings.Join(strings.Fields(invisible.ReplaceAllString(t.name, "")), " "),
+	}
 	switch {
 	case strings.EqualFold(e.name, ours.name):
 		e.name = ours.name
@@ -169,11 +180,15 @@ func (t treeElement) inOurWords(ours element, line, rest string) element {
 	case ours.name == "" && slices.Contains(toldByLines, ours.role) && toldBelow(e.name, line, rest):
 		e.name = ""
 	}
-	if e.role == "group" && e.name == ours.name && ours.role == "generic" { // Chromium's role for elements with a draggable attribute
+	// Chromium's role for elements with a draggable attribute
+	if e.role == "group" && e.name == ours.name && ours.role == "generic" {
 		e.role = ours.role
 	}
 	var states []string
-	for _, name := range []string{"checked", "disabled", "expanded", "level", "pressed", "selected", "required", "readonly", "invalid"} {
+	for _, name := range []string{
+		"checked", "disabled", "expanded", "level", "pressed", "selected", "required",
+		"readonly", "invalid",
+	} {
 		switch value, told := t.properties[name]; {
 		case !told && (name == "required" || name == "readonly"): // the protocol reports these only for some roles
 			if strings.Contains(ours.states, name) {

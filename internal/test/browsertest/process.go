@@ -34,7 +34,8 @@ func KillNetwork(tb testing.TB, browser int) {
 	check.Must(tb, check.Kill(found[0]))
 }
 
-// RunsScripts reports whether a page of the browser that has this process id computes, or would if a processor were free.
+// RunsScripts reports whether a page of the browser that has this process id computes, or would if a processor were
+// free.
 func RunsScripts(tb testing.TB, browser int) bool {
 	tb.Helper()
 	for _, pid := range processes(tb, browser, "--type=renderer") {

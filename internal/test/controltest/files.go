@@ -17,9 +17,18 @@ func fileCases() []testCase {
 	}
 	return append(requestCases([]requestCase{
 		escape("a path that climbs out", "../../escape.txt"),
-		{Name: "an upload by two ways", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"a"}, "ref": "e1", "inputRef": "e2"}, Status: 400},
-		{Name: "an upload from outside", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"/etc/passwd"}, "element": "#one"}, Status: 400, Contains: []string{"Invalid path"}},
-		{Name: "a download that does not come", Path: "/wait/download", Page: "/files", Body: m{"timeoutMs": 500}, Status: 500, Reason: "timeout"},
+		{
+			Name: "an upload by two ways", Path: "/hooks/file-chooser", Page: "/files",
+			Body: m{"paths": []string{"a"}, "ref": "e1", "inputRef": "e2"}, Status: 400,
+		},
+		{
+			Name: "an upload from outside", Path: "/hooks/file-chooser", Page: "/files",
+			Body: m{"paths": []string{"/etc/passwd"}, "element": "#one"}, Status: 400, Contains: []string{"Invalid path"},
+		},
+		{
+			Name: "a download that does not come", Path: "/wait/download", Page: "/files", Body: m{"timeoutMs": 500},
+			Status: 500, Reason: "timeout",
+		},
 	}),
 		testCase{Name: "an action tells of its download", Run: actDownload},
 		testCase{Name: "a download by ref", Run: refDownload},
@@ -113,7 +122,10 @@ func uploadByClick(s *suite) {
 // them automatically.
 func dialogCases() []testCase {
 	return append(requestCases([]requestCase{
-		{Name: "an unknown dialog", Path: "/hooks/dialog", Page: "/dialogs", Body: m{"accept": true, "dialogId": "d99"}, Status: 500, Contains: []string{"not pending"}},
+		{
+			Name: "an unknown dialog", Path: "/hooks/dialog", Page: "/dialogs", Body: m{"accept": true, "dialogId": "d99"},
+			Status: 500, Contains: []string{"not pending"},
+		},
 	}),
 		testCase{Name: "a click that opens one is left there", Run: blockedClick},
 		testCase{Name: "a snapshot while one is open", Run: blockedSnapshot},
@@ -165,7 +177,8 @@ func blockedSnapshot(s *suite) {
 	openDialog(s, "#confirm")
 	var got dialogState
 	s.call("GET", "/snapshot", nil, &got)
-	if !got.BlockedByDialog || got.Snapshot == nil || *got.Snapshot != "" || len(got.Refs) > 0 || len(got.BrowserState.Dialogs.Pending) != 1 {
+	if !got.BlockedByDialog || got.Snapshot == nil || *got.Snapshot != "" || len(got.Refs) > 0 ||
+		len(got.BrowserState.Dialogs.Pending) != 1 {
 		s.Fatalf("the snapshot answered %+v", got)
 	}
 	answerDialog(s, m{"accept": "no"})

@@ -63,7 +63,10 @@ func launchForeignBrowser(t *testing.T, s *suite) *foreignBrowser {
 	s.check(os.MkdirAll(filepath.Join(b.data, "Default"), 0o700))
 	s.check(os.Mkdir(b.saves, 0o700))
 	s.check(os.WriteFile(filepath.Join(b.data, "Default", "Preferences"), prefs, 0o600))
-	args := []string{"--headless=new", "--remote-debugging-port=0", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + b.data}
+	args := []string{
+		"--headless=new", "--remote-debugging-port=0", "--no-first-run", "--disable-gpu",
+		"--disable-dev-shm-usage", "--user-data-dir=" + b.data,
+	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
@@ -164,8 +167,13 @@ func worksForeignBrowser(s *suite, b *foreignBrowser, name, stays string) {
 }
 
 func everyForm(s *suite, b *foreignBrowser) {
-	for form, address := range map[string]string{"http": b.base, "socket": b.socket, "bare": strings.Replace(b.base, "http", "ws", 1)} {
-		joinAs(s, "joined-"+form, m{"cdpUrl": address}, func() { worksForeignBrowser(s, b, "joined-"+form, s.Site.URL+"/form") })
+	for form, address := range map[string]string{
+		"http": b.base, "socket": b.socket,
+		"bare": strings.Replace(b.base, "http", "ws", 1),
+	} {
+		joinAs(s, "joined-"+form, m{"cdpUrl": address}, func() {
+			worksForeignBrowser(s, b, "joined-"+form, s.Site.URL+"/form")
+		})
 	}
 }
 
@@ -236,6 +244,9 @@ func endsMeanwhile(s *suite, b *foreignBrowser) {
 			s.call("GET", "/tabs?profile=mortal", nil, &list)
 			return !list.Running
 		})
-		s.send(requestCase{Path: "/tabs/open?profile=mortal", Body: m{"url": "SITE/plain"}, Status: 409, Excludes: []string{"restart"}})
+		s.send(requestCase{
+			Path: "/tabs/open?profile=mortal", Body: m{"url": "SITE/plain"}, Status: 409,
+			Excludes: []string{"restart"},
+		})
 	})
 }

@@ -21,7 +21,8 @@ func leavingClientCases() []testCase {
 	return []testCase{
 		gone("a click", "/act", m{"kind": "click", "selector": "#drip"}),
 		gone("a click of a batch", "/act", m{"kind": "batch", "actions": []any{m{"kind": "click", "selector": "#drip"}}}),
-		gone("a script", "/act", m{"kind": "evaluate", "fn": "document.getElementById('drip').click(); new Promise(done => setTimeout(done, 5000))"}),
+		gone("a script", "/act", m{"kind": "evaluate", "fn": "document.getElementById('drip').click(); new Promise(done => " +
+			"setTimeout(done, 5000))"}),
 		gone("a navigation", "/navigate", m{"url": "SITE/drip"}),
 		{Name: "the client leaves during a download by ref", Run: leavesDownload},
 	}
@@ -121,7 +122,8 @@ func runPeer(s *suite) (p *npm.Playwright, url string) {
 	s.openPage("/form")
 	var status struct{ CDPPort int }
 	s.call("GET", "/", nil, &status)
-	p, err = npm.StartPlaywright(s.ctx(), dir, fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/clank?token=%s", status.CDPPort, s.Token))
+	p, err = npm.StartPlaywright(s.ctx(), dir, fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/clank?token=%s",
+		status.CDPPort, s.Token))
 	s.check(err)
 	return p, s.Site.URL + "/form"
 }
@@ -144,7 +146,10 @@ func peerSees(s *suite) {
 	var theirs string
 	s.check(p.Call("snapshotOf", m{"url": url}, &theirs))
 	ours := s.snapshot("")
-	for _, element := range []string{`textbox "Name"`, `combobox "Country"`, `checkbox "News"`, `button "Save"`, `button "Far"`, `heading "Register"`} {
+	for _, element := range []string{
+		`textbox "Name"`, `combobox "Country"`, `checkbox "News"`, `button "Save"`,
+		`button "Far"`, `heading "Register"`,
+	} {
 		if strings.Contains(theirs, element) != strings.Contains(ours.Snapshot, element) {
 			s.Fatalf("%s is in one snapshot only:\n%s\n%s", element, theirs, ours.Snapshot)
 		}

@@ -13,11 +13,23 @@ import (
 // pictureCases returns the cases about screenshots, PDF and the screencast.
 func pictureCases() []testCase {
 	return append(requestCases([]requestCase{
-		{Name: "a full page of an element", Path: "/screenshot", Page: "/form", Body: m{"fullPage": true, "element": "#save"}, Status: 400, Contains: []string{"fullPage is not supported for element screenshots"}},
-		{Name: "an element that is not there", Path: "/screenshot", Page: "/form", Body: m{"element": "#nosuch", "timeoutMs": 1000}, Status: 500},
+		{
+			Name: "a full page of an element", Path: "/screenshot", Page: "/form", Body: m{"fullPage": true, "element": "#save"},
+			Status: 400, Contains: []string{"fullPage is not supported for element screenshots"},
+		},
+		{
+			Name: "an element that is not there", Path: "/screenshot", Page: "/form",
+			Body: m{"element": "#nosuch", "timeoutMs": 1000}, Status: 500,
+		},
 		{Name: "an odd type is png", Path: "/screenshot", Page: "/form", Body: m{"type": "bmp"}, Contains: []string{".png"}},
-		{Name: "highlight without a ref", Path: "/highlight", Page: "/form", Body: m{}, Status: 400, Contains: []string{"ref is required"}},
-		{Name: "highlight of an unknown ref", Path: "/highlight", Page: "/form", Body: m{"ref": "e99"}, Status: 500, Reason: "unknown_ref", Contains: []string{"Unknown ref"}},
+		{
+			Name: "highlight without a ref", Path: "/highlight", Page: "/form", Body: m{}, Status: 400,
+			Contains: []string{"ref is required"},
+		},
+		{
+			Name: "highlight of an unknown ref", Path: "/highlight", Page: "/form", Body: m{"ref": "e99"}, Status: 500,
+			Reason: "unknown_ref", Contains: []string{"Unknown ref"},
+		},
 	}),
 		testCase{Name: "the full page", Run: fullPicture},
 		testCase{Name: "an element", Run: elementPicture},
@@ -101,7 +113,8 @@ func labelledPicture(s *suite) {
 // boxFits compares the annotation of the button with its position in the page.
 func boxFits(s *suite, all []annotation, img image.Image, full bool) {
 	var box struct{ X, Y, Width, Height, Tall float64 }
-	s.evaluate("const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x, y: r.y, width: r.width, height: r.height, tall: document.documentElement.scrollHeight}", &box)
+	s.evaluate("const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x, y: r.y, width: "+
+		"r.width, height: r.height, tall: document.documentElement.scrollHeight}", &box)
 	scale := 1.0
 	if full {
 		scale = float64(img.Bounds().Dy()) / box.Tall
@@ -110,7 +123,12 @@ func boxFits(s *suite, all []annotation, img image.Image, full bool) {
 		if a.Name != "Save" {
 			continue
 		}
-		for _, pair := range [][2]float64{{a.Box.X, box.X}, {a.Box.Y, box.Y}, {a.Box.Width, box.Width}, {a.Box.Height, box.Height}} {
+		for _, pair := range [][2]float64{
+			{a.Box.X, box.X},
+			{a.Box.Y, box.Y},
+			{a.Box.Width, box.Width},
+			{a.Box.Height, box.Height},
+		} {
 			if math.Abs(pair[0]-pair[1]*scale) > 1 {
 				s.Fatalf("box %+v, want %+v × %.3f", a.Box, box, scale)
 			}

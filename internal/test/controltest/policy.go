@@ -10,7 +10,10 @@ import (
 
 // wantBlocked returns a request that the network policy must refuse, with an error that says so and how to allow it.
 func wantBlocked(name, path string, body any) requestCase {
-	return requestCase{Name: name, Path: path, Body: body, Status: 400, Reason: "navigation_blocked", Contains: []string{"blocked by policy", "allow"}}
+	return requestCase{
+		Name: name, Path: path, Body: body, Status: 400, Reason: "navigation_blocked",
+		Contains: []string{"blocked by policy", "allow"},
+	}
 }
 
 // policyCases returns the cases about the network policy: private addresses are blocked in every spelling and on
@@ -27,10 +30,24 @@ func policyCases() []testCase {
 		wantBlocked("a new tab", "/tabs/open", m{"url": "http://10.0.0.1/"}),
 		wantBlocked("a redirect", "/navigate", m{"url": "SITE/leap?to=http://10.0.0.1/"}),
 		wantBlocked("two redirects", "/navigate", m{"url": "SITE/leap?to=SITE/leap%3Fto=http://10.0.0.1/"}),
-		requestCase{Name: "a permission", Page: "/plain", Path: "/permissions/grant", Body: m{"origin": "http://10.0.0.1", "permissions": []string{"geolocation"}}, Status: 400, Contains: []string{"blocked by policy"}},
-		requestCase{Name: "the endpoint of a browser", Path: "/profiles/create", Body: m{"name": "meta", "cdpUrl": "http://169.254.169.254/"}, Status: 400, Contains: []string{"browser endpoint blocked by policy"}},
-		requestCase{Name: "a name and a password", Path: "/tabs/open", Body: m{"url": "http://ada:top-secret@127.0.0.1/"}, Status: 400, Excludes: []string{"top-secret"}},
-		requestCase{Name: "a secret in the query", Path: "/tabs/open", Body: m{"url": "SITE/plain?access_token=top-secret"}, Status: 400, Excludes: []string{"top-secret"}},
+		requestCase{
+			Name: "a permission", Page: "/plain", Path: "/permissions/grant",
+			Body: m{"origin": "http://10.0.0.1", "permissions": []string{"geolocation"}}, Status: 400,
+			Contains: []string{"blocked by policy"},
+		},
+		requestCase{
+			Name: "the endpoint of a browser", Path: "/profiles/create",
+			Body: m{"name": "meta", "cdpUrl": "http://169.254.169.254/"}, Status: 400,
+			Contains: []string{"browser endpoint blocked by policy"},
+		},
+		requestCase{
+			Name: "a name and a password", Path: "/tabs/open", Body: m{"url": "http://ada:top-secret@127.0.0.1/"},
+			Status: 400, Excludes: []string{"top-secret"},
+		},
+		requestCase{
+			Name: "a secret in the query", Path: "/tabs/open", Body: m{"url": "SITE/plain?access_token=top-secret"},
+			Status: 400, Excludes: []string{"top-secret"},
+		},
 	)
 	return append(
 		requestCases(list),
@@ -44,7 +61,10 @@ func policyCases() []testCase {
 // partAstray opens a page with a blocked frame: the response reports it, and the page stays open.
 func partAstray(s *suite) {
 	for _, route := range []string{"/navigate", "/tabs/open"} {
-		s.send(requestCase{Path: route, Body: m{"url": "SITE/parted"}, Contains: []string{`"refused"`, "blocked by policy", "allow"}})
+		s.send(requestCase{
+			Path: route, Body: m{"url": "SITE/parted"},
+			Contains: []string{`"refused"`, "blocked by policy", "allow"},
+		})
 		s.send(requestCase{Path: "/snapshot", Contains: []string{"still here"}})
 	}
 }
@@ -68,7 +88,8 @@ func scriptAsks(s *suite) {
 	other.Start()
 	defer other.Close()
 	s.openPage("/plain")
-	script := strings.ReplaceAll(`const u = 'ADDRESS/', ended = (o, ...names) => new Promise(done => names.forEach(n => o['on' + n] = () => done(1)));
+	script := strings.ReplaceAll(
+		`const u = 'ADDRESS/', ended = (o, ...names) => new Promise(done => names.forEach(n => o['on' + n] = () => done(1)));
 		const image = new Image(), socket = new WebSocket(u.replace('http', 'ws')), events = new EventSource(u);
 		image.src = u; navigator.sendBeacon(u, 'x');
 		await Promise.all([fetch(u, {mode: 'no-cors'}).catch(() => 0), ended(image, 'load', 'error'), ended(socket, 'open', 'error'), ended(events, 'open', 'error')]);
@@ -93,7 +114,10 @@ func noLonger(s *suite) {
 		}
 		s.send([]requestCase{
 			{Path: "/act", Body: m{"kind": "evaluate", "fn": "1"}, Status: 400, Reason: "navigation_blocked"},
-			{Path: "/act", Body: m{"kind": "batch", "actions": []any{m{"kind": "press", "key": "a"}}}, Status: 400, Reason: "navigation_blocked"},
+			{
+				Path: "/act", Body: m{"kind": "batch", "actions": []any{m{"kind": "press", "key": "a"}}}, Status: 400,
+				Reason: "navigation_blocked",
+			},
 			{Path: "/act", Body: m{"kind": "resize", "width": 500, "height": 400}},
 			{Path: "/act", Body: m{"kind": "close"}},
 		}...)
@@ -102,6 +126,7 @@ func noLonger(s *suite) {
 
 // guardedRoutes are the routes that change something and check the page's address first.
 var guardedRoutes = map[string]bool{
-	"POST /pdf": true, "POST /screenshot": true, "POST /response/body": true, "POST /wait/download": true, "POST /download": true, "POST /highlight": true,
+	"POST /pdf": true, "POST /screenshot": true, "POST /response/body": true, "POST /wait/download": true,
+	"POST /download": true, "POST /highlight": true,
 	"POST /trace/start": true, "POST /trace/stop": true,
 }

@@ -25,15 +25,29 @@ func profileLifeCases() []testCase {
 		refused("a bad name", 400, "invalid profile name", m{"name": "Bad Name"}),
 		refused("the name of a profile that is there", 409, "already exists", m{"name": "clank"}),
 		refused("a bad address", 400, "cdpUrl", m{"name": "remote", "cdpUrl": "ftp://127.0.0.1/"}),
-		refused("a directory without its driver", 400, "driver=existing-session is required", m{"name": "odd", "userDataDir": os.TempDir()}),
-		{Name: "delete the default profile", Method: "DELETE", Path: "/profiles/clank", Status: 400, Contains: []string{"cannot delete the default profile"}},
-		{Name: "delete an unknown profile", Method: "DELETE", Path: "/profiles/nosuch", Status: 404, Contains: []string{"not found"}},
-		{Name: "delete a bad name", Method: "DELETE", Path: "/profiles/Bad%20Name", Status: 400, Contains: []string{"invalid profile name"}},
+		refused("a directory without its driver", 400, "driver=existing-session is required",
+			m{"name": "odd", "userDataDir": os.TempDir()}),
+		{
+			Name: "delete the default profile", Method: "DELETE", Path: "/profiles/clank", Status: 400,
+			Contains: []string{"cannot delete the default profile"},
+		},
+		{
+			Name: "delete an unknown profile", Method: "DELETE", Path: "/profiles/nosuch", Status: 404,
+			Contains: []string{"not found"},
+		},
+		{
+			Name: "delete a bad name", Method: "DELETE", Path: "/profiles/Bad%20Name", Status: 400,
+			Contains: []string{"invalid profile name"},
+		},
 		{Name: "a remote profile is not reset", Method: "POST", Path: "/reset-profile?profile=user", Status: 400},
 		{Name: "doctor", Path: "/doctor", Members: []string{"ok", "profile", "transport", "checks", "status"}},
-		{Name: "doctor of a running browser, in depth", Path: "/doctor?deep=true", Page: "/form", Contains: []string{"live-snapshot"}},
+		{
+			Name: "doctor of a running browser, in depth", Path: "/doctor?deep=true", Page: "/form",
+			Contains: []string{"live-snapshot"},
+		},
 		{Name: "status", Path: "/", Members: []string{
-			"enabled", "profile", "driver", "transport", "running", "cdpReady", "cdpHttp", "pageReady", "pid", "cdpPort", "cdpUrl", "chosenBrowser",
+			"enabled", "profile", "driver", "transport", "running", "cdpReady", "cdpHttp", "pageReady", "pid", "cdpPort",
+			"cdpUrl", "chosenBrowser",
 			"userDataDir", "color", "headless", "headlessSource", "noSandbox", "executablePath", "attachOnly", "graphics",
 		}},
 	}
@@ -71,7 +85,8 @@ func profileLife(s *suite) {
 		IsRemote                  bool
 	}
 	s.call("POST", "/profiles/create", m{"name": "work", "driver": "clawd"}, &made)
-	if made.CDPPort < 18800 || made.CDPPort > 18899 || made.Transport != "cdp" || made.UserDataDir != nil || made.IsRemote {
+	if made.CDPPort < 18800 || made.CDPPort > 18899 || made.Transport != "cdp" || made.UserDataDir != nil ||
+		made.IsRemote {
 		s.Fatalf("made %+v", made)
 	}
 	s.call("POST", "/tabs/open?profile=work", m{"url": s.Site.URL + "/plain"}, nil)
@@ -93,7 +108,8 @@ func profileLife(s *suite) {
 	var renamed struct{ Profile, From string }
 	s.call("POST", "/profiles/work/rename", m{"name": "shop"}, &renamed)
 	all = listProfiles(s)
-	if _, there := all["work"]; there || all["shop"].Name != "shop" || renamed.Profile != "shop" || renamed.From != "work" {
+	if _, there := all["work"]; there || all["shop"].Name != "shop" || renamed.Profile != "shop" ||
+		renamed.From != "work" {
 		s.Fatalf("renamed %+v, there are %+v", renamed, all)
 	}
 	var gone struct{ Deleted bool }
@@ -139,7 +155,10 @@ func stopBeside(s *suite) {
 		hung := make(chan error, 1)
 		ctx := s.ctx()
 		go func() {
-			_, err := s.Request(ctx, "POST", "/act"+query, m{"kind": "evaluate", "fn": "fetch('/hit/busy'); for(;;);", "timeoutMs": 20000})
+			_, err := s.Request(ctx, "POST", "/act"+query, m{
+				"kind": "evaluate", "fn": "fetch('/hit/busy'); for(;;);",
+				"timeoutMs": 20000,
+			})
 			hung <- err
 		}()
 		s.openPage("/form")
@@ -202,7 +221,8 @@ type doctorReport struct {
 func (r doctorReport) checkReport(ids ...string) error {
 	seen := map[string]string{}
 	for _, c := range r.Checks {
-		if c.Label == "" || c.Summary == "" || !slices.Contains([]string{"pass", "warn", "fail", "info"}, c.Status) || seen[c.ID] != "" {
+		if c.Label == "" || c.Summary == "" || !slices.Contains([]string{"pass", "warn", "fail", "info"}, c.Status) ||
+			seen[c.ID] != "" {
 			return fmt.Errorf("check %+v", c)
 		}
 		if c.Status == "fail" == r.OK {
@@ -225,7 +245,8 @@ func doctorAtRest(s *suite) {
 	s.call("POST", "/stop", nil, nil)
 	var got doctorReport
 	s.call("GET", "/doctor", nil, &got)
-	s.check(got.checkReport("plugin-enabled=pass", "profile=pass", "managed-executable=pass", "headless-mode", "display", "linux-sandbox", "cdp-http=info", "cdp-websocket=info", "graphics=info"))
+	s.check(got.checkReport("plugin-enabled=pass", "profile=pass", "managed-executable=pass", "headless-mode", "display",
+		"linux-sandbox", "cdp-http=info", "cdp-websocket=info", "graphics=info"))
 	s.wantEqual("running", got.Status["running"], false)
 }
 
@@ -250,7 +271,10 @@ func profileEntries(s *suite) {
 	s.call("GET", "/profiles", nil, &got)
 	defaults := 0
 	for _, p := range got.Profiles {
-		for _, name := range []string{"name", "transport", "cdpPort", "cdpUrl", "color", "driver", "running", "tabCount", "isDefault", "isRemote", "reconcileReason"} {
+		for _, name := range []string{
+			"name", "transport", "cdpPort", "cdpUrl", "color", "driver", "running", "tabCount",
+			"isDefault", "isRemote", "reconcileReason",
+		} {
 			if _, ok := p[name]; !ok {
 				s.Fatalf("no %s in %v", name, p)
 			}
@@ -280,8 +304,10 @@ func graphicsTold(s *suite) {
 		UserDataDir         string
 	}
 	s.waitForAnswer("/", &got, func() bool { return got.Graphics != nil })
-	if !slices.Contains([]string{"hardware", "software", "unknown"}, got.Graphics.Acceleration) || !got.PageReady || !got.Headless ||
-		!slices.Contains([]string{"request", "env", "profile", "config", "linux-display-fallback", "default"}, got.HeadlessSource) || !filepath.IsAbs(got.UserDataDir) {
+	if !slices.Contains([]string{"hardware", "software", "unknown"}, got.Graphics.Acceleration) || !got.PageReady ||
+		!got.Headless ||
+		!slices.Contains([]string{"request", "env", "profile", "config", "linux-display-fallback", "default"},
+			got.HeadlessSource) || !filepath.IsAbs(got.UserDataDir) {
 		s.Fatalf("status %+v", got)
 	}
 }
@@ -292,9 +318,15 @@ func profileIsolation(s *suite) {
 	s.call("POST", "/profiles/create", m{"name": "apart"}, nil)
 	s.call("POST", "/tabs/open?profile=apart", m{"url": s.Site.URL + "/plain"}, nil)
 	s.send([]requestCase{
-		{Path: "/act?profile=apart", Body: m{"kind": "evaluate", "fn": "[document.cookie, localStorage.length].join()"}, Contains: []string{`"result":",0"`}},
+		{
+			Path: "/act?profile=apart", Body: m{"kind": "evaluate", "fn": "[document.cookie, localStorage.length].join()"},
+			Contains: []string{`"result":",0"`},
+		},
 		{Path: "/cookies?profile=apart", Excludes: []string{"mine"}},
-		{Path: "/act", Body: m{"kind": "evaluate", "fn": "[document.cookie, localStorage.length].join()"}, Contains: []string{"mine=1"}},
+		{
+			Path: "/act", Body: m{"kind": "evaluate", "fn": "[document.cookie, localStorage.length].join()"},
+			Contains: []string{"mine=1"},
+		},
 	}...)
 	s.call("POST", "/cookies/clear", nil, nil)
 }
@@ -303,7 +335,10 @@ func profileIsolation(s *suite) {
 func tabsOfProfiles(s *suite) {
 	t := s.newTab("/form", "shared")
 	for _, name := range []string{t.TargetID, "shared"} {
-		s.send(requestCase{Path: "/snapshot?profile=apart&targetId=" + name, Status: 404, Contains: []string{"tab not found"}})
+		s.send(requestCase{
+			Path: "/snapshot?profile=apart&targetId=" + name, Status: 404,
+			Contains: []string{"tab not found"},
+		})
 	}
 	s.closeTab(t.TargetID)
 	s.call("DELETE", "/profiles/apart", nil, nil)
@@ -324,7 +359,8 @@ func noDisplay(s *suite) {
 	}
 	x.checkAnswer(s, a)
 	s.check(a.Into(&told))
-	if d := told.Details; d.Profile != "clank" || d.HeadlessSource != "request" || d.RequestedHeadless == nil || d.DisplayPresent == nil || *d.DisplayPresent {
+	if d := told.Details; d.Profile != "clank" || d.HeadlessSource != "request" || d.RequestedHeadless == nil ||
+		d.DisplayPresent == nil || *d.DisplayPresent {
 		s.Fatalf("details of %s", a.Body)
 	}
 }

@@ -73,7 +73,8 @@ func (x requestCase) Send(s *suite) running.Answer {
 			filled.Add(name, strings.ReplaceAll(v, "TOKEN", s.Token))
 		}
 	}
-	a, err := s.RequestWith(s.ctx(), method, strings.ReplaceAll(x.Path, "SITE", s.Site.URL), s.insertSiteURL(x.Body), filled)
+	a, err := s.RequestWith(s.ctx(), method, strings.ReplaceAll(x.Path, "SITE", s.Site.URL), s.insertSiteURL(x.Body),
+		filled)
 	s.check(err)
 	return a
 }

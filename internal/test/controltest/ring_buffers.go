@@ -11,7 +11,10 @@ import (
 // traces.
 func ringBufferCases() []testCase {
 	return append(requestCases([]requestCase{
-		{Name: "a body that does not come", Path: "/response/body", Page: "/plain", Body: m{"url": "**/never", "timeoutMs": 500}, Status: 500, Reason: "timeout", Contains: []string{"requests"}},
+		{
+			Name: "a body that does not come", Path: "/response/body", Page: "/plain",
+			Body: m{"url": "**/never", "timeoutMs": 500}, Status: 500, Reason: "timeout", Contains: []string{"requests"},
+		},
 		{Name: "stop a trace that does not run", Path: "/trace/stop", Page: "/plain", Body: m{}, Status: 500},
 	}),
 		testCase{Name: "console by level", Run: consoleLevels},
@@ -81,11 +84,18 @@ func requestRing(s *suite) {
 	s.openPage("/plain")
 	var status int
 	s.evaluate("fetch('/nosuch-thing').then(r => r.status)", &status)
-	s.evaluate("fetch('/answer?whole', {method: 'POST', headers: {'X-Plain': 'seen'}, body: 'sent'}).then(r => r.status)", &status)
+	s.evaluate("fetch('/answer?whole', {method: 'POST', headers: {'X-Plain': 'seen'}, body: 'sent'}).then(r => r.status)",
+		&status)
 	var got []requestEntry
 	for filter, want := range map[string]requestEntry{
-		"nosuch-thing": {Method: "GET", URL: "/nosuch-thing", ResourceType: "fetch", Status: http.StatusNotFound, OK: new(false)},
-		"whole":        {Method: "POST", URL: "/answer?whole", ResourceType: "fetch", Status: http.StatusOK, OK: new(true), RequestBody: "sent"},
+		"nosuch-thing": {
+			Method: "GET", URL: "/nosuch-thing", ResourceType: "fetch", Status: http.StatusNotFound,
+			OK: new(false),
+		},
+		"whole": {
+			Method: "POST", URL: "/answer?whole", ResourceType: "fetch", Status: http.StatusOK, OK: new(true),
+			RequestBody: "sent",
+		},
 	} {
 		s.waitUntil(filter+" in the ring", func() bool {
 			got = requestsOf(s, filter)
@@ -180,7 +190,8 @@ func harArchive(s *suite) {
 	s.waitForAnswer("/har", &got, func() bool { return len(got.HAR.Log.Entries) > 0 })
 	l := got.HAR.Log
 	last := l.Entries[len(l.Entries)-1]
-	if l.Version != "1.2" || l.Creator.Name == "" || last.Request.URL != s.Site.URL+"/form" || last.Response.Status != 200 || !isTime(last.StartedDateTime) {
+	if l.Version != "1.2" || l.Creator.Name == "" || last.Request.URL != s.Site.URL+"/form" ||
+		last.Response.Status != 200 || !isTime(last.StartedDateTime) {
 		s.Fatalf("archive %+v, last entry %+v", l.Version, last)
 	}
 }

@@ -160,7 +160,8 @@ type suite struct {
 
 // ctx returns a context that ends at the deadline of the case.
 func (s *suite) ctx() context.Context {
-	ctx, cancel := context.WithDeadlineCause(s.Context(), s.deadline, fmt.Errorf("the case took longer than %v", caseLimit))
+	ctx, cancel := context.WithDeadlineCause(s.Context(), s.deadline,
+		fmt.Errorf("the case took longer than %v", caseLimit))
 	s.Cleanup(cancel)
 	return ctx
 }
@@ -169,16 +170,37 @@ func (s *suite) ctx() context.Context {
 func requestFormCases() []testCase {
 	press := func(delay any) m { return m{"kind": "press", "key": "a", "delayMs": delay} }
 	return requestCases([]requestCase{
-		{Name: "an unknown profile is named", Path: "/?profile=nosuch", Status: 404, Contains: []string{"not found", "nosuch", "clank"}},
-		{Name: "an unknown profile in the body", Path: "/act", Body: m{"kind": "press", "key": "a", "profile": "nosuch"}, Status: 404, Contains: []string{"not found"}},
-		{Name: "the query's profile wins", Path: "/act?profile=clank", Body: m{"kind": "press", "key": "a", "profile": "nosuch"}, Page: "/plain"},
+		{
+			Name: "an unknown profile is named", Path: "/?profile=nosuch", Status: 404,
+			Contains: []string{"not found", "nosuch", "clank"},
+		},
+		{
+			Name: "an unknown profile in the body", Path: "/act", Body: m{"kind": "press", "key": "a", "profile": "nosuch"},
+			Status: 404, Contains: []string{"not found"},
+		},
+		{
+			Name: "the query's profile wins", Path: "/act?profile=clank",
+			Body: m{"kind": "press", "key": "a", "profile": "nosuch"}, Page: "/plain",
+		},
 		{Name: "an empty profile is the default one", Path: "/?profile="},
 		{Name: "a known client's default profile", Path: "/?profile=openclaw"},
-		{Name: "hexadecimal digits are no number", Path: "/act", Body: press("0x10"), Status: 400, Contains: []string{"must be a non-negative integer."}},
-		{Name: "a boolean in a string", Path: "/act", Body: m{"kind": "clickCoords", "x": 1, "y": 1, "doubleClick": "true"}, Page: "/plain"},
-		{Name: "a ref given as a number", Path: "/act", Body: m{"kind": "click", "ref": 987654}, Page: "/plain", Status: 500, Contains: []string{"Unknown ref"}},
+		{
+			Name: "hexadecimal digits are no number", Path: "/act", Body: press("0x10"), Status: 400,
+			Contains: []string{"must be a non-negative integer."},
+		},
+		{
+			Name: "a boolean in a string", Path: "/act", Body: m{"kind": "clickCoords", "x": 1, "y": 1, "doubleClick": "true"},
+			Page: "/plain",
+		},
+		{
+			Name: "a ref given as a number", Path: "/act", Body: m{"kind": "click", "ref": 987654}, Page: "/plain", Status: 500,
+			Contains: []string{"Unknown ref"},
+		},
 		{Name: "strings are trimmed", Path: "/tabs/open", Body: m{"url": "  SITE/plain  "}},
-		{Name: "about:blank is allowed", Path: "/navigate", Body: m{"url": "about:blank"}, Members: []string{"ok", "targetId", "url"}},
+		{
+			Name: "about:blank is allowed", Path: "/navigate", Body: m{"url": "about:blank"},
+			Members: []string{"ok", "targetId", "url"},
+		},
 		{Name: "a number is no tab", Path: "/snapshot?targetId=1", Status: 404, Contains: []string{"tab not found", "tab"}},
 		{Name: "start takes a boolean only", Method: "POST", Path: "/start?headless=maybe", Status: 400},
 		{Name: "an unknown storage", Path: "/storage/nosuch", Status: 400},
@@ -187,7 +209,11 @@ func requestFormCases() []testCase {
 
 // serverCases returns the cases that need a server with another environment or other settings.
 func serverCases() []testCase {
-	return []testCase{{Name: "scripts switched off", Run: evaluateOff}, {Name: "a password", Run: passwordDoor}, {Name: "a token of the environment", Run: givenToken}}
+	return []testCase{
+		{Name: "scripts switched off", Run: evaluateOff},
+		{Name: "a password", Run: passwordDoor},
+		{Name: "a token of the environment", Run: givenToken},
+	}
 }
 
 // serverNumber is the number of these servers; lanes use other numbers.
@@ -212,7 +238,11 @@ func evaluateOff(s *suite) {
 			{Path: "/act", Body: m{"kind": "evaluate", "fn": "1", "targetId": "nosuch"}, Status: 403, Code: off},
 			{Path: "/act", Body: m{"kind": "wait", "fn": "1"}, Status: 403, Code: off},
 			{Path: "/act", Body: m{"kind": "evaluate"}, Status: 400, Code: "ACT_INVALID_REQUEST"},
-			{Path: "/act", Page: "/form", Body: m{"kind": "batch", "stopOnError": false, "actions": []any{script, m{"kind": "press", "key": "a"}}}, Contains: []string{`"ok":false`, "browser.evaluateEnabled=false", `{"ok":true}`}},
+			{
+				Path: "/act", Page: "/form",
+				Body:     m{"kind": "batch", "stopOnError": false, "actions": []any{script, m{"kind": "press", "key": "a"}}},
+				Contains: []string{`"ok":false`, "browser.evaluateEnabled=false", `{"ok":true}`},
+			},
 			{Path: "/storage/local/set", Body: m{"key": "a", "value": "b"}},
 			{Path: "/storage/local", Contains: []string{`"a":"b"`}},
 			{Path: "/snapshot?interactive=true", Contains: []string{"Save"}},

@@ -163,7 +163,9 @@ func sitePages() map[string]string {
 		"/world": `<title>World</title><main><h1>World</h1><button onclick="said.textContent='saved'">Save</button> <a href="/docs">Docs</a>
 <div style="cursor:pointer" onclick="said.textContent='card'">Clickable Card</div><p id="only">only this</p><p id="said"></p></main>
 <iframe title="Child" srcdoc="<button>Inside</button>"></iframe>`,
-		"/rows":  `<title>Rows</title>` + repeatHTML(60, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
+		"/rows": `<title>Rows</title>` + repeatHTML(60, func(i int) string {
+			return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i)
+		}),
 		"/login": `<title>Login</title><label>User <input value="ada"></label><label>Password <input type="password" value="hunter2"></label>`,
 		"/colours": `<title>Colours</title><style>body{margin:0;height:1500px;position:relative}div{position:absolute;width:100px;height:100px}</style>
 <div style="background:red;top:0;left:0"></div><div id="end" style="background:blue;top:1400px;left:0"></div>`,

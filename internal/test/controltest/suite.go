@@ -185,7 +185,8 @@ func changeSetting(ctx context.Context, clank *running.Clank, key string, value 
 	if whole == nil {
 		return fmt.Errorf("no setting ends with %s", key)
 	}
-	return board.Call(ctx, http.MethodPut, "/api/settings", m{"version": now.Version, "changes": m{string(whole[1]): value}}, nil)
+	return board.Call(ctx, http.MethodPut, "/api/settings",
+		m{"version": now.Version, "changes": m{string(whole[1]): value}}, nil)
 }
 
 // commandOutput is the output and exit code of a command.

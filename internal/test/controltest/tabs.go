@@ -13,12 +13,30 @@ import (
 // tabCases returns the cases in which tabs are opened, named, found, listed and closed.
 func tabCases() []testCase {
 	return append(requestCases([]requestCase{
-		{Name: "an unknown action", Path: "/tabs/action", Body: m{"action": "shake"}, Status: 400, Contains: []string{"unknown tab action"}},
-		{Name: "select without an index", Path: "/tabs/action", Body: m{"action": "select"}, Status: 400, Contains: []string{"index is required"}},
-		{Name: "select beyond the end", Path: "/tabs/action", Page: "/plain", Body: m{"action": "select", "index": 99}, Status: 404, Contains: []string{"tab not found"}},
-		{Name: "a label of the wrong kind", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": "no spaces"}, Status: 400},
-		{Name: "a label too long", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": strings.Repeat("x", 65)}, Status: 400},
-		{Name: "a page that does not answer", Path: "/navigate", Body: m{"url": "SITE/stuck", "timeoutMs": 1000}, Status: 500, Reason: "timeout", Contains: []string{"did not answer within 1s"}},
+		{
+			Name: "an unknown action", Path: "/tabs/action", Body: m{"action": "shake"}, Status: 400,
+			Contains: []string{"unknown tab action"},
+		},
+		{
+			Name: "select without an index", Path: "/tabs/action", Body: m{"action": "select"}, Status: 400,
+			Contains: []string{"index is required"},
+		},
+		{
+			Name: "select beyond the end", Path: "/tabs/action", Page: "/plain", Body: m{"action": "select", "index": 99},
+			Status: 404, Contains: []string{"tab not found"},
+		},
+		{
+			Name: "a label of the wrong kind", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": "no spaces"},
+			Status: 400,
+		},
+		{
+			Name: "a label too long", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": strings.Repeat("x", 65)},
+			Status: 400,
+		},
+		{
+			Name: "a page that does not answer", Path: "/navigate", Body: m{"url": "SITE/stuck", "timeoutMs": 1000}, Status: 500,
+			Reason: "timeout", Contains: []string{"did not answer within 1s"},
+		},
 		{Name: "close by a raw id only", Page: "/plain", Method: "DELETE", Path: "/tabs/t1?targetIdMode=raw", Status: 404},
 		{Name: "an unknown way to name a tab", Method: "DELETE", Path: "/tabs/t1?targetIdMode=loose", Status: 400},
 	}),
@@ -35,7 +53,8 @@ func tabCases() []testCase {
 
 func tabLife(s *suite) {
 	t := s.newTab("/plain", "work")
-	if t.Label != "work" || t.SuggestedTargetID != "work" || !strings.HasPrefix(t.TabID, "t") || t.Type != "page" || t.URL != s.Site.URL+"/plain" {
+	if t.Label != "work" || t.SuggestedTargetID != "work" || !strings.HasPrefix(t.TabID, "t") || t.Type != "page" ||
+		t.URL != s.Site.URL+"/plain" {
 		s.Fatalf("opened %+v", t)
 	}
 	if got := s.tab(t.TargetID); got == nil || got.Title != "Plain" || got.TabID != t.TabID {
@@ -47,12 +66,18 @@ func tabLife(s *suite) {
 	if s.tab(t.TargetID) != nil {
 		s.Fatalf("%s is still listed", t.TargetID)
 	}
-	s.send(requestCase{Method: "DELETE", Path: "/tabs/" + t.TargetID, Status: http.StatusNotFound, Contains: []string{"tab not found"}})
+	s.send(requestCase{
+		Method: "DELETE", Path: "/tabs/" + t.TargetID, Status: http.StatusNotFound,
+		Contains: []string{"tab not found"},
+	})
 }
 
 func tabNames(s *suite) {
 	t := s.newTab("/other", "a:label.1")
-	for _, name := range []string{t.TargetID, t.SuggestedTargetID, t.TabID, t.Label, t.TargetID[:12], strings.ToLower(t.TargetID[:12])} {
+	for _, name := range []string{
+		t.TargetID, t.SuggestedTargetID, t.TabID, t.Label, t.TargetID[:12],
+		strings.ToLower(t.TargetID[:12]),
+	} {
 		snap := s.snapshot("targetId=" + url.QueryEscape(name))
 		s.wantEqual("target of "+name, snap.TargetID, t.TargetID)
 	}
@@ -102,8 +127,14 @@ func popupTabs(s *suite) {
 
 func notStarted(s *suite) {
 	s.call("POST", "/stop", nil, nil)
-	s.send(requestCase{Path: "/tabs/focus", Body: m{"targetId": "t1"}, Status: http.StatusConflict, Contains: []string{"browser not running"}})
-	s.send(requestCase{Method: "DELETE", Path: "/tabs/t1", Status: http.StatusConflict, Contains: []string{"browser not running"}})
+	s.send(requestCase{
+		Path: "/tabs/focus", Body: m{"targetId": "t1"}, Status: http.StatusConflict,
+		Contains: []string{"browser not running"},
+	})
+	s.send(requestCase{
+		Method: "DELETE", Path: "/tabs/t1", Status: http.StatusConflict,
+		Contains: []string{"browser not running"},
+	})
 	var status struct{ Running bool }
 	s.call("GET", "/", nil, &status)
 	s.wantEqual("running", status.Running, false)
@@ -164,18 +195,34 @@ func stateCases() []testCase {
 		bad("a cookie without a name", "/cookies/set", "name", m{"cookie": m{"value": "x", "url": "SITE"}}),
 		bad("a cookie without a place", "/cookies/set", "url", m{"cookie": m{"name": "a", "value": "x"}}),
 		bad("a store that is not there", "/storage/cloud/set", "local", m{"key": "a", "value": "b"}),
-		bad("permission for a file server", "/permissions/grant", "origin", m{"origin": "ftp://x", "permissions": []string{"geolocation"}}),
-		{Name: "a time zone that is not there", Path: "/set/timezone", Page: "/plain", Body: m{"timezoneId": "Mars/Olympus"}, Status: 500, Contains: []string{"Invalid timezone ID"}},
-		{Name: "grant permissions", Path: "/permissions/grant", Page: "/plain", Body: m{"origin": "SITE/some/path", "permissions": []string{"geolocation"}}, Members: []string{"origin", "grantedPermissions", "unsupportedPermissions", "grantMethod"}},
-		{Name: "an optional permission that is not there", Path: "/permissions/grant", Page: "/plain", Body: m{"origin": "SITE", "permissions": []string{"geolocation"}, "optionalPermissions": []string{"timeTravel"}}, Contains: []string{"timeTravel"}},
+		bad("permission for a file server", "/permissions/grant", "origin",
+			m{"origin": "ftp://x", "permissions": []string{"geolocation"}}),
+		{
+			Name: "a time zone that is not there", Path: "/set/timezone", Page: "/plain", Body: m{"timezoneId": "Mars/Olympus"},
+			Status: 500, Contains: []string{"Invalid timezone ID"},
+		},
+		{
+			Name: "grant permissions", Path: "/permissions/grant", Page: "/plain",
+			Body:    m{"origin": "SITE/some/path", "permissions": []string{"geolocation"}},
+			Members: []string{"origin", "grantedPermissions", "unsupportedPermissions", "grantMethod"},
+		},
+		{
+			Name: "an optional permission that is not there", Path: "/permissions/grant", Page: "/plain",
+			Body:     m{"origin": "SITE", "permissions": []string{"geolocation"}, "optionalPermissions": []string{"timeTravel"}},
+			Contains: []string{"timeTravel"},
+		},
 	}),
 		seen("dark", "/set/media", m{"colorScheme": "dark"}, "matchMedia('(prefers-color-scheme: dark)').matches", true),
-		seen("a time zone", "/set/timezone", m{"timezoneId": "Asia/Tokyo"}, "Intl.DateTimeFormat().resolvedOptions().timeZone", "Asia/Tokyo"),
+		seen("a time zone", "/set/timezone", m{"timezoneId": "Asia/Tokyo"},
+			"Intl.DateTimeFormat().resolvedOptions().timeZone", "Asia/Tokyo"),
 		seen("a language", "/set/locale", m{"locale": "de-DE"}, "Intl.NumberFormat().resolvedOptions().locale", "de-DE"),
-		seen("a phone", "/set/device", m{"name": "iPhone 14"}, "[screen.width, devicePixelRatio, navigator.maxTouchPoints > 0, /iPhone/.test(navigator.userAgent)]", []any{390, 3, true, true}),
+		seen("a phone", "/set/device", m{"name": "iPhone 14"}, "[screen.width, devicePixelRatio, navigator.maxTouchPoints "+
+			"> 0, /iPhone/.test(navigator.userAgent)]", []any{390, 3, true, true}),
 		seen("a place", "/set/geolocation", m{"latitude": 60.39, "longitude": 5.32, "accuracy": 10, "origin": "SITE"},
-			"new Promise((done, no) => navigator.geolocation.getCurrentPosition(p => done([p.coords.latitude, p.coords.longitude]), e => no(e.message)))", []any{60.39, 5.32}),
-		seen("a store of the tab", "/storage/session/set", m{"key": " padded ", "value": "v"}, "sessionStorage.getItem(' padded ')", "v"),
+			"new Promise((done, no) => navigator.geolocation.getCurrentPosition(p => done([p.coords.latitude, "+
+				"p.coords.longitude]), e => no(e.message)))", []any{60.39, 5.32}),
+		seen("a store of the tab", "/storage/session/set", m{"key": " padded ", "value": "v"}, "sessionStorage.getItem(' "+
+			"padded ')", "v"),
 		seen("a store of the site", "/storage/local/set", m{"key": "k", "value": "v"}, "localStorage.getItem('k')", "v"),
 		seen("a value that is no text", "/storage/local/set", m{"key": "k", "value": 12}, "localStorage.getItem('k')", ""),
 		testCase{Name: "cookies", Run: cookieCase},
@@ -194,7 +241,8 @@ func cookieCase(s *suite) {
 		Cookies []struct{ Name, Value, Domain, Path, SameSite string }
 	}
 	s.call("GET", "/cookies", nil, &got)
-	if len(got.Cookies) != 1 || got.Cookies[0].Name != "crumb" || got.Cookies[0].Value != "42" || got.Cookies[0].SameSite != "Lax" {
+	if len(got.Cookies) != 1 || got.Cookies[0].Name != "crumb" || got.Cookies[0].Value != "42" ||
+		got.Cookies[0].SameSite != "Lax" {
 		s.Fatalf("cookies = %+v", got.Cookies)
 	}
 	s.wantPage("document.cookie", "crumb=42")
@@ -210,7 +258,10 @@ func storageAreas(s *suite) {
 		for _, key := range []string{" a ", "b"} {
 			s.call("POST", "/storage/"+kind+"/set", m{"key": key, "value": key + kind}, nil)
 		}
-		for query, want := range map[string]map[string]string{"?key=b": {"b": "b" + kind}, "?key=%20a%20": {" a ": " a " + kind}, "?key=nosuch": {}} {
+		for query, want := range map[string]map[string]string{
+			"?key=b":       {"b": "b" + kind},
+			"?key=%20a%20": {" a ": " a " + kind}, "?key=nosuch": {},
+		} {
 			var got struct{ Values map[string]string }
 			s.call("GET", "/storage/"+kind+query, nil, &got)
 			s.wantEqual(kind+query, got.Values, want)
@@ -225,7 +276,8 @@ func storageAreas(s *suite) {
 func offlineCase(s *suite) {
 	s.openPage("/plain")
 	s.call("POST", "/set/offline", m{"offline": "true"}, nil)
-	s.wantPage("async () => [navigator.onLine, await fetch('/form').then(() => 'came', () => 'failed')]", []any{false, "failed"})
+	s.wantPage("async () => [navigator.onLine, await fetch('/form').then(() => 'came', () => 'failed')]",
+		[]any{false, "failed"})
 	s.call("POST", "/set/offline", m{"offline": false}, nil)
 	s.openPage("/plain")
 }
@@ -258,15 +310,25 @@ func snapshotCases() []testCase {
 		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Contains: says}
 	}
 	return append(requestCases([]requestCase{
-		{Name: "the usual one", Path: "/snapshot", Page: "/world", Members: []string{"ok", "format", "targetId", "url", "snapshot", "refs", "stats"}, Contains: []string{`button \"Save\"`, `link \"Docs\"`, "/docs"}},
+		{
+			Name: "the usual one", Path: "/snapshot", Page: "/world",
+			Members:  []string{"ok", "format", "targetId", "url", "snapshot", "refs", "stats"},
+			Contains: []string{`button \"Save\"`, `link \"Docs\"`, "/docs"},
+		},
 		get("card that is clickable", "interactive=true", `generic \"Clickable Card\"`, "cursor:pointer"),
 		get("embedded page", "refs=role&compact=true", `Iframe \"Child\"`, `button \"Inside\"`),
 		get("refs of the engine's own", "refs=aria"),
 		get("efficient", "mode=efficient", `button \"Save\"`),
 		get("links", "urls=true", "Links:", "Docs -"),
 		get("not flat though efficient", "mode=efficient&interactive=no", `heading \"World\"`),
-		{Name: "text", Path: "/text", Page: "/world", Members: []string{"targetId", "url", "text"}, Contains: []string{"Save"}},
-		{Name: "text of a part", Path: "/text?selector=%23only", Page: "/world", Contains: []string{"only this"}, Excludes: []string{"Save"}},
+		{
+			Name: "text", Path: "/text", Page: "/world", Members: []string{"targetId", "url", "text"},
+			Contains: []string{"Save"},
+		},
+		{
+			Name: "text of a part", Path: "/text?selector=%23only", Page: "/world", Contains: []string{"only this"},
+			Excludes: []string{"Save"},
+		},
 	}),
 		testCase{Name: "interactive is flat", Run: interactiveFlat},
 		testCase{Name: "the tree", Run: ariaTree},
@@ -312,7 +374,8 @@ func snapshotDeltas(s *suite) {
 	}
 	s.run("document.body.append(Object.assign(document.createElement('button'), {textContent: 'Fresh'})); 1")
 	second := s.snapshot("interactive=true")
-	if second.NewElements == nil || *second.NewElements != 1 || !regexp.MustCompile(`"Fresh".*\[new\]`).MatchString(second.Snapshot) ||
+	if second.NewElements == nil || *second.NewElements != 1 ||
+		!regexp.MustCompile(`"Fresh".*\[new\]`).MatchString(second.Snapshot) ||
 		!strings.Contains(second.Snapshot, "1 new element") {
 		s.Fatalf("new elements %v in\n%s", second.NewElements, second.Snapshot)
 	}

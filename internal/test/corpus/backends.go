@@ -145,17 +145,26 @@ func dialects() []dialect {
 		{"responses", openaiServer, openaiModel(openaimodel.APIResponses)},
 		{"chat completions", openaiServer, openaiModel(openaimodel.APIChat)},
 		{"anthropic", anthropicServer, func(base string) (llm.Model, error) {
-			return anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", Retry: transport.RetryPolicy{Idle: idle}})
+			return anthropicmodel.New(anthropicmodel.Options{
+				BaseURL: base, Key: testKey, Model: "claude-opus-5-5",
+				Retry: transport.RetryPolicy{Idle: idle},
+			})
 		}},
 		{"gemini", geminiServer, func(base string) (llm.Model, error) {
-			return geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", Retry: transport.RetryPolicy{Idle: idle}})
+			return geminimodel.New(geminimodel.Options{
+				BaseURL: base, Key: testKey, Model: "gemini-3.5-flash",
+				Retry: transport.RetryPolicy{Idle: idle},
+			})
 		}},
 	}
 }
 
 func openaiModel(api openaimodel.API) func(string) (llm.Model, error) {
 	return func(base string) (llm.Model, error) {
-		return openaimodel.New(openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", API: api, Retry: transport.RetryPolicy{Idle: idle}})
+		return openaimodel.New(openaimodel.Options{
+			BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", API: api,
+			Retry: transport.RetryPolicy{Idle: idle},
+		})
 	}
 }
 
@@ -180,7 +189,10 @@ func openModel[M any](
 func elementBackends() []Backend {
 	all := []Backend{{Name: "plain sentences", Runtime: browseagent.Runtime, lacks: mouseReason, open: openPlainModel}}
 	for i, d := range dialects() {
-		all = append(all, Backend{Name: "loop over " + d.name, Runtime: browseagent.Runtime, part: i % partCount, lacks: mouseReason, open: d.openForTask})
+		all = append(all, Backend{
+			Name: "loop over " + d.name, Runtime: browseagent.Runtime, part: i % partCount,
+			lacks: mouseReason, open: d.openForTask,
+		})
 	}
 	return all
 }
@@ -216,7 +228,10 @@ func newAgent(w *windowTracker, m llm.Model) *browseagent.Agent {
 // openPlainModel opens the local loop with the built-in model, whose prompt contains the steps.
 func openPlainModel(_ context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
 	prompt, _ := task.Sentences(url)
-	return openBackend{Backend: newAgent(w, plain.New(plain.Options{})), prompt: prompt, close: func() []string { return nil }}, nil
+	return openBackend{
+		Backend: newAgent(w, plain.New(plain.Options{})), prompt: prompt,
+		close: func() []string { return nil },
+	}, nil
 }
 
 // Vendor is a vendor's computer-use API: a server, its client, and the format of its models' answers.
@@ -237,8 +252,14 @@ const idle = 30 * time.Second
 func Vendors() []Vendor {
 	return []Vendor{
 		{"openai computer", computeruse.RuntimeOpenAI, openaiServer, openaiComputerModel, openaiReply},
-		{"anthropic computer", computeruse.RuntimeAnthropic, anthropicServer, anthropicComputerModel(anthropic.ToolsComputer), anthropicScreenReply},
-		{"anthropic browser", computeruse.RuntimeAnthropic, anthropicServer, anthropicComputerModel(anthropic.ToolsBrowser), anthropicBrowserReply},
+		{
+			"anthropic computer", computeruse.RuntimeAnthropic, anthropicServer, anthropicComputerModel(anthropic.ToolsComputer),
+			anthropicScreenReply,
+		},
+		{
+			"anthropic browser", computeruse.RuntimeAnthropic, anthropicServer, anthropicComputerModel(anthropic.ToolsBrowser),
+			anthropicBrowserReply,
+		},
 		{"gemini computer", computeruse.RuntimeGemini, geminiServer, geminiComputerModel, geminiReply},
 	}
 }
@@ -248,12 +269,18 @@ func anthropicServer() (modelServer, error) { return llmtest.OpenAnthropic(), ni
 func geminiServer() (modelServer, error)    { return llmtest.OpenGemini(), nil }
 
 func openaiComputerModel(base string) (computeruse.Model, error) {
-	return openai.New(openai.Options{Client: openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", Retry: transport.RetryPolicy{Idle: idle}}})
+	return openai.New(openai.Options{Client: openaimodel.Options{
+		BaseURL: base, Key: testKey, Model: "gpt-6-sol-test",
+		Retry: transport.RetryPolicy{Idle: idle},
+	}})
 }
 
 func anthropicComputerModel(tools anthropic.Tools) func(string) (computeruse.Model, error) {
 	return func(base string) (computeruse.Model, error) {
-		model, err := anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", Retry: transport.RetryPolicy{Idle: idle}})
+		model, err := anthropicmodel.New(anthropicmodel.Options{
+			BaseURL: base, Key: testKey, Model: "claude-opus-5-5",
+			Retry: transport.RetryPolicy{Idle: idle},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +289,10 @@ func anthropicComputerModel(tools anthropic.Tools) func(string) (computeruse.Mod
 }
 
 func geminiComputerModel(base string) (computeruse.Model, error) {
-	model, err := geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", Retry: transport.RetryPolicy{Idle: idle}})
+	model, err := geminimodel.New(geminimodel.Options{
+		BaseURL: base, Key: testKey, Model: "gemini-3.5-flash",
+		Retry: transport.RetryPolicy{Idle: idle},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +329,9 @@ func (v Vendor) openForTask(ctx context.Context, task Task, url string, w *windo
 	if err != nil {
 		return openBackend{}, err
 	}
-	agent := &computeruse.Agent{Browser: w, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil }}
+	agent := &computeruse.Agent{Browser: w, Model: func(context.Context, string) (computeruse.Model, error) {
+		return mind, nil
+	}}
 	return openBackend{Backend: agent, prompt: taskPrompt(task, url), close: end}, nil
 }
 
@@ -310,7 +342,8 @@ const maxSteps = 80
 // calls after with the window, which returns what is not as expected, and closes the window. The error is what went
 // wrong before.
 func (b Backend) Run(
-	ctx context.Context, m *browsermgr.Manager, store sessions.Store, task Task, url string, after func(*browsermgr.Window) error,
+	ctx context.Context, m *browsermgr.Manager, store sessions.Store, task Task, url string,
+	after func(*browsermgr.Window) error,
 ) (err error) {
 	w := &windowTracker{manager: m}
 	r, err := b.open(ctx, task, url, w)
@@ -331,7 +364,11 @@ func (b Backend) Run(
 	}
 	defer func() { err = errors.Join(err, manager.Close(context.WithoutCancel(ctx))) }()
 	var trouble []string
-	record, err := manager.Run(ctx, sessions.Task{Prompt: r.prompt, MaxSteps: maxSteps, Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: task.Name}},
+	record, err := manager.Run(ctx,
+		sessions.Task{
+			Prompt: r.prompt, MaxSteps: maxSteps,
+			Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: task.Name},
+		},
 		func(e sessions.Event) {
 			if e.Step != nil && e.Step.Phase == sessions.PhaseDone {
 				trouble = append(trouble, fmt.Sprintf("%s: %s", e.Step.Label, e.Step.Text))

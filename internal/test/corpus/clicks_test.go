@@ -101,7 +101,8 @@ func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 	act(t, w, "navigate", map[string]any{"url": fmt.Sprintf("%s/?zoom=%v", url, v.zoom)})
 	act(t, w, "wait", map[string]any{"fn": "window.ready"})
 	// Just after the device scale factor was changed, Chromium may route input by the old one, into frames far away.
-	act(t, w, "evaluate", map[string]any{"fn": "addEventListener('pointermove', (e) => { window.moved = e.clientX }, true)"})
+	act(t, w, "evaluate", map[string]any{"fn": "addEventListener('pointermove', (e) => { window.moved = e.clientX " +
+		"}, true)"})
 	x := 290.0
 	browsertest.Eventually(t, "the mouse is where it is moved to", func() bool {
 		x = 581 - x // moved each time
@@ -117,7 +118,8 @@ func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
 	t.Run("in a frame that has just come", func(t *testing.T) { clickWhatHasJustCome(t, plain, server.URL) })
 	views := []view{{1280, 720, 1, 1.25}}
 	if *otherHalf {
-		views = append(views, view{1280, 720, 1.5, 1}, view{1280, 720, 1, 0.5}, view{1280, 720, 1, 0.8}, view{1720, 1100, 1, 1}, view{1280, 720, 2, 2}, view{1280, 720, 3, 1})
+		views = append(views, view{1280, 720, 1.5, 1}, view{1280, 720, 1, 0.5}, view{1280, 720, 1, 0.8},
+			view{1720, 1100, 1, 1}, view{1280, 720, 2, 2}, view{1280, 720, 3, 1})
 	}
 	for _, v := range views {
 		t.Run(v.String(), func(t *testing.T) {
@@ -167,7 +169,9 @@ func try(t *testing.T, w *browsermgr.Window, vendor corpus.Vendor, v view) (wors
 		return reply
 	})
 	check.Must(t, err)
-	agent := &computeruse.Agent{Browser: screen{w}, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil }}
+	agent := &computeruse.Agent{Browser: screen{w}, Model: func(context.Context, string) (computeruse.Model, error) {
+		return mind, nil
+	}}
 	s := sessions.Session{ID: vendor.Name, URL: "http://pixels.test/"}
 	for step, err := range agent.Run(t.Context(), s, sessions.Task{ID: "clicks", Prompt: "click every target"}) {
 		if err != nil || step.Failed {
@@ -223,7 +227,8 @@ func clickWhatHasJustCome(t *testing.T, w *browsermgr.Window, url string) {
 		x, y := (60.5+5+31.4+Side/2)*v.zoom, (33.3+5+415.9-379+Side/2)*v.zoom
 		act(t, w, "clickCoords", map[string]any{"x": x, "y": y})
 		act(t, w, "wait", map[string]any{"fn": "hits.length > 0"})
-		if got := act(t, w, "evaluate", map[string]any{"fn": "JSON.stringify(hits.splice(0))"}); !strings.Contains(got, "in a frame") {
+		if got := act(t, w, "evaluate", map[string]any{"fn": "JSON.stringify(hits.splice(0))"}); !strings.Contains(got,
+			"in a frame") {
 			t.Errorf("load %d at zoom %v: the click became %s", n+1, v.zoom, got)
 		}
 	}

@@ -20,7 +20,8 @@ import (
 
 var (
 	wholeCorpus = flag.Bool("whole", false, "every task by every backend, not only its share")
-	otherHalf   = flag.Bool("other", false, "every task by its two backends, not only each eighteenth, and clicks in all views")
+	otherHalf   = flag.Bool("other", false, "every task by its two backends, not only each eighteenth, and clicks in "+
+		"all views")
 )
 
 // openTestBrowser opens a browser for all windows of a test.
@@ -55,7 +56,8 @@ func TestTheCorpusIsDoneByEveryBackend(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("corpus: backends=%d tasks=%d passed=%d failed=%d", len(backends), passed.Load()+failed.Load(), passed.Load(), failed.Load())
+	t.Logf("corpus: backends=%d tasks=%d passed=%d failed=%d", len(backends), passed.Load()+failed.Load(), passed.Load(),
+		failed.Load())
 }
 
 // runBackendTasks does a backend's tasks and returns how many came out right.

@@ -223,7 +223,8 @@ func (w *screenModel) nextActions(ctx context.Context) ([]modelAction, error) {
 			return []modelAction{{kind: actionWait}}, nil
 		case err != nil:
 			return nil, fmt.Errorf("step %d, %+v: %w", w.step+1, s, err)
-		case len(actions) == 1 && actions[0].kind == actionScroll && s.Verb != Wheel && s.Verb != Bottom && w.waited < patience:
+		case len(actions) == 1 && actions[0].kind == actionScroll && s.Verb != Wheel && s.Verb != Bottom &&
+			w.waited < patience:
 			w.waited++ // not in view yet
 			return actions, nil
 		}
@@ -267,7 +268,10 @@ func (w *screenModel) actionsOnElement(ctx context.Context, s Step) ([]modelActi
 	}
 	middle := pointOnPicture(from, from.Width/2, from.Height/2)
 	if middle.Y < 0 || middle.Y >= 1 {
-		return []modelAction{{kind: actionScroll, at: []PicturePoint{{0.5, 0.5}}, scrollBy: image.Pt(0, int(math.Round((middle.Y-0.5)*from.View[1])))}}, nil
+		return []modelAction{{
+			kind: actionScroll, at: []PicturePoint{{0.5, 0.5}},
+			scrollBy: image.Pt(0, int(math.Round((middle.Y-0.5)*from.View[1]))),
+		}}, nil
 	}
 	click := modelAction{kind: actionClick, at: []PicturePoint{middle}, held: s.Held}
 	switch s.Verb {
@@ -301,7 +305,10 @@ func (w *screenModel) actionsOnElement(ctx context.Context, s Step) ([]modelActi
 		}
 		return []modelAction{a}, nil
 	case Wheel:
-		return []modelAction{{kind: actionScroll, at: click.at, scrollBy: image.Pt(int(s.Points[0][0]), int(s.Points[0][1]))}}, nil
+		return []modelAction{{
+			kind: actionScroll, at: click.at,
+			scrollBy: image.Pt(int(s.Points[0][0]), int(s.Points[0][1])),
+		}}, nil
 	default:
 		return nil, errors.New("nobody knows how")
 	}

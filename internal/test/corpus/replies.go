@@ -10,7 +10,8 @@ import (
 
 // anthropicScreenReply returns an answer with calls of Anthropic's screen toolset, one per action.
 func anthropicScreenReply(actions []modelAction, size image.Point) llmtest.Reply {
-	return anthropicReply(actions, "computer.", "text", "coordinate", "start_coordinate", func(p image.Point) any { return []int{p.X, p.Y} }, size)
+	return anthropicReply(actions, "computer.", "text", "coordinate", "start_coordinate",
+		func(p image.Point) any { return []int{p.X, p.Y} }, size)
 }
 
 // anthropicBrowserReply is the same with the toolset for a page.
@@ -22,7 +23,9 @@ func anthropicBrowserReply(actions []modelAction, size image.Point) llmtest.Repl
 
 // anthropicReply returns an answer with calls of a toolset: family is its name; held, at and from are its names for
 // held keys, positions and the start of a drag; write formats a point.
-func anthropicReply(actions []modelAction, family, held, at, from string, write func(image.Point) any, size image.Point) llmtest.Reply {
+func anthropicReply(actions []modelAction, family, held, at, from string, write func(image.Point) any,
+	size image.Point,
+) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	add := func(member string, in map[string]any) {
 		reply.Calls = append(reply.Calls, llmtest.Call{Name: family + member, Arguments: mustJSON(in)})
@@ -238,7 +241,10 @@ func openaiAction(a modelAction, size image.Point) map[string]any {
 	case actionScroll:
 		fields["scroll_x"], fields["scroll_y"] = a.scrollBy.X, a.scrollBy.Y
 	case actionKeys:
-		fields = map[string]any{"type": "keypress", "keys": strings.Split(strings.ToUpper(strings.TrimPrefix(a.text, "Arrow")), "+")}
+		fields = map[string]any{
+			"type": "keypress",
+			"keys": strings.Split(strings.ToUpper(strings.TrimPrefix(a.text, "Arrow")), "+"),
+		}
 	case actionType:
 		fields["text"] = a.text
 	case actionBack:

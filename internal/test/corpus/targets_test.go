@@ -92,7 +92,12 @@ func Targets() []Target {
 		{"bottom left", color.RGBA{0, 0, 255, 255}, "position:fixed;left:0;bottom:0", false},
 		{"bottom right", color.RGBA{255, 0, 255, 255}, "position:fixed;right:0;bottom:0", false},
 		{"scrolled", color.RGBA{0, 255, 255, 255}, "position:absolute;left:137.3px;top:1042.6px", false},
-		{"between pixels", color.RGBA{255, 160, 0, 255}, "position:fixed;left:calc(50% - 3.37px);top:calc(50% + 1.61px)", false},
+		{
+			"between pixels",
+			color.RGBA{255, 160, 0, 255},
+			"position:fixed;left:calc(50% - 3.37px);top:calc(50% + 1.61px)",
+			false,
+		},
 		{"in a frame", color.RGBA{128, 0, 255, 255}, "position:absolute;left:31.4px;top:415.9px", true},
 	}
 }
@@ -118,17 +123,20 @@ func Site(far func(r *http.Request) string) http.Handler {
 		fmt.Fprintf(w, `<!doctype html><html style="zoom:%s"><link rel=icon href=data:,><body style="margin:0;background:#fff">`, zoom)
 		for _, t := range Targets() {
 			if t.Far == inFar {
-				fmt.Fprintf(w, `<div data-name="%s" style="width:%dpx;height:%[2]dpx;background:rgb(%d,%d,%d);%s"></div>`, t.Name, Side, t.Color.R, t.Color.G, t.Color.B, t.place)
+				fmt.Fprintf(w, `<div data-name="%s" style="width:%dpx;height:%[2]dpx;background:rgb(%d,%d,%d);%s"></div>`, t.Name,
+					Side, t.Color.R, t.Color.G, t.Color.B, t.place)
 			}
 		}
-		fmt.Fprintf(w, "<div style='height:4000px'></div>%s<script>%s</script>", rest, strings.ReplaceAll(listen, "SIDE", strconv.Itoa(Side)))
+		fmt.Fprintf(w, "<div style='height:4000px'></div>%s<script>%s</script>", rest,
+			strings.ReplaceAll(listen, "SIDE", strconv.Itoa(Side)))
 	}
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		zoom := r.FormValue("zoom")
 		if strings.Trim(zoom, "0123456789.") != "" || zoom == "" {
 			zoom = "1"
 		}
-		show(w, zoom, false, fmt.Sprintf(`<iframe src="%s/frame" style="position:fixed;left:60.5px;top:33.3px;width:120px;height:90px;border:3px solid #ccc;padding:2px"></iframe>
+		show(w, zoom, false, fmt.Sprintf(
+			`<iframe src="%s/frame" style="position:fixed;left:60.5px;top:33.3px;width:120px;height:90px;border:3px solid #ccc;padding:2px"></iframe>
 			<script>window.hits = []; addEventListener('message', (e) => e.data === 'here' ? window.ready = true : hits.push(e.data)); document.querySelector('[data-name=scrolled]').scrollIntoView({block: 'center'})</script>`, far(r)))
 	})
 	mux.HandleFunc("GET /frame", func(w http.ResponseWriter, _ *http.Request) {
@@ -146,9 +154,10 @@ func Site(far func(r *http.Request) string) http.Handler {
 
 // Hit is what the page tells of a click.
 type Hit struct {
-	Name  string  `json:"name"` // of the target; "" for none
-	X     float64 `json:"x"`    // from its middle
-	Y     float64 `json:"y"`
-	Miss  string  `json:"miss"`  // what was clicked instead of a target: element, place, document, how far that is scrolled
+	Name string  `json:"name"` // of the target; "" for none
+	X    float64 `json:"x"`    // from its middle
+	Y    float64 `json:"y"`
+	// what was clicked instead of a target: element, place, document, how far that is scrolled
+	Miss  string  `json:"miss"`
 	Scale float64 `json:"scale"` // width of the target as its page measures it, by Side
 }

@@ -70,7 +70,8 @@ var pageTable = []struct {
 		"slider", "Set the volume to 3 and keep it.",
 		map[string]string{"/{$}": `<label>Volume <input type=range min=0 max=10 value=5 style="width:200px"></label>
 			<button onclick="note('volume ' + document.querySelector('input').value)">Keep</button>`},
-		append(append([]Step{clickStep("Volume")}, pressSteps("Home", "ArrowRight", "ArrowRight", "ArrowRight")...), clickStep("Keep")),
+		append(append([]Step{clickStep("Volume")}, pressSteps("Home", "ArrowRight", "ArrowRight", "ArrowRight")...),
+			clickStep("Keep")),
 		[]string{"volume 3"},
 	},
 	{
@@ -184,22 +185,27 @@ func formTask() Task {
 		<label><input type=checkbox name=news value=yes> Newsletter</label><label>Remarks <textarea name=remarks></textarea></label><button>Register</button></form>`})
 	s.post("/signup", []string{"name", "country", "plan", "news", "remarks"}, "<h1>Thank you</h1>")
 	return Task{
-		Name: "form", Site: s, Prompt: "Register Ada Lovelace from Portugal for the full plan with the newsletter, and remark: no onions.",
+		Name: "form", Site: s, Prompt: "Register Ada Lovelace from Portugal for the full plan with the newsletter, and " +
+			"remark: no onions.",
 		Steps: []Step{
 			typeStep("Full name", "Ada Lovelace"),
 			{Verb: Choose, Name: "Country", Text: "Portugal"},
 			clickStep("Full"), clickStep("Newsletter"),
 			typeStep("Remarks", "no onions"), clickStep("Register"),
 		},
-		Check: bothChecks(s.recordedExactly("/signup Ada Lovelace, Portugal, full, yes, no onions"), textContains("Thank you")),
+		Check: bothChecks(s.recordedExactly("/signup Ada Lovelace, Portugal, full, yes, no onions"),
+			textContains("Thank you")),
 	}
 }
 
 func searchTask() Task {
-	s := newTaskSite(map[string]string{"/{$}": `<form action=/find role=search><label>Search <input name=q type=search></label></form>`})
+	s := newTaskSite(map[string]string{
+		"/{$}": `<form action=/find role=search><label>Search <input name=q type=search></label></form>`,
+	})
 	s.HandleFunc("GET /find", func(w http.ResponseWriter, r *http.Request) {
 		q := html.EscapeString(r.FormValue("q"))
-		writePage(w, r, fmt.Sprintf(`<ul><li><a href="/item?n=red">Red %s</a><li><a href="/item?n=blue">Blue %[1]s</a></ul>`, q))
+		writePage(w, r, fmt.Sprintf(`<ul><li><a href="/item?n=red">Red %s</a><li><a href="/item?n=blue">Blue %[1]s</a></ul>`,
+			q))
 	})
 	s.HandleFunc("GET /item", func(w http.ResponseWriter, r *http.Request) {
 		s.record("item " + r.FormValue("n"))
@@ -213,14 +219,19 @@ func searchTask() Task {
 }
 
 func loginTask() Task {
-	s := newTaskSite(map[string]string{"/{$}": `<form method=post action=/in><label>User <input name=user autocomplete=username></label>
-		<label>Password <input type=password name=pass></label><button>Sign in</button></form>`})
+	s := newTaskSite(map[string]string{
+		"/{$}": `<form method=post action=/in><label>User <input name=user autocomplete=username></label>
+		<label>Password <input type=password name=pass></label><button>Sign in</button></form>`,
+	})
 	s.HandleFunc("POST /in", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("user") != "ada" || r.FormValue("pass") != "en:gine" {
 			http.Error(w, "Wrong", http.StatusForbidden)
 			return
 		}
-		http.SetCookie(w, &http.Cookie{Name: "corpus_login", Value: "ada", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+		http.SetCookie(w, &http.Cookie{
+			Name: "corpus_login", Value: "ada", Path: "/", HttpOnly: true,
+			SameSite: http.SameSiteLaxMode,
+		})
 		http.Redirect(w, r, "/account", http.StatusSeeOther)
 	})
 	s.HandleFunc("GET /account", func(w http.ResponseWriter, r *http.Request) {
@@ -254,22 +265,29 @@ func cartTask() Task {
 }
 
 func wizardTask() Task {
-	s := newTaskSite(map[string]string{"/{$}": `<form method=post action=/book><div data-step><label>From <input name=from></label><button type=button>Go on</button></div>
+	s := newTaskSite(map[string]string{
+		"/{$}": `<form method=post action=/book><div data-step><label>From <input name=from></label><button type=button>Go on</button></div>
 		<div data-step hidden><label>To <input name=to></label><button type=button>Continue</button></div><div data-step hidden><p>All set</p><button>Book</button></div></form>
-		<script>for (const b of document.querySelectorAll('[type=button]')) b.onclick = () => { b.parentElement.hidden = true; b.parentElement.nextElementSibling.hidden = false }</script>`})
+		<script>for (const b of document.querySelectorAll('[type=button]')) b.onclick = () => { b.parentElement.hidden = true; b.parentElement.nextElementSibling.hidden = false }</script>`,
+	})
 	s.post("/book", []string{"from", "to"}, "<h1>Booked</h1>")
 	return Task{
 		Name: "wizard", Site: s, Prompt: "Book a trip from Porto to Faro.",
-		Steps: []Step{typeStep("From", "Porto"), clickStep("Go on"), typeStep("To", "Faro"), clickStep("Continue"), clickStep("Book")},
+		Steps: []Step{
+			typeStep("From", "Porto"), clickStep("Go on"), typeStep("To", "Faro"), clickStep("Continue"),
+			clickStep("Book"),
+		},
 		Check: bothChecks(s.recordedExactly("/book Porto, Faro"), textContains("Booked")),
 	}
 }
 
 func autocomplete() Task {
-	s := newTaskSite(map[string]string{"/{$}": `<label>City <input id=c autocomplete=off></label><ul role=listbox id=l></ul><script>
+	s := newTaskSite(map[string]string{
+		"/{$}": `<label>City <input id=c autocomplete=off></label><ul role=listbox id=l></ul><script>
 		c.oninput = async () => { const q = c.value, found = await (await fetch('/cities?q=' + q)).json();
 			if (q === c.value) l.innerHTML = found.map((n) => '<li role=option>' + n + '</li>').join('');
-			for (const o of l.children) o.onclick = () => { c.value = o.textContent; l.innerHTML = ''; note('city ' + c.value) } }</script>`})
+			for (const o of l.children) o.onclick = () => { c.value = o.textContent; l.innerHTML = ''; note('city ' + c.value) } }</script>`,
+	})
 	s.HandleFunc("GET /cities", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("q") != "Li" {
 			fmt.Fprint(w, "[]")
@@ -279,7 +297,8 @@ func autocomplete() Task {
 	})
 	return Task{
 		Name: "autocomplete", Site: s, Prompt: "Choose the city Lisbon from what is suggested for Li.",
-		Steps: []Step{typeStep("City", "Li"), waitStep("Lisbon"), clickStep("Lisbon")}, Check: s.recordedExactly("city Lisbon"),
+		Steps: []Step{typeStep("City", "Li"), waitStep("Lisbon"), clickStep("Lisbon")},
+		Check: s.recordedExactly("city Lisbon"),
 	}
 }
 
@@ -295,7 +314,8 @@ func pagination() Task {
 	})
 	return Task{
 		Name: "pagination", Site: s, Prompt: "Open item 23, on the third page.",
-		Steps: []Step{clickStep("Next page"), clickStep("Next page"), clickStep("Item 23")}, Check: s.recordedExactly("item 23"),
+		Steps: []Step{clickStep("Next page"), clickStep("Next page"), clickStep("Item 23")},
+		Check: s.recordedExactly("item 23"),
 	}
 }
 
@@ -306,7 +326,8 @@ func tableTask() Task {
 	}
 	s := newTaskSite(map[string]string{"/{$}": "<table><tr><th>Order<th>Sum<th></tr>" + rows.String() + "</table>"})
 	return Task{
-		Name: "table", Site: s, Prompt: "Show the details of order 1038.", Steps: []Step{clickStep("Details of 1038")}, Check: s.recordedExactly("order 1038"),
+		Name: "table", Site: s, Prompt: "Show the details of order 1038.", Steps: []Step{clickStep("Details of 1038")},
+		Check: s.recordedExactly("order 1038"),
 	}
 }
 
@@ -319,7 +340,10 @@ func infiniteScrollTask() Task {
 	bottom := Step{Verb: Bottom}
 	return Task{
 		Name: "infinite scroll", Site: s, Prompt: "Open entry 55.",
-		Steps: []Step{waitStep("Entry 20"), bottom, waitStep("Entry 40"), bottom, waitStep("Entry 60"), clickStep("Entry 55")}, Check: s.recordedExactly("entry 55"),
+		Steps: []Step{
+			waitStep("Entry 20"), bottom, waitStep("Entry 40"), bottom, waitStep("Entry 60"),
+			clickStep("Entry 55"),
+		}, Check: s.recordedExactly("entry 55"),
 	}
 }
 
@@ -338,10 +362,12 @@ func lazyLoadTask() Task {
 }
 
 func listbox() Task {
-	s := newTaskSite(map[string]string{"/{$}": `<div role=listbox aria-label=Size tabindex=0><div role=option>Small</div><div role=option>Medium</div><div role=option>Large</div></div><script>
+	s := newTaskSite(map[string]string{
+		"/{$}": `<div role=listbox aria-label=Size tabindex=0><div role=option>Small</div><div role=option>Medium</div><div role=option>Large</div></div><script>
 		const box = document.querySelector('[role=listbox]'); let i = -1; box.focus();
 		box.onkeydown = (e) => { if (e.key === 'ArrowDown') i = Math.min(i + 1, 2); if (e.key === 'Enter') note('size ' + box.children[i].textContent);
-			[...box.children].forEach((o, n) => o.setAttribute('aria-selected', n === i)) }</script>`})
+			[...box.children].forEach((o, n) => o.setAttribute('aria-selected', n === i)) }</script>`,
+	})
 	return Task{
 		Name: "keyboard only", Site: s, Prompt: "Choose the size Medium with the keyboard: nothing there can be clicked.",
 		Steps: pressSteps("ArrowDown", "ArrowDown", "Enter"), Check: s.recordedExactly("size Medium"),
@@ -366,7 +392,8 @@ func nearFrame() Task {
 	s.post("/subscribe", []string{"mail"}, "<p>Done</p>")
 	return Task{
 		Name: "frame", Site: s, Prompt: "Subscribe ada@example.org.",
-		Steps: []Step{typeStep("Mail", "ada@example.org"), clickStep("Subscribe")}, Check: s.recordedExactly("/subscribe ada@example.org"),
+		Steps: []Step{typeStep("Mail", "ada@example.org"), clickStep("Subscribe")},
+		Check: s.recordedExactly("/subscribe ada@example.org"),
 	}
 }
 
@@ -378,7 +405,8 @@ func farFrame() Task {
 	s.post("/card", []string{"code"}, "<p>Redeemed</p>")
 	return Task{
 		Name: "frame of another site", Site: s, Prompt: "Redeem the voucher XY-7.",
-		Steps: []Step{waitStep("Voucher"), typeStep("Voucher", "XY-7"), clickStep("Redeem")}, Check: s.recordedExactly("/card XY-7"),
+		Steps: []Step{waitStep("Voucher"), typeStep("Voucher", "XY-7"), clickStep("Redeem")},
+		Check: s.recordedExactly("/card XY-7"),
 	}
 }
 
@@ -392,7 +420,8 @@ func downloadTask() Task {
 		}
 	})
 	return Task{
-		Name: "download", Site: s, Prompt: "Download the report as CSV.", Steps: []Step{clickStep("Report as CSV")}, Check: s.recordedExactly("report"),
+		Name: "download", Site: s, Prompt: "Download the report as CSV.", Steps: []Step{clickStep("Report as CSV")},
+		Check: s.recordedExactly("report"),
 	}
 }
 
@@ -405,7 +434,8 @@ func slowPage() Task {
 	})
 	return Task{
 		Name: "slow page", Site: s, Prompt: "Open all yearly figures.",
-		Steps: []Step{clickStep("Yearly figures"), waitStep("Figures"), clickStep("All of them")}, Check: s.recordedExactly("figures"),
+		Steps: []Step{clickStep("Yearly figures"), waitStep("Figures"), clickStep("All of them")},
+		Check: s.recordedExactly("figures"),
 	}
 }
 
@@ -417,19 +447,24 @@ func errorPage() Task {
 	})
 	return Task{
 		Name: "error page", Site: s, Prompt: "Use the main server, or if it is out of order the mirror.",
-		Steps: []Step{clickStep("Main server"), {Verb: Back}, clickStep("Mirror")}, Check: s.recordedExactly("broken", "mirror"),
+		Steps: []Step{clickStep("Main server"), {Verb: Back}, clickStep("Mirror")},
+		Check: s.recordedExactly("broken", "mirror"),
 	}
 }
 
 func redirectTask() Task {
-	s := newTaskSite(map[string]string{"/{$}": `<a href=/old>Old address</a>`, "/new": `<button onclick="note('here')">I am here</button>`})
+	s := newTaskSite(map[string]string{
+		"/{$}": `<a href=/old>Old address</a>`,
+		"/new": `<button onclick="note('here')">I am here</button>`,
+	})
 	s.Handle("GET /old", http.RedirectHandler("/middle", http.StatusMovedPermanently))
 	s.HandleFunc("GET /middle", func(w http.ResponseWriter, r *http.Request) {
 		writePage(w, r, `<script>location.replace('/new')</script>`)
 	})
 	return Task{
 		Name: "redirect", Site: s, Prompt: "Follow the old address and say that you are there.",
-		Steps: []Step{clickStep("Old address"), waitStep("I am here"), clickStep("I am here")}, Check: s.recordedExactly("here"),
+		Steps: []Step{clickStep("Old address"), waitStep("I am here"), clickStep("I am here")},
+		Check: s.recordedExactly("here"),
 	}
 }
 
@@ -440,19 +475,23 @@ func printView() Task {
 	})
 	return Task{
 		Name: "print view", Site: s, Prompt: "Print the invoice from its print view.",
-		Steps: []Step{clickStep("Print view"), clickStep("Print now")}, Check: bothChecks(s.recordedExactly("printed"), textContains("99.00")),
+		Steps: []Step{clickStep("Print view"), clickStep("Print now")},
+		Check: bothChecks(s.recordedExactly("printed"), textContains("99.00")),
 	}
 }
 
 func canvasTask() Task {
-	s := newTaskSite(map[string]string{"/{$}": `<canvas role=button aria-label=Board tabindex=0 width=300 height=200 style="border:0;background:#ddf"></canvas><script>
+	s := newTaskSite(map[string]string{
+		"/{$}": `<canvas role=button aria-label=Board tabindex=0 width=300 height=200 style="border:0;background:#ddf"></canvas><script>
 		const c = document.querySelector('canvas'), g = c.getContext('2d'); let way = null;
 		const cell = (e) => Math.floor(e.offsetX / 100) + '/' + Math.floor(e.offsetY / 100);
 		c.onmousedown = (e) => { way = [cell(e)]; g.fillRect(e.offsetX, e.offsetY, 4, 4) };
 		c.onmousemove = (e) => { if (way && way.at(-1) !== cell(e)) way.push(cell(e)) };
-		c.onmouseup = () => { note(way.join(' ')); way = null }</script>`})
+		c.onmouseup = () => { note(way.join(' ')); way = null }</script>`,
+	})
 	return Task{
-		Name: "canvas", Site: s, Prompt: "Mark the upper right cell, then draw from the lower left over the lower right to the upper right.",
+		Name: "canvas", Site: s, Prompt: "Mark the upper right cell, then draw from the lower left over the lower right to " +
+			"the upper right.",
 		Steps: []Step{
 			{Verb: ClickAt, Name: "Board", Points: [][2]float64{{250, 50}}},
 			{Verb: DragAt, Name: "Board", Points: [][2]float64{{50, 150}, {250, 150}, {250, 50}}},
@@ -462,13 +501,16 @@ func canvasTask() Task {
 }
 
 func worldMap() Task {
-	s := newTaskSite(map[string]string{"/{$}": `<div role=application aria-label=Map tabindex=0 style="width:400px;height:300px;background:#9cf;touch-action:none">z0</div><script>
+	s := newTaskSite(map[string]string{
+		"/{$}": `<div role=application aria-label=Map tabindex=0 style="width:400px;height:300px;background:#9cf;touch-action:none">z0</div><script>
 		const m = document.querySelector('div'); let z = 0, from = null;
 		m.addEventListener('wheel', (e) => { e.preventDefault(); z += e.deltaY < 0 ? 1 : -1; m.textContent = 'z' + z }, {passive: false});
-		m.onmousedown = (e) => { from = e.clientX }; addEventListener('mouseup', (e) => { if (from !== null) note('zoom ' + z + ' moved ' + Math.round((e.clientX - from) / 10) * 10); from = null })</script>`})
+		m.onmousedown = (e) => { from = e.clientX }; addEventListener('mouseup', (e) => { if (from !== null) note('zoom ' + z + ' moved ' + Math.round((e.clientX - from) / 10) * 10); from = null })</script>`,
+	})
 	wheel := Step{Verb: Wheel, Name: "Map", Points: [][2]float64{{0, -100}}}
 	return Task{
 		Name: "map", Site: s, Prompt: "Zoom in twice with the wheel and move the map by 120 pixels to the right.",
-		Steps: []Step{wheel, wheel, {Verb: DragAt, Name: "Map", Points: [][2]float64{{100, 100}, {220, 100}}}}, Check: s.recordedExactly("zoom 2 moved 120"),
+		Steps: []Step{wheel, wheel, {Verb: DragAt, Name: "Map", Points: [][2]float64{{100, 100}, {220, 100}}}},
+		Check: s.recordedExactly("zoom 2 moved 120"),
 	}
 }

@@ -93,7 +93,8 @@ func newTaskSite(pages map[string]string) *taskSite {
 func writePage(w http.ResponseWriter, r *http.Request, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, port, _ := strings.Cut(r.Host, ":")
-	fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>%s</title><link rel=icon href=data:,><script>const note = (t) => fetch('/note?t=' + encodeURIComponent(t))</script>%s",
+	fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>%s</title><link rel=icon href=data:,><script>const note = "+
+		"(t) => fetch('/note?t=' + encodeURIComponent(t))</script>%s",
 		r.URL.Path, strings.ReplaceAll(body, "{far}", "http://localhost:"+port))
 }
 

@@ -43,7 +43,8 @@ func checkMenuCommand(f *FormErrors, path string, c *Command) {
 		f.Add(path+".type", "BASE_TYPE_CHOICES", "Value of field \"type\" must be one of (1, 2, 3, 4).")
 	}
 	if c.Description != "" {
-		f.Add(path+".description", "APPLICATION_COMMAND_DESCRIPTION_NOT_ALLOWED", "Context menu commands cannot have description")
+		f.Add(path+".description", "APPLICATION_COMMAND_DESCRIPTION_NOT_ALLOWED", "Context menu commands cannot have "+
+			"description")
 	}
 	if len(c.Options) > 0 {
 		f.Add(path+".options", "APPLICATION_COMMAND_OPTIONS_NOT_ALLOWED", "Context menu commands cannot have options")
@@ -115,17 +116,20 @@ func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
 			nested++
 			checkOptions(f, here+".options", o.Options, depth+1)
 		case o.Type < StringOption || o.Type > AttachmentOption:
-			f.Add(here+".type", "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types cannot be used here")
+			f.Add(here+".type", "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types "+
+				"cannot be used here")
 		default:
 			if o.Required && optional {
-				f.Add(here, "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", "Required options must be placed before non-required options")
+				f.Add(here, "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", "Required options must be placed before "+
+					"non-required options")
 			}
 			optional = optional || !o.Required
 			checkChoices(f, here, o)
 		}
 	}
 	if nested > 0 && nested < len(list) {
-		f.Add(path, "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types are mutually exclusive to all other types")
+		f.Add(path, "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types are "+
+			"mutually exclusive to all other types")
 	}
 }
 
@@ -185,7 +189,8 @@ type Command struct {
 	// IntegrationTypes say where it is offered: 0 in servers that have the bot, 1 to people who have installed it.
 	IntegrationTypes []int   `json:"integration_types,omitempty"`
 	MemberNeeds      *string `json:"default_member_permissions,omitempty"` // default permissions, as a number
-	Handler          int     `json:"handler,omitempty"`                    // of an entry point: 1 the application, 2 Discord
+	// of an entry point: 1 the application, 2 Discord
+	Handler int `json:"handler,omitempty"`
 	Localizations
 }
 

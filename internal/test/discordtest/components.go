@@ -278,6 +278,7 @@ func checkTextInput(f *FormErrors, path string, c Component, seen map[string]boo
 		f.Add(path+".style", "BASE_TYPE_CHOICES", "Value of field \"style\" must be one of (1, 2).")
 	}
 	if c.MinLength < 0 || c.MinLength > maxModalText || c.MaxLength < 0 || c.MaxLength > maxModalText {
-		f.Add(path+".max_length", "NUMBER_TYPE_MAX", fmt.Sprintf("int value should be less than or equal to %d.", maxModalText))
+		f.Add(path+".max_length", "NUMBER_TYPE_MAX", fmt.Sprintf("int value should be less than or equal to %d.",
+			maxModalText))
 	}
 }

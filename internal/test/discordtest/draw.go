@@ -38,7 +38,8 @@ func (s *Server) Draw(m Message) string {
 		files = append(files, f)
 	}
 	return draw(map[string]any{
-		"Author": m.Author.Username, "Bot": m.Author.Bot, "At": m.Timestamp.UTC().Format("15:04"), "Text": s.markup(m.Content),
+		"Author": m.Author.Username, "Bot": m.Author.Bot, "At": m.Timestamp.UTC().Format("15:04"),
+		"Text":  s.markup(m.Content),
 		"Files": files, "Rows": s.drawnParts(m.Components), "Private": m.ViewerID != "",
 	})
 }
@@ -79,7 +80,8 @@ func draw(data map[string]any) string {
 var drawnMarkup = sync.OnceValue(func() []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, p := range []string{
-		"`([^`\n]+)`", `\*\*(.+?)\*\*`, `\*(.+?)\*`, `(?m)^-# (.*)$`, `(?m)^&gt; (.*)$`, `&lt;(https?://\S+?)&gt;`, `\\([^\w\s])`,
+		"`([^`\n]+)`", `\*\*(.+?)\*\*`, `\*(.+?)\*`, `(?m)^-# (.*)$`, `(?m)^&gt; (.*)$`, `&lt;(https?://\S+?)&gt;`,
+		`\\([^\w\s])`,
 	} {
 		list = append(list, regexp.MustCompile(p))
 	}

@@ -226,7 +226,8 @@ func (s *Server) Overwrite(in Channel, user User, role Role, allow, deny Permiss
 	if user.ID != "" {
 		o.Type = 1
 	}
-	ch.Overwrites = append(slices.DeleteFunc(slices.Clone(ch.Overwrites), func(x Overwrite) bool { return x.ID == o.ID }), o)
+	ch.Overwrites = append(slices.DeleteFunc(slices.Clone(ch.Overwrites), func(x Overwrite) bool { return x.ID == o.ID }),
+		o)
 	s.hub.DispatchIn(ch, "CHANNEL_UPDATE", ch)
 	s.hub.Notify()
 }

@@ -97,7 +97,8 @@ func (s *Server) beginCommand(in Channel, user User, kind int, name string) (*In
 			return nil, nil, fmt.Errorf("use %s as %s: %w", name, user.Username, ErrMissingPerms)
 		}
 	}
-	return &InteractionExchange{Interaction: Interaction{Type: CommandInteraction, User: user}, App: app, Channel: ch}, command, nil
+	return &InteractionExchange{Interaction: Interaction{Type: CommandInteraction, User: user}, App: app, Channel: ch},
+		command, nil
 }
 
 // findCommand finds a command of the bots in the channel and of those that the person has installed.
@@ -193,7 +194,10 @@ func (s *Server) useComponent(on Message, user User, customID string, kind int, 
 	if kind != ButtonComponent {
 		data["values"] = values
 	}
-	it := &InteractionExchange{Interaction: Interaction{Type: ComponentInteraction, User: user}, App: app, Channel: ch, Target: r.ID}
+	it := &InteractionExchange{
+		Interaction: Interaction{Type: ComponentInteraction, User: user}, App: app, Channel: ch,
+		Target: r.ID,
+	}
 	return s.hub.Interact(it, data), nil
 }
 
@@ -223,7 +227,8 @@ func (s *Server) SubmitModal(of Interaction, values map[string]string) (Interact
 	}
 	data := map[string]any{"custom_id": old.Modal.CustomID, "components": rows}
 	it := &InteractionExchange{
-		Interaction: Interaction{Type: ModalInteraction, User: old.User}, App: old.App, Channel: old.Channel, Target: old.Target,
+		Interaction: Interaction{Type: ModalInteraction, User: old.User}, App: old.App, Channel: old.Channel,
+		Target: old.Target,
 	}
 	return s.hub.Interact(it, data), nil
 }

@@ -50,7 +50,9 @@ func (s *Server) Streams() map[string]Stream {
 
 // WatchStream makes a person in the channel watch a stream, and connects them to its server. They request video with
 // [voicetest.Member.RequestQuality]. The caller closes the member.
-func (s *Server) WatchStream(ctx context.Context, key string, user User, o voicetest.MemberOptions) (*voicetest.Member, error) {
+func (s *Server) WatchStream(ctx context.Context, key string, user User,
+	o voicetest.MemberOptions,
+) (*voicetest.Member, error) {
 	s.hub.Mu.Lock()
 	st := s.hub.Shown[key]
 	if st == nil || st.Endpoint == "" || st.Guild.Voice[user.ID].ChannelID == nil {

@@ -119,7 +119,8 @@ func (s *hub) removeConn(c *Conn, code int) {
 	s.Disconnects = append(s.Disconnects, end)
 	if c.Session != nil && c.Session.Conn == c {
 		c.Session.Conn = nil
-		goodbye := websocket.StatusCode(code) == websocket.StatusNormalClosure || websocket.StatusCode(code) == websocket.StatusGoingAway
+		goodbye := websocket.StatusCode(code) == websocket.StatusNormalClosure ||
+			websocket.StatusCode(code) == websocket.StatusGoingAway
 		if goodbye && c.Closing == 0 {
 			delete(s.Sessions, c.Session.id)
 			s.LeaveCalls(c.Session)

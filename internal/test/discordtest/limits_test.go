@@ -66,23 +66,59 @@ func TestMessagesBeyondTheLimitAreRefusedByField(t *testing.T) {
 	w := newRoom(t)
 	long := func(n int) string { return strings.Repeat("x", n) }
 	for name, c := range map[string]struct{ body, field, code string }{
-		"content":          {`{"content":"` + long(2001) + `"}`, "content", "BASE_TYPE_MAX_LENGTH"},
-		"six rows":         {`{"components":[` + many(6, row(button)) + `]}`, "components", "BASE_TYPE_BAD_LENGTH"},
-		"six buttons":      {`{"components":[` + row(many(6, button)) + `]}`, "components.0.components", "BASE_TYPE_BAD_LENGTH"},
-		"empty row":        {`{"components":[` + row("") + `]}`, "components.0.components", "BASE_TYPE_BAD_LENGTH"},
-		"button alone":     {`{"components":[` + button + `]}`, "components.0.type", "BASE_TYPE_CHOICES"},
-		"custom id":        {`{"components":[` + row(`{"type":2,"style":1,"label":"b","custom_id":"`+long(101)+`"}`) + `]}`, "components.0.components.0.custom_id", "BASE_TYPE_BAD_LENGTH"},
-		"no custom id":     {`{"components":[` + row(`{"type":2,"style":1,"label":"b"}`) + `]}`, "components.0.components.0.custom_id", "BASE_TYPE_REQUIRED"},
-		"custom id twice":  {`{"components":[` + row(button+","+button) + `]}`, "components.0.components.1.custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED"},
-		"label":            {`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b","label":"`+long(81)+`"}`) + `]}`, "components.0.components.0.label", "BASE_TYPE_MAX_LENGTH"},
-		"no label":         {`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b"}`) + `]}`, "components.0.components.0", "BUTTON_COMPONENT_INVALID_LABEL"},
-		"style":            {`{"components":[` + row(`{"type":2,"style":9,"label":"b","custom_id":"b"}`) + `]}`, "components.0.components.0.style", "BASE_TYPE_CHOICES"},
+		"content":  {`{"content":"` + long(2001) + `"}`, "content", "BASE_TYPE_MAX_LENGTH"},
+		"six rows": {`{"components":[` + many(6, row(button)) + `]}`, "components", "BASE_TYPE_BAD_LENGTH"},
+		"six buttons": {
+			`{"components":[` + row(many(6, button)) + `]}`, "components.0.components",
+			"BASE_TYPE_BAD_LENGTH",
+		},
+		"empty row":    {`{"components":[` + row("") + `]}`, "components.0.components", "BASE_TYPE_BAD_LENGTH"},
+		"button alone": {`{"components":[` + button + `]}`, "components.0.type", "BASE_TYPE_CHOICES"},
+		"custom id": {
+			`{"components":[` + row(`{"type":2,"style":1,"label":"b","custom_id":"`+long(101)+`"}`) + `]}`,
+			"components.0.components.0.custom_id", "BASE_TYPE_BAD_LENGTH",
+		},
+		"no custom id": {
+			`{"components":[` + row(`{"type":2,"style":1,"label":"b"}`) + `]}`,
+			"components.0.components.0.custom_id", "BASE_TYPE_REQUIRED",
+		},
+		"custom id twice": {
+			`{"components":[` + row(button+","+button) + `]}`, "components.0.components.1.custom_id",
+			"COMPONENT_CUSTOM_ID_DUPLICATED",
+		},
+		"label": {
+			`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b","label":"`+long(81)+`"}`) + `]}`,
+			"components.0.components.0.label", "BASE_TYPE_MAX_LENGTH",
+		},
+		"no label": {
+			`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b"}`) + `]}`,
+			"components.0.components.0", "BUTTON_COMPONENT_INVALID_LABEL",
+		},
+		"style": {
+			`{"components":[` + row(`{"type":2,"style":9,"label":"b","custom_id":"b"}`) + `]}`,
+			"components.0.components.0.style", "BASE_TYPE_CHOICES",
+		},
 		"link without url": {`{"components":[` + row(linkless) + `]}`, "components.0.components.0.url", "BASE_TYPE_REQUIRED"},
-		"menu and button":  {`{"components":[` + row(menu+","+button) + `]}`, "components.0.components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED"},
-		"many choices":     {`{"components":[` + row(menuOf(many(26, choice))) + `]}`, "components.0.components.0.options", "BASE_TYPE_BAD_LENGTH"},
-		"choice twice":     {`{"components":[` + row(menuOf(choice+","+choice)) + `]}`, "components.0.components.0.options.1.value", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED"},
-		"layout and words": {`{"flags":32768,"content":"x","components":[{"type":10,"content":"y"}]}`, "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2"},
-		"large layout":     {`{"flags":32768,"components":[` + many(41, `{"type":10,"content":"y"}`) + `]}`, "components", "BASE_TYPE_BAD_LENGTH"},
+		"menu and button": {
+			`{"components":[` + row(menu+","+button) + `]}`, "components.0.components",
+			"COMPONENT_LAYOUT_WIDTH_EXCEEDED",
+		},
+		"many choices": {
+			`{"components":[` + row(menuOf(many(26, choice))) + `]}`, "components.0.components.0.options",
+			"BASE_TYPE_BAD_LENGTH",
+		},
+		"choice twice": {
+			`{"components":[` + row(menuOf(choice+","+choice)) + `]}`,
+			"components.0.components.0.options.1.value", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
+		},
+		"layout and words": {
+			`{"flags":32768,"content":"x","components":[{"type":10,"content":"y"}]}`, "content",
+			"MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+		},
+		"large layout": {
+			`{"flags":32768,"components":[` + many(41, `{"type":10,"content":"y"}`) + `]}`, "components",
+			"BASE_TYPE_BAD_LENGTH",
+		},
 		"layout unasked":   {`{"components":[{"type":10,"content":"y"}]}`, "components.0.type", "BASE_TYPE_CHOICES"},
 		"wrong type":       {`{"content":5}`, "content", "BASE_TYPE_CONVERT"},
 		"wrong inner type": {`{"components":[{"type":true}]}`, "components.type", "BASE_TYPE_CONVERT"},
@@ -116,10 +152,16 @@ func TestTranslationsOfCommandsAreCheckedAsTheOriginals(t *testing.T) {
 	url := w.URL + "/api/v9/applications/" + w.app + "/commands"
 	long := strings.Repeat("x", 101)
 	for name, c := range map[string]struct{ parts, field, code string }{
-		"capitals":    {`"name_localizations":{"de":"Suche"}`, "name_localizations.de", "APPLICATION_COMMAND_INVALID_NAME"},
-		"a space":     {`"name_localizations":{"fr":"deux mots"}`, "name_localizations.fr", "APPLICATION_COMMAND_INVALID_NAME"},
-		"a long name": {`"name_localizations":{"fr":"` + long[:33] + `"}`, "name_localizations.fr", "APPLICATION_COMMAND_INVALID_NAME"},
-		"a locale":    {`"name_localizations":{"es":"x"}`, "name_localizations.es", "BASE_TYPE_CHOICES"},
+		"capitals": {`"name_localizations":{"de":"Suche"}`, "name_localizations.de", "APPLICATION_COMMAND_INVALID_NAME"},
+		"a space": {
+			`"name_localizations":{"fr":"deux mots"}`, "name_localizations.fr",
+			"APPLICATION_COMMAND_INVALID_NAME",
+		},
+		"a long name": {
+			`"name_localizations":{"fr":"` + long[:33] + `"}`, "name_localizations.fr",
+			"APPLICATION_COMMAND_INVALID_NAME",
+		},
+		"a locale": {`"name_localizations":{"es":"x"}`, "name_localizations.es", "BASE_TYPE_CHOICES"},
 		"a long description": {
 			`"description_localizations":{"ja":"` + long + `"}`, "description_localizations.ja", "BASE_TYPE_BAD_LENGTH",
 		},
@@ -138,7 +180,8 @@ func TestTranslationsOfCommandsAreCheckedAsTheOriginals(t *testing.T) {
 			t.Errorf("%s: got HTTP %d %s, want %s at %s", name, status, answer, c.code, c.field)
 		}
 	}
-	if status, answer := send(t, "PUT", url, `[{"name":"a","description":"d","name_localizations":{"ja":"あ","es-419":"ñ"}}]`); status != 200 {
+	if status, answer := send(t, "PUT", url,
+		`[{"name":"a","description":"d","name_localizations":{"ja":"あ","es-419":"ñ"}}]`); status != 200 {
 		t.Fatalf("got HTTP %d %s", status, answer)
 	}
 	if _, bare := send(t, "GET", url, ""); strings.Contains(bare, "あ") {

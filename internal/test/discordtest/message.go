@@ -188,11 +188,13 @@ func (a *allowedMentions) check() error {
 	var f FormErrors
 	for i, p := range a.Parse {
 		if !slices.Contains([]string{"users", "roles", "everyone"}, p) {
-			f.Add(ErrorPath("allowed_mentions.parse", i), "BASE_TYPE_CHOICES", "Value must be one of ('users', 'roles', 'everyone').")
+			f.Add(ErrorPath("allowed_mentions.parse", i), "BASE_TYPE_CHOICES", "Value must be one of ('users', 'roles', "+
+				"'everyone').")
 		}
 	}
 	if len(a.Users) > 0 && slices.Contains(a.Parse, "users") || len(a.Roles) > 0 && slices.Contains(a.Parse, "roles") {
-		f.Add("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse and a list of the same kind are mutually exclusive")
+		f.Add("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse and a list of the same kind are "+
+			"mutually exclusive")
 	}
 	f.Count("allowed_mentions.users", len(a.Users), 0, 100)
 	f.Count("allowed_mentions.roles", len(a.Roles), 0, 100)
@@ -287,7 +289,8 @@ var unsafeName = regexp.MustCompile(`[^\w.\-]+`)
 func (s *hub) NewAttachment(channel string, f UploadedFile) Attachment {
 	id, name := s.NewID(), unsafeName.ReplaceAllString(f.Name, "_")
 	until := strconv.FormatInt(s.Now().Add(attachmentLife).Unix(), 16)
-	url := s.URL + "/attachments/" + channel + "/" + id + "/" + name + "?ex=" + until + "&is=0&hm=" + signAttachment(id, until) + "&"
+	url := s.URL + "/attachments/" + channel + "/" + id + "/" + name + "?ex=" + until + "&is=0&hm=" +
+		signAttachment(id, until) + "&"
 	return Attachment{
 		ID: id, Filename: name, ContentType: f.ContentType, Size: len(f.Data),
 		URL: url, Data: f.Data,
@@ -376,8 +379,8 @@ var commandName = regexp.MustCompile(`^[-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]{1,3
 const maxCommandText = 8000
 
 // locales are the languages of Discord's apps.
-var locales = strings.Fields("id da de en-GB en-US es-ES es-419 fr hr it lt hu nl no pl pt-BR ro fi sv-SE vi tr cs el bg ru uk hi th " +
-	"zh-CN ja zh-TW ko")
+var locales = strings.Fields("id da de en-GB en-US es-ES es-419 fr hr it lt hu nl no pl pt-BR ro fi sv-SE vi tr cs " +
+	"el bg ru uk hi th zh-CN ja zh-TW ko")
 
 // Option types of slash commands, with Discord's numbers.
 const (

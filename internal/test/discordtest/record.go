@@ -141,7 +141,9 @@ func (s *Server) WaitEdit(ctx context.Context, id string, match func(Message) bo
 }
 
 // WaitInteraction returns the interaction as soon as it matches.
-func (s *Server) WaitInteraction(ctx context.Context, it Interaction, match func(Interaction) bool) (Interaction, error) {
+func (s *Server) WaitInteraction(ctx context.Context, it Interaction,
+	match func(Interaction) bool,
+) (Interaction, error) {
 	return await(ctx, s, "an answer to the interaction", func() (Interaction, bool) {
 		now, ok := s.Interaction(it.ID)
 		return now, ok && match(now)
@@ -178,7 +180,9 @@ func (s *Server) WaitRequest(ctx context.Context, route Route, skip int) (Reques
 
 // WaitReceived waits for a gateway message with an opcode after the first skip ones, and returns it.
 func (s *Server) WaitReceived(ctx context.Context, op, skip int) (Frame, error) {
-	return await(ctx, s, fmt.Sprintf("gateway message with op %d", op), func() (Frame, bool) { return nth(s.Received(op), skip) })
+	return await(ctx, s, fmt.Sprintf("gateway message with op %d", op), func() (Frame, bool) {
+		return nth(s.Received(op), skip)
+	})
 }
 
 // FailNext fails the next request of the route with a status, without doing what it asks. Calls accumulate.
@@ -376,7 +380,8 @@ func (e *rateLimitError) Error() string {
 // limit refuses the call if a rate limit applies to it. Only plans of a test set limits: for a route and a channel,
 // guild or webhook, or for everything but responses to interactions.
 func (s *hub) limit(h http.Header, c *RESTCall, p RoutePlan) error {
-	own := string(c.Route) + " " + c.PathValue("channel") + c.PathValue("guild") + c.PathValue("app") + c.PathValue("token")
+	own := string(c.Route) + " " + c.PathValue("channel") + c.PathValue("guild") + c.PathValue("app") +
+		c.PathValue("token")
 	if p.RetryAfter > 0 && p.Scope == ScopeGlobal {
 		s.Limits[globalLimit] = s.Now().Add(p.RetryAfter)
 	} else if p.RetryAfter > 0 {
@@ -397,5 +402,8 @@ func newRateLimitError(h http.Header, scope string, wait time.Duration) error {
 	h.Set("X-RateLimit-Remaining", "0")
 	h.Set("X-RateLimit-Reset-After", strconv.FormatFloat(wait.Seconds(), 'f', 3, 64))
 	h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-	return &rateLimitError{Message: "You are being rate limited.", RetryAfter: wait.Seconds(), Global: scope == ScopeGlobal}
+	return &rateLimitError{
+		Message: "You are being rate limited.", RetryAfter: wait.Seconds(),
+		Global: scope == ScopeGlobal,
+	}
 }

@@ -347,19 +347,22 @@ var (
 	ErrUnknownMessage  = Refuse(http.StatusNotFound, 10008, "Unknown Message")
 	ErrUnknownWebhook  = Refuse(http.StatusNotFound, 10015, "Unknown Webhook")
 	ErrUnknownInteract = Refuse(http.StatusNotFound, 10062, "Unknown interaction")
-	ErrForbiddenAction = Refuse(http.StatusForbidden, 20012, "You are not authorized to perform this action on this application")
-	ErrTooLarge        = Refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large")
-	ErrTooManyEdits    = Refuse(http.StatusTooManyRequests, 30046,
+	ErrForbiddenAction = Refuse(http.StatusForbidden, 20012, "You are not authorized to perform this action on this "+
+		"application")
+	ErrTooLarge     = Refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large")
+	ErrTooManyEdits = Refuse(http.StatusTooManyRequests, 30046,
 		"Maximum number of edits to messages older than 1 hour reached. Try again later.")
-	ErrAlreadyAnswered  = Refuse(http.StatusBadRequest, 40060, "Interaction has already been acknowledged.")
-	ErrMissingAccess    = Refuse(http.StatusForbidden, 50001, "Missing Access")
-	ErrNotYourMessage   = Refuse(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
-	ErrEmptyMessage     = Refuse(http.StatusBadRequest, 50006, "Cannot send an empty message")
-	ErrCannotDM         = Refuse(http.StatusForbidden, 50007, "Cannot send messages to this user")
-	ErrMissingPerms     = Refuse(http.StatusForbidden, 50013, "Missing Permissions")
-	ErrInvalidWebhook   = Refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token")
-	ErrNoMutualGuild    = Refuse(http.StatusForbidden, 50278, "Cannot send messages to this user due to having no mutual guilds")
-	ErrTooManyFollowups = Refuse(http.StatusBadRequest, 40094, "This interaction has reached the maximum number of follow-up messages")
+	ErrAlreadyAnswered = Refuse(http.StatusBadRequest, 40060, "Interaction has already been acknowledged.")
+	ErrMissingAccess   = Refuse(http.StatusForbidden, 50001, "Missing Access")
+	ErrNotYourMessage  = Refuse(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
+	ErrEmptyMessage    = Refuse(http.StatusBadRequest, 50006, "Cannot send an empty message")
+	ErrCannotDM        = Refuse(http.StatusForbidden, 50007, "Cannot send messages to this user")
+	ErrMissingPerms    = Refuse(http.StatusForbidden, 50013, "Missing Permissions")
+	ErrInvalidWebhook  = Refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token")
+	ErrNoMutualGuild   = Refuse(http.StatusForbidden, 50278, "Cannot send messages to this user due to having no "+
+		"mutual guilds")
+	ErrTooManyFollowups = Refuse(http.StatusBadRequest, 40094, "This interaction has reached the maximum number of "+
+		"follow-up messages")
 	ErrInvalidJSON      = Refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
 	ErrWrongChannelType = Refuse(http.StatusBadRequest, 50024, "Cannot execute action on this channel type")
 	ErrThreadExists     = Refuse(http.StatusBadRequest, 160004, "A thread has already been created for this message")
@@ -443,7 +446,8 @@ func DecodeBody(body []byte, into any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong):
-		return FormError(wrong.Field, "BASE_TYPE_CONVERT", fmt.Sprintf("Value of type %s is not %s.", wrong.Value, wrong.Type))
+		return FormError(wrong.Field, "BASE_TYPE_CONVERT", fmt.Sprintf("Value of type %s is not %s.", wrong.Value,
+			wrong.Type))
 	case json.Valid(body):
 		return FormError("", "BASE_TYPE_CONVERT", err.Error())
 	default:

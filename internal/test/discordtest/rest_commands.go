@@ -67,7 +67,8 @@ func (s *hub) setCommands(c *RESTCall) (any, error) {
 	for i := range list {
 		checkCommand(&f, strconv.Itoa(i), &list[i])
 		if key := fmt.Sprint(list[i].Type, list[i].Name); names[key] {
-			f.Add(ErrorPath("", i, "name")[1:], "APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique")
+			f.Add(ErrorPath("", i, "name")[1:], "APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must "+
+				"be unique")
 		}
 		names[fmt.Sprint(list[i].Type, list[i].Name)] = true
 	}

@@ -62,7 +62,8 @@ func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 		d["guild_id"], d["guild_locale"] = g.ID, cmp.Or(g.Locale, "en-US")
 		d["member"] = memberWithPermissions{g.Member(it.User.ID), s.Permissions(it.Channel, it.User.ID)}
 	} else {
-		d["user"], d["context"], d["authorizing_integration_owners"] = it.User, contextOf(it.Channel, it.App.User.ID), map[string]string{"0": "0"}
+		d["user"], d["context"], d["authorizing_integration_owners"] = it.User, contextOf(it.Channel, it.App.User.ID),
+			map[string]string{"0": "0"}
 	}
 	if s.Permissions(it.Channel, it.App.User.ID) == 0 { // the bot is not in the channel: the person has installed it
 		d["authorizing_integration_owners"] = map[string]string{"1": it.User.ID}
@@ -117,7 +118,8 @@ var allowedAnswers = map[int][]int{
 	CommandInteraction:   {AnswerMessage, AnswerDeferred, AnswerModal, AnswerLaunch},
 	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit, AnswerEdit, AnswerModal, AnswerLaunch},
 	CompleteInteraction:  {AnswerChoices},
-	ModalInteraction:     {AnswerMessage, AnswerDeferred, AnswerEdit}, // the last only for a modal opened by a message component
+	// the last only for a modal opened by a message component
+	ModalInteraction: {AnswerMessage, AnswerDeferred, AnswerEdit},
 }
 
 func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
@@ -184,7 +186,10 @@ func prefixDataPath(err error) error {
 	if !errors.As(err, &refusal) || refusal.Code != 50035 {
 		return err
 	}
-	return &APIError{Status: http.StatusBadRequest, Code: 50035, Message: refusal.Message, Errors: map[string]any{"data": refusal.Errors}}
+	return &APIError{
+		Status: http.StatusBadRequest, Code: 50035, Message: refusal.Message,
+		Errors: map[string]any{"data": refusal.Errors},
+	}
 }
 
 // webhookFor returns the interaction whose token the request contains.

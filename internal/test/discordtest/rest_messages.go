@@ -81,7 +81,8 @@ func (s *hub) createMessage(c *RESTCall) (any, error) {
 
 // mayMeet reports whether a bot and a person share a guild, or the person has installed the bot.
 func (s *hub) mayMeet(a *Account, user User) bool {
-	return a.Installed[user.ID] || slices.ContainsFunc(s.GuildsOf(a.User.ID), func(g *GuildState) bool { return g.Member(user.ID) != nil })
+	return a.Installed[user.ID] ||
+		slices.ContainsFunc(s.GuildsOf(a.User.ID), func(g *GuildState) bool { return g.Member(user.ID) != nil })
 }
 
 // nonceLifetime is how long an enforced nonce prevents a duplicate message.
@@ -248,7 +249,9 @@ func (s *hub) listMessages(c *RESTCall) (any, error) {
 // pageMessages applies before, after and limit, oldest first.
 func pageMessages(list []*MessageRecord, query url.Values, limit int) []*MessageRecord {
 	if before := query.Get("before"); before != "" {
-		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= SnowflakeNumber(before) })
+		list = slices.DeleteFunc(list, func(r *MessageRecord) bool {
+			return SnowflakeNumber(r.ID) >= SnowflakeNumber(before)
+		})
 	}
 	if after := query.Get("after"); after != "" {
 		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) <= SnowflakeNumber(after) })

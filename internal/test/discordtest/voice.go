@@ -42,7 +42,9 @@ var ErrNoVoice = errors.New("the emulated discord has no voice server")
 // EnterCall puts a person into a voice channel and connects them to its call. The options may be zero: address and
 // credentials are filled in. End-to-end encryption needs a Privacy. The caller closes the member; LeaveVoice, or
 // leaving by other means, ends it as well.
-func (s *Server) EnterCall(ctx context.Context, in Channel, user User, o voicetest.MemberOptions) (*voicetest.Member, error) {
+func (s *Server) EnterCall(ctx context.Context, in Channel, user User,
+	o voicetest.MemberOptions,
+) (*voicetest.Member, error) {
 	if s.Voice == nil {
 		return nil, fmt.Errorf("%s enters a call: %w", user.Username, ErrNoVoice)
 	}

@@ -60,7 +60,8 @@ func (c course) run(t *testing.T) {
 		t.Errorf("%d gaps that the network did not cause", gaps)
 	}
 	t.Logf("endurance: minutes=%.1f packets=%d gaps_over_200ms=%d goroutines=%d→%d heap_mb=%.1f→%.1f",
-		time.Since(began).Minutes(), packets, gaps, first.goroutines, last.goroutines, float64(first.heap)/1e6, float64(last.heap)/1e6)
+		time.Since(began).Minutes(), packets, gaps, first.goroutines, last.goroutines, float64(first.heap)/1e6,
+		float64(last.heap)/1e6)
 }
 
 // round lets things happen for a while, and then comes to rest: the people who stay, and nobody else.
@@ -145,12 +146,14 @@ func (w *world) judge(t *testing.T, first, last figures) (packets, gaps int) {
 	if unread > 0 {
 		t.Errorf("%d packets could not be decrypted", unread)
 	}
-	nobody := func(v voicetest.Violation) bool { return v.Seat == voicetest.ClientID{} } // packets under way when we were moved
+	// packets under way when we were moved
+	nobody := func(v voicetest.Violation) bool { return v.Seat == voicetest.ClientID{} }
 	if v := slices.DeleteFunc(w.voice.Violations(), nobody); len(v) > 0 {
 		t.Errorf("the server complains: %v", v[:min(len(v), 10)])
 	}
 	if last.goroutines > first.goroutines+5 || last.ends > first.ends+2 {
-		t.Errorf("something is left over: goroutines %d→%d, ends of the network %d→%d", first.goroutines, last.goroutines, first.ends, last.ends)
+		t.Errorf("something is left over: goroutines %d→%d, ends of the network %d→%d", first.goroutines, last.goroutines,
+			first.ends, last.ends)
 	}
 	if last.heap > first.heap+first.heap/4+2<<20 {
 		t.Errorf("the heap grows from %d to %d bytes", first.heap, last.heap)

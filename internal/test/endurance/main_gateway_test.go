@@ -38,7 +38,8 @@ func (h *mainGateway) ticket(guild, channel, user string) voicetest.Credentials 
 	h.mu.Unlock()
 	group, _ := strconv.ParseUint(channel, 10, 64) // the tests' own
 	t := voicetest.Credentials{
-		ClientID: voicetest.ClientID{Server: guild, User: user}, Room: channel, Session: "s" + n, Token: "t" + n, Group: group, NoVideo: true,
+		ClientID: voicetest.ClientID{Server: guild, User: user}, Room: channel, Session: "s" + n, Token: "t" + n,
+		Group: group, NoVideo: true,
 	}
 	h.voice.Admit(t)
 	return t
@@ -94,7 +95,8 @@ func (h *mainGateway) place(guild, channel, session string) {
 }
 
 func (h *mainGateway) tell(guild, token string) {
-	h.dispatch("VOICE_SERVER_UPDATE", map[string]any{"guild_id": guild, "token": token, "endpoint": "ws://" + h.gateway(guild)})
+	h.dispatch("VOICE_SERVER_UPDATE", map[string]any{"guild_id": guild, "token": token, "endpoint": "ws://" +
+		h.gateway(guild)})
 }
 
 // person tells of somebody else.

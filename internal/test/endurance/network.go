@@ -84,7 +84,10 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 func (n *Network) Listen() (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	l := &listener{network: n, at: net.TCPAddrFromAddrPort(n.address()), queue: make(chan net.Conn), done: make(chan struct{})}
+	l := &listener{
+		network: n, at: net.TCPAddrFromAddrPort(n.address()), queue: make(chan net.Conn),
+		done: make(chan struct{}),
+	}
 	n.listeners[l.at.String()] = l
 	return l, nil
 }

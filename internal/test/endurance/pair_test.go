@@ -37,19 +37,28 @@ func newPair(tb testing.TB) *pair {
 	us, them := p.hall.ticket(pairGuild, pairRoom, us), p.hall.ticket(pairGuild, pairRoom, somebody)
 	at := p.hall.gateway(pairGuild)
 	p.conn = &conn.Conn{
-		Target:    conn.Target{Endpoint: "ws://" + at, ServerID: us.Server, UserID: us.User, SessionID: us.Session, Token: us.Token, GroupID: us.Group},
+		Target: conn.Target{
+			Endpoint: "ws://" + at, ServerID: us.Server, UserID: us.User, SessionID: us.Session,
+			Token: us.Token, GroupID: us.Group,
+		},
 		Transport: conn.NewUDPWithDialer(p.net.Dial),
-		HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if p.away.Load() {
-				return nil, errors.New("no way there")
-			}
-			return p.net.Dial(ctx, network, address)
-		}}},
+		HTTPClient: &http.Client{Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				if p.away.Load() {
+					return nil, errors.New("no way there")
+				}
+				return p.net.Dial(ctx, network, address)
+			},
+		}},
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	var err error
-	if p.other, err = voicetest.JoinCall(ctx, voicetest.MemberOptions{Endpoint: at, Credentials: them, Privacy: voicetest.NewDAVESession, Dial: p.net.Dial}); err != nil {
+	if p.other, err = voicetest.JoinCall(ctx, voicetest.MemberOptions{
+		Endpoint: at, Credentials: them,
+		Privacy: voicetest.NewDAVESession, Dial: p.net.Dial,
+	}); err != nil {
 		tb.Fatal(err)
 	}
 	return p
@@ -62,7 +71,8 @@ func (p *pair) open(tb testing.TB) {
 	defer cancel()
 	check.Must(tb, p.conn.Open(ctx))
 	err := p.voice.Wait(ctx, "keys", func() bool { return p.voice.Settled(pairGuild, pairRoom) })
-	for err == nil && (p.conn.PrivacyCode() == "" || errors.Is(p.conn.SendAudio(voicetest.OpusSilence), voice.ErrUnavailable)) {
+	for err == nil && (p.conn.PrivacyCode() == "" ||
+		errors.Is(p.conn.SendAudio(voicetest.OpusSilence), voice.ErrUnavailable)) {
 		rest(p.life, 10*time.Millisecond)
 		err = ctx.Err()
 	}

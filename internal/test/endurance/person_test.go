@@ -57,7 +57,8 @@ type stream struct {
 func (t *testGuild) enter(ctx context.Context, room, user string) (*person, error) {
 	p := &person{town: t, room: room, user: user, streams: map[string]*stream{}}
 	m, err := voicetest.JoinCall(ctx, voicetest.MemberOptions{
-		Endpoint: t.world.hall.gateway(t.guild), Credentials: t.world.hall.ticket(t.guild, room, user), Privacy: voicetest.NewDAVESession, Dial: t.world.net.Dial,
+		Endpoint: t.world.hall.gateway(t.guild), Credentials: t.world.hall.ticket(t.guild, room, user),
+		Privacy: voicetest.NewDAVESession, Dial: t.world.net.Dial,
 	})
 	if err != nil {
 		return nil, err
@@ -143,7 +144,8 @@ func (p *person) hear(f voicetest.ReceivedFrame, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.heard.frames++
-	stranger := now.Sub(p.came) < settling                                            // to whom others still speak with the keys of before
+	// to whom others still speak with the keys of before
+	stranger := now.Sub(p.came) < settling
 	if f.Err != nil && !stranger && !strings.Contains(f.Err.Error(), "came before") { // copies are the network's
 		p.heard.unread++
 		p.town.world.note("%s cannot read %s: %v", p.user, f.From, f.Err)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// sizes adds up how many elements the maps and slices of our part in the calls have, by where they are. Nothing may run meanwhile.
+// sizes adds up how many elements the maps and slices of our part in the calls have, by where they are. Nothing may run
+// meanwhile.
 func (w *world) sizes() map[string]int {
 	sizes, seen := map[string]int{}, map[uintptr]bool{}
 	walk(sizes, "joiner", reflect.ValueOf(w.joiner), seen)

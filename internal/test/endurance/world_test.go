@@ -115,7 +115,8 @@ type gap struct {
 }
 
 func (g gap) String() string {
-	return fmt.Sprintf("%s hears nothing of %s for %v at %s, %d packets missing", g.who, g.of, g.to.Sub(g.from), g.from.Format("15:04:05.000"), g.packets)
+	return fmt.Sprintf("%s hears nothing of %s for %v at %s, %d packets missing", g.who, g.of, g.to.Sub(g.from),
+		g.from.Format("15:04:05.000"), g.packets)
 }
 
 // gap takes a gap. One in which we changed the server or the channel is the network's.
@@ -146,7 +147,10 @@ func newWorld(tb testing.TB, towns int) *world {
 	tb.Helper()
 	network := endurance.NewNetwork()
 	w := &world{t: tb, net: network, notes: map[string]int{}}
-	s, err := voicetest.Start(voicetest.Config{DAVE: 1, Seed: 7, Listen: network.Listen, ListenPacket: network.ListenPacket})
+	s, err := voicetest.Start(voicetest.Config{
+		DAVE: 1, Seed: 7, Listen: network.Listen,
+		ListenPacket: network.ListenPacket,
+	})
 	check.Must(tb, err)
 	s.SetNetwork(bad)
 	w.voice, w.hall = s, newMainGateway(s)

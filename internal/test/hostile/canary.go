@@ -102,7 +102,9 @@ type CanaryListeners struct {
 func (a *CanaryListeners) ListenForCase(ctx context.Context, id string, at netip.AddrPort) error {
 	accepted, requested := func(net.Conn) { a.HitLog.recordHit(id, "tcp") }, func(string) {}
 	if a.Requests {
-		accepted, requested = func(net.Conn) { a.HitLog.recordConnection(id) }, func(string) { a.HitLog.recordHit(id, "http") }
+		accepted, requested = func(net.Conn) { a.HitLog.recordConnection(id) }, func(string) {
+			a.HitLog.recordHit(id, "http")
+		}
 	}
 	if err := a.listen(ctx, at, accepted, requested); err != nil {
 		return err
@@ -131,7 +133,9 @@ func (a *CanaryListeners) ListenForCase(ctx context.Context, id string, at netip
 }
 
 // ListenForCases listens on a TCP address for many cases, identified by their tokens in the request path with caseOf.
-func (a *CanaryListeners) ListenForCases(ctx context.Context, at netip.AddrPort, caseOf func(path string) (id string, ok bool)) error {
+func (a *CanaryListeners) ListenForCases(ctx context.Context, at netip.AddrPort,
+	caseOf func(path string) (id string, ok bool),
+) error {
 	return a.listen(ctx, at, func(net.Conn) {}, func(path string) {
 		if id, ok := caseOf(path); ok {
 			a.HitLog.recordHit(id, "http")
@@ -139,7 +143,9 @@ func (a *CanaryListeners) ListenForCases(ctx context.Context, at netip.AddrPort,
 	})
 }
 
-func (a *CanaryListeners) listen(ctx context.Context, at netip.AddrPort, accepted func(net.Conn), requested func(path string)) error {
+func (a *CanaryListeners) listen(ctx context.Context, at netip.AddrPort, accepted func(net.Conn),
+	requested func(path string),
+) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", at.String())
 	if err != nil {
@@ -252,8 +258,9 @@ func canaryResponse(r *http.Request) string {
 	}
 	origin := cmp.Or(r.Header.Get("Origin"), "*")
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\nAccess-Control-Allow-Origin: %s\r\n"+
-		"Access-Control-Allow-Credentials: true\r\nAccess-Control-Allow-Headers: *, content-type, x-a\r\nAccess-Control-Allow-Methods: *\r\n"+
-		"Access-Control-Allow-Private-Network: true\r\nCross-Origin-Resource-Policy: cross-origin\r\n\r\n%s",
+		"Access-Control-Allow-Credentials: true\r\nAccess-Control-Allow-Headers: *, content-type, "+
+		"x-a\r\nAccess-Control-Allow-Methods: *\r\nAccess-Control-Allow-Private-Network: "+
+		"true\r\nCross-Origin-Resource-Policy: cross-origin\r\n\r\n%s",
 		kind, len(body), origin, body)
 }
 

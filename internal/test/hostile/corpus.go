@@ -112,7 +112,9 @@ func (c rangeCase) URLHost(word string) string {
 
 // RangeCases returns all cases, or those that need no namespace.
 func RangeCases(namespace bool) []rangeCase {
-	turn := slices.DeleteFunc(slices.Clone(canaryTargets()), func(s canaryTarget) bool { return !namespace && !s.Everywhere })
+	turn := slices.DeleteFunc(slices.Clone(canaryTargets()), func(s canaryTarget) bool {
+		return !namespace && !s.Everywhere
+	})
 	var cases []rangeCase
 	next := 0
 	for _, a := range allAttacks() {
@@ -131,7 +133,8 @@ func RangeCases(namespace bool) []rangeCase {
 }
 
 func allAttacks() []attackCase {
-	return slices.Concat(navigationAttacks(), redirectAttacks(), documentAttacks(), fetchAttacks(), socketAttacks(), webRTCAttacks(), scriptAttacks(), workerAttacks(), styleAttacks(),
+	return slices.Concat(navigationAttacks(), redirectAttacks(), documentAttacks(), fetchAttacks(), socketAttacks(),
+		webRTCAttacks(), scriptAttacks(), workerAttacks(), styleAttacks(),
 		imageAttacks(), resourceHintAttacks(), reportingAttacks(), dialogAttacks(), downloadAttacks(), detourAttacks(),
 		addressSpellings(), nameResolutionAttacks(),
 		ownListenerAttacks(), machineAttacks())

@@ -149,7 +149,8 @@ func startBareChromium(ctx context.Context, flags ...string) (*testedBrowser, er
 		return nil, err
 	}
 	args := append([]string{
-		"--headless=new", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--user-data-dir=" + dir,
+		"--headless=new", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0",
+		"--user-data-dir=" + dir,
 		"--disable-features=" + disabledFeatures,
 	}, append(commonFlags(), flags...)...)
 	if os.Geteuid() == 0 {
@@ -174,7 +175,8 @@ func startBareChromium(ctx context.Context, flags ...string) (*testedBrowser, er
 
 // awaitDevTools waits for the file in which Chromium announces its DevTools address.
 func awaitDevTools(ctx context.Context, dir string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("the browser does not say where its DevTools are"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second,
+		errors.New("the browser does not say where its DevTools are"))
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -207,7 +209,8 @@ func MakeCertificates() (tls.Certificate, error) {
 		return tls.Certificate{}, fmt.Errorf("make certificate: %w", err)
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), NotBefore: template.NotBefore, NotAfter: template.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(2), NotBefore: template.NotBefore, NotAfter: template.NotAfter,
+		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		DNSNames:    []string{"*." + hostileZone, "*." + otherZone, "localhost"},
 	}

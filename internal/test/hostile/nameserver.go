@@ -118,8 +118,9 @@ func (s *NameServer) Answer(message []byte, at netip.AddrPort) (answer []byte, o
 		s.Asked(DNSQuestion{Name: name, At: at})
 	}
 	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{
-		ID: header.ID, Response: true, Authoritative: true, RecursionDesired: header.RecursionDesired, RecursionAvailable: true,
-		RCode: dnsmessage.RCodeSuccess,
+		ID: header.ID, Response: true, Authoritative: true, RecursionDesired: header.RecursionDesired,
+		RecursionAvailable: true,
+		RCode:              dnsmessage.RCodeSuccess,
 	})
 	b.EnableCompression()
 	aliases, addrs := s.records(name, question.Type)
@@ -140,7 +141,8 @@ func writeRecords(b *dnsmessage.Builder, question dnsmessage.Question, aliases [
 		if err != nil {
 			return err
 		}
-		if err := b.CNAMEResource(dnsmessage.ResourceHeader{Name: owner, Class: dnsmessage.ClassINET}, dnsmessage.CNAMEResource{CNAME: next}); err != nil {
+		if err := b.CNAMEResource(dnsmessage.ResourceHeader{Name: owner, Class: dnsmessage.ClassINET},
+			dnsmessage.CNAMEResource{CNAME: next}); err != nil {
 			return err
 		}
 		owner = next

@@ -65,7 +65,8 @@ var privateV4 = []string{
 
 // privateV6 are the private IPv6 addresses of the namespace: unique local ones, and IPv6 forms of 10.66.0.1.
 var privateV6 = []string{
-	"fd00:66::1", "fec0::66", "64:ff9b::a42:1", "64:ff9b:1::a42:1", "2002:a42:1::1", "2001:0:a42:1::f5bd:fffe", "2001:2::66",
+	"fd00:66::1", "fec0::66", "64:ff9b::a42:1", "64:ff9b:1::a42:1", "2002:a42:1::1", "2001:0:a42:1::f5bd:fffe",
+	"2001:2::66",
 	"2001:db8::66", "100::66", "::a42:1", "2606:2800:21f:cb07:0:5efe:a42:1",
 }
 
@@ -124,11 +125,13 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	return b, nil
 }
 
-// machineWithoutSite returns where this machine is, as the guard sees it. The hostile site is in the same namespace, but
-// stands for one elsewhere.
+// machineWithoutSite returns where this machine is, as the guard sees it. The hostile site is in the same namespace,
+// but stands for one elsewhere.
 func machineWithoutSite() policy.Machine {
 	m := egress.ReadMachine()
-	m.Interfaces = slices.DeleteFunc(m.Interfaces, func(p netip.Prefix) bool { return p.Contains(siteV4) || p.Contains(siteV6) })
+	m.Interfaces = slices.DeleteFunc(m.Interfaces, func(p netip.Prefix) bool {
+		return p.Contains(siteV4) || p.Contains(siteV6)
+	})
 	return m
 }
 
@@ -279,7 +282,8 @@ func transport(packet []byte) (protocol byte, dst netip.Addr, rest []byte, ok bo
 func IsMDNSPacket(packet []byte) bool {
 	const udp, port = 17, 5353
 	protocol, dst, datagram, ok := transport(packet)
-	return ok && dst.IsMulticast() && protocol == udp && len(datagram) >= 8 && binary.BigEndian.Uint16(datagram[2:]) == port
+	return ok && dst.IsMulticast() && protocol == udp && len(datagram) >= 8 &&
+		binary.BigEndian.Uint16(datagram[2:]) == port
 }
 
 // TCPSegment returns the destination and payload of a TCP segment (RFC 9293). ok is false for other packets.

@@ -147,7 +147,10 @@ func createOutsideInterface() (netlink.Link, error) {
 
 // assignAddress assigns an address to an interface without duplicate address detection.
 func assignAddress(link netlink.Link, prefix netip.Prefix) error {
-	addr := &netlink.Addr{IPNet: &net.IPNet{IP: prefix.Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), prefix.Addr().BitLen())}}
+	addr := &netlink.Addr{IPNet: &net.IPNet{
+		IP:   prefix.Addr().AsSlice(),
+		Mask: net.CIDRMask(prefix.Bits(), prefix.Addr().BitLen()),
+	}}
 	if prefix.Addr().Is6() {
 		addr.Flags = unix.IFA_F_NODAD
 	}
@@ -198,7 +201,10 @@ func recordInterface(name string) (*packetRecorder, error) {
 	}
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20) // the default size is usually sufficient
 	done := make(chan struct{})
-	r := &packetRecorder{counts: map[destinationKind]int{}, sample: map[destinationKind]string{}, stop: func() { close(done) }}
+	r := &packetRecorder{
+		counts: map[destinationKind]int{}, sample: map[destinationKind]string{},
+		stop: func() { close(done) },
+	}
 	r.wg.Go(func() {
 		defer func() { _ = unix.Close(fd) }()
 		buf := make([]byte, 2048)

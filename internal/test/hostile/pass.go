@@ -61,7 +61,9 @@ func runPass(ctx context.Context, o RangeOptions, letter string, base uint16, ca
 }
 
 // visitAll visits the pages of all cases.
-func (p *rangePass) visitAll(ctx context.Context, c *tabPool, workers int, former *passResult) ([]time.Duration, error) {
+func (p *rangePass) visitAll(ctx context.Context, c *tabPool, workers int,
+	former *passResult,
+) ([]time.Duration, error) {
 	took := make([]time.Duration, len(p.entries))
 	seats := make([]pooledTab, workers)
 	for i := range seats {
@@ -78,7 +80,9 @@ func (p *rangePass) visitAll(ctx context.Context, c *tabPool, workers int, forme
 }
 
 // visitCase visits a case. It retries in a new tab if the page did not load, and repeatedly if a hit is required.
-func (p *rangePass) visitCase(ctx context.Context, s *pooledTab, e *caseEntry, before caseOutcome, guarded bool) (time.Duration, error) {
+func (p *rangePass) visitCase(ctx context.Context, s *pooledTab, e *caseEntry, before caseOutcome,
+	guarded bool,
+) (time.Duration, error) {
 	never, hit := e.Never != "", p.hits.FirstHit(e.id)
 	took, err := s.visit(ctx, e, hit, p.hitDeadline(before, guarded, never))
 	if took > 0 || err != nil || never && e.opened() {
@@ -118,7 +122,10 @@ func (p *rangePass) prepare(ctx context.Context, certificate tls.Certificate, ba
 		return err
 	}
 	for i, c := range cases {
-		e := &caseEntry{rangeCase: c, id: fmt.Sprintf("%s%03d", p.letter, i), port: base + uint16(i), served: make(chan struct{}), ready: make(chan struct{}), ran: make(chan struct{})}
+		e := &caseEntry{
+			rangeCase: c, id: fmt.Sprintf("%s%03d", p.letter, i), port: base + uint16(i),
+			served: make(chan struct{}), ready: make(chan struct{}), ran: make(chan struct{}),
+		}
 		if c.Shared != 0 {
 			e.port = c.Shared
 		}
@@ -222,7 +229,8 @@ func (p *rangePass) makeshiftFlags() []string {
 		return nil
 	}
 	at := p.ground.Site.String()
-	return []string{"--ignore-certificate-errors", "--host-resolver-rules=MAP *." + hostileZone + " " + at + ",MAP *." + otherZone + " " + at}
+	return []string{"--ignore-certificate-errors", "--host-resolver-rules=MAP *." + hostileZone + " " + at + ",MAP *." +
+		otherZone + " " + at}
 }
 
 func (p *rangePass) result(took []time.Duration) *passResult {
@@ -326,7 +334,8 @@ func (r *rangeReport) Passes() string {
 		text += fmt.Sprintf("the program's own doors: cases=%d\n", r.Doors)
 	}
 	if r.Held+r.BestEffort+r.Beyond > 0 {
-		text += fmt.Sprintf("joined browser, held: cases=%d connected_and_sent_nothing=%d\njoined browser, beyond what can be held: cases=%d best_effort_hits=%d\n",
+		text += fmt.Sprintf("joined browser, held: cases=%d connected_and_sent_nothing=%d\njoined browser, beyond what can "+
+			"be held: cases=%d best_effort_hits=%d\n",
 			r.Held, r.Touched, r.BestEffort+r.Beyond, r.BestEffort)
 	}
 	return text
@@ -342,16 +351,18 @@ func RunPasses(ctx context.Context, o RangeOptions) (*rangeReport, error) {
 	began := time.Now()
 	report := &rangeReport{lap: began}
 	cases := selectCases(o)
-	without, err := runPass(ctx, o, "b", 20000, cases, nil, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
-		return startBareChromium(ctx, p.makeshiftFlags()...)
-	})
+	without, err := runPass(ctx, o, "b", 20000, cases, nil,
+		func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
+			return startBareChromium(ctx, p.makeshiftFlags()...)
+		})
 	if err != nil {
 		return nil, fmt.Errorf("bare pass: %w", err)
 	}
 	report.endPass("bare")
-	with, err := runPass(ctx, o, "g", 22000, cases, without, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
-		return startGuardedBrowser(ctx, o, p)
-	})
+	with, err := runPass(ctx, o, "g", 22000, cases, without,
+		func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
+			return startGuardedBrowser(ctx, o, p)
+		})
 	if err != nil {
 		return nil, fmt.Errorf("guarded pass: %w", err)
 	}

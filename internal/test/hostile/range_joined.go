@@ -60,11 +60,14 @@ func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*tes
 }
 
 // joinAsProfile attaches to a browser as a profile.
-func joinAsProfile(ctx context.Context, gate *egress.Proxy, manager *browsermgr.Manager, devtools string) (*browsermgr.Lease, error) {
+func joinAsProfile(ctx context.Context, gate *egress.Proxy, manager *browsermgr.Manager,
+	devtools string,
+) (*browsermgr.Lease, error) {
 	if err := errors.Join(gate.Open(ctx), manager.Open(ctx)); err != nil {
 		return nil, err
 	}
-	if _, err := manager.CreateProfile(ctx, browsermgr.CreateProfileOptions{Name: "theirs", CDPURL: devtools}); err != nil {
+	if _, err := manager.CreateProfile(ctx,
+		browsermgr.CreateProfileOptions{Name: "theirs", CDPURL: devtools}); err != nil {
 		return nil, err
 	}
 	profile, err := manager.FindProfile("theirs")
@@ -86,9 +89,10 @@ func (r *rangeReport) runJoinedPass(ctx context.Context, o RangeOptions, all []r
 			former.outcomes = append(former.outcomes, without.outcomes[i])
 		}
 	}
-	with, err := runPass(ctx, o, joinedPassLetter, 24000, cases, former, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
-		return startJoinedBrowser(ctx, o, p)
-	})
+	with, err := runPass(ctx, o, joinedPassLetter, 24000, cases, former,
+		func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
+			return startJoinedBrowser(ctx, o, p)
+		})
 	if err != nil {
 		return err
 	}
@@ -130,7 +134,8 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 		return err
 	}
 	defer tap.Close()
-	program, err := running.Start(ctx, o.Program, fmt.Sprintf("CLANK_ALLOWED_HOSTS=*.%s *.%s %s", hostileZone, otherZone, o.Ground.Site))
+	program, err := running.Start(ctx, o.Program, fmt.Sprintf("CLANK_ALLOWED_HOSTS=*.%s *.%s %s", hostileZone, otherZone,
+		o.Ground.Site))
 	if err != nil {
 		return err
 	}
@@ -151,10 +156,11 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 		return err
 	}
 	cases := o.everyNth(ownListenerCases(doors.list))
-	without, err := runPass(ctx, o, "c", 26000, cases, nil, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
-		tap.Watch(p.recordLoopbackPacket)
-		return startBareChromium(ctx)
-	})
+	without, err := runPass(ctx, o, "c", 26000, cases, nil,
+		func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
+			tap.Watch(p.recordLoopbackPacket)
+			return startBareChromium(ctx)
+		})
 	if err != nil {
 		return err
 	}
@@ -162,11 +168,12 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 		if err := owner.set(ctx, privateSetting, private); err != nil {
 			return err
 		}
-		with, err := runPass(ctx, o, []string{"k", "l"}[i], uint16(26200+200*i), cases, without, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
-			tap.Watch(p.recordLoopbackPacket)
-			devtools, err := devToolsURL(ctx, int(doors.devtools.Port()), program.Token)
-			return &testedBrowser{devtools: devtools, close: func(context.Context) error { return nil }}, err
-		})
+		with, err := runPass(ctx, o, []string{"k", "l"}[i], uint16(26200+200*i), cases, without,
+			func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
+				tap.Watch(p.recordLoopbackPacket)
+				devtools, err := devToolsURL(ctx, int(doors.devtools.Port()), program.Token)
+				return &testedBrowser{devtools: devtools, close: func(context.Context) error { return nil }}, err
+			})
 		if err != nil {
 			return err
 		}
@@ -280,7 +287,8 @@ func (w operatorClient) listListeners(ctx context.Context, program *running.Clan
 		}
 	}
 	for name, address := range map[string]string{
-		"the dashboard": w.URL, "the control API": program.URL, "DevTools": "http://" + l.devtools.String(), "the proxy": proxy,
+		"the dashboard": w.URL, "the control API": program.URL, "DevTools": "http://" + l.devtools.String(),
+		"the proxy": proxy,
 	} {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -307,9 +315,11 @@ const ownListenerGroup = "door"
 func requestAttacks() []attackCase {
 	return []attackCase{
 		scriptAttack(ownListenerGroup, "fetch", "fetch('http://@hostport@/x/@id@',{mode:'no-cors'})"),
-		scriptAttack(ownListenerGroup, "post without preflight", "fetch('http://@hostport@/x/@id@',{method:'POST',mode:'no-cors',body:'{}',headers:{'content-type':'text/plain'}})"),
+		scriptAttack(ownListenerGroup, "post without preflight",
+			"fetch('http://@hostport@/x/@id@',{method:'POST',mode:'no-cors',body:'{}',headers:{'content-type':'text/plain'}})"),
 		scriptAttack(ownListenerGroup, "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"),
-		markupAttack(ownListenerGroup, "form", "<form id=f action=http://@hostport@/x/@id@ method=post enctype=text/plain><input name='{\"a\":\"' value='\"}'></form><script>f.submit()</script>"),
+		markupAttack(ownListenerGroup, "form", "<form id=f action=http://@hostport@/x/@id@ method=post "+
+			"enctype=text/plain><input name='{\"a\":\"' value='\"}'></form><script>f.submit()</script>"),
 		markupAttack(ownListenerGroup, "frame", "<iframe src=http://@hostport@/x/@id@></iframe>"),
 	}
 }
@@ -318,7 +328,8 @@ func requestAttacks() []attackCase {
 func devToolsAttacks() []attackCase {
 	return []attackCase{
 		scriptAttack(ownListenerGroup, "DevTools by WebSocket", "new WebSocket('ws://@hostport@/x/@id@/devtools/browser')"),
-		scriptAttack(ownListenerGroup, "new tab by PUT", "fetch('http://@hostport@/x/@id@/json/new?about:blank',{method:'PUT'})"),
+		scriptAttack(ownListenerGroup, "new tab by PUT",
+			"fetch('http://@hostport@/x/@id@/json/new?about:blank',{method:'PUT'})"),
 	}
 }
 
@@ -357,12 +368,16 @@ func ownListenerCases(list []ownListener) []rangeCase {
 		for _, a := range append(attacks, devToolsAttacks()...) {
 			add(a, spot)
 		}
-		for _, host := range []string{"localhost", "127.1", "0.0.0.0", "[::ffff:127.0.0.1]", EncodeName("d", NameDirect, d.At.Addr())} {
+		for _, host := range []string{
+			"localhost", "127.1", "0.0.0.0", "[::ffff:127.0.0.1]",
+			EncodeName("d", NameDirect, d.At.Addr()),
+		} {
 			spelled := spot
 			spelled.Host, spelled.Name = host, d.Name+" as "+host
 			add(markupAttack(ownListenerGroup, "image", "<img src=http://@hostport@/x/@id@>"), spelled)
 		}
 	}
-	add(scriptAttack(ownListenerGroup, "allowed address", "fetch('@url@',{mode:'no-cors'})"), canaryTarget{Name: "ten", Addr: mustAddr("10.66.0.1")})
+	add(scriptAttack(ownListenerGroup, "allowed address", "fetch('@url@',{mode:'no-cors'})"),
+		canaryTarget{Name: "ten", Addr: mustAddr("10.66.0.1")})
 	return cases
 }

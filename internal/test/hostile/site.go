@@ -172,8 +172,10 @@ func (s *hostileSite) vocabulary(e *caseEntry) *strings.Replacer {
 	return strings.NewReplacer(
 		"@id@", e.id, "@hostport@", spot, "@port@", port, "@raw@", e.Addr.String(),
 		"@url@", adaptive+spot+tail, "@sock@", socket+spot+tail,
-		"@http@", "http://"+spot+tail, "@https@", "https://"+spot+tail, "@ws@", "ws://"+spot+tail, "@wss@", "wss://"+spot+tail,
-		"@self@", s.origin(e.id, hostileZone, e.Secure), "@other@", s.origin(e.id, otherZone, e.Secure), "@extra@", adaptive+own,
+		"@http@", "http://"+spot+tail, "@https@", "https://"+spot+tail, "@ws@", "ws://"+spot+tail, "@wss@", "wss://"+spot+
+			tail,
+		"@self@", s.origin(e.id, hostileZone, e.Secure), "@other@", s.origin(e.id, otherZone, e.Secure), "@extra@",
+		adaptive+own,
 	)
 }
 
@@ -288,8 +290,10 @@ func (e *caseEntry) serve(w http.ResponseWriter, r *http.Request) {
 
 // contentTypes are the types of file extensions that the system may not know.
 var contentTypes = map[string]string{
-	".xml": "text/xml", ".xsl": "text/xsl", ".xhtml": "application/xhtml+xml", ".js": "text/javascript", ".m3u8": "application/vnd.apple.mpegurl",
-	".rules": "application/speculationrules+json", ".download": "application/octet-stream", ".mixed": "multipart/related; boundary=b",
+	".xml": "text/xml", ".xsl": "text/xsl", ".xhtml": "application/xhtml+xml", ".js": "text/javascript",
+	".m3u8":  "application/vnd.apple.mpegurl",
+	".rules": "application/speculationrules+json", ".download": "application/octet-stream",
+	".mixed": "multipart/related; boundary=b",
 }
 
 // listenForEntry starts the listeners of one case.

@@ -124,7 +124,10 @@ func (s *pooledTab) closeTab(ctx context.Context) {
 func (c *tabPool) create(ctx context.Context) (string, error) {
 	target, err := cdp.Ask[struct {
 		ID string `json:"targetId"`
-	}](ctx, c.root, cdpRequest{"Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true, "width": 400, "height": 300}})
+	}](ctx, c.root, cdpRequest{"Target.createTarget", map[string]any{
+		"url": "about:blank", "newWindow": true, "width": 400,
+		"height": 300,
+	}})
 	return target.ID, err
 }
 
@@ -152,7 +155,9 @@ const (
 
 // visit opens a case's page. It returns the time until the first hit, 0 if there was none. longer returns how long to
 // wait for one.
-func (s *pooledTab) visit(ctx context.Context, e *caseEntry, hit <-chan struct{}, longer func(since time.Time) time.Duration) (time.Duration, error) {
+func (s *pooledTab) visit(ctx context.Context, e *caseEntry, hit <-chan struct{},
+	longer func(since time.Time) time.Duration,
+) (time.Duration, error) {
 	if err := s.prepareTab(ctx); err != nil {
 		return 0, err
 	}
@@ -162,7 +167,8 @@ func (s *pooledTab) visit(ctx context.Context, e *caseEntry, hit <-chan struct{}
 		address = "@self@/"
 	}
 	began := time.Now()
-	if !s.awaitReady(ctx, s.BeginWithin(visitTimeout, cdpRequest{"Page.navigate", map[string]any{"url": e.words.Replace(address)}}), e, hit) {
+	if !s.awaitReady(ctx, s.BeginWithin(visitTimeout,
+		cdpRequest{"Page.navigate", map[string]any{"url": e.words.Replace(address)}}), e, hit) {
 		s.Post(cdpRequest{"Runtime.evaluate", map[string]any{"expression": "window.go&&go()", "userGesture": true}})
 		if e.Ask != "" {
 			s.Post(cdpRequest{"Page.enable", nil}, cdpRequest{e.Ask, nil})

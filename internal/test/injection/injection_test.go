@@ -30,11 +30,13 @@ import (
 )
 
 var (
-	boundary  = regexp.MustCompile(`(?s)<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>\nSource: Browser\n---\n(.*?)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>`)
+	boundary = regexp.MustCompile(
+		`(?s)<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>\nSource: Browser\n---\n(.*?)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>`)
 	ours      = regexp.MustCompile(`^(error|note|url|title|page|page changes|text|links|tabs):`)
 	goButton  = regexp.MustCompile(`(?m)^ *- button "Go" \[ref=(\w+)\]`)
-	smuggling = regexp.MustCompile("[\u202a-\u202e\u2066-\u2069\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2060-\u2064\ufeff\u3164\u180b-\u180f\U000e0000-\U000e0fff]")
-	fetched   = regexp.MustCompile("(?im)!\\[|<(?:img|svg)\\b|^[\\s`\"'*>-]*media[ \\t]*:|\\[\\[(?:media|audio)")
+	smuggling = regexp.MustCompile(
+		"[\u202a-\u202e\u2066-\u2069\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2060-\u2064\ufeff\u3164\u180b-\u180f\U000e0000-\U000e0fff]")
+	fetched = regexp.MustCompile("(?im)!\\[|<(?:img|svg)\\b|^[\\s`\"'*>-]*media[ \\t]*:|\\[\\[(?:media|audio)")
 )
 
 var otherHalf = flag.Bool("other", false, "show every page to the tool and to the agent loop, not only each twentieth")
@@ -250,7 +252,10 @@ func runTests(m *testing.M) int {
 			return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true}
 		},
 	}
-	server := &control.Server{Manager: manager, Features: features, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
+	server := &control.Server{
+		Manager: manager, Features: features, Addr: "127.0.0.1:0",
+		Secrets: control.Secrets{Token: token},
+	}
 	if err := errors.Join(manager.Open(ctx), server.Open(ctx)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -318,14 +323,16 @@ func (s *script) Generate(_ context.Context, req llm.Request, _ func(llm.Delta))
 	}
 	n := len(s.told)
 	if n == len(s.calls) {
-		return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "done"}}}, Stop: llm.StopEnd}, nil
+		return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "done"}}}, Stop: llm.StopEnd},
+			nil
 	}
 	call := s.calls[n]
 	call.ID = fmt.Sprintf("call%d", n)
 	if n > 0 {
 		call.Input = json.RawMessage(insertGoRef(string(call.Input), s.told[0]))
 	}
-	return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &call}}}, Stop: llm.StopTools}, nil
+	return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &call}}}, Stop: llm.StopTools},
+		nil
 }
 
 // runInAgent has the agent loop make calls and returns what its model is told.

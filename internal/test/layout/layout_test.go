@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/scanner"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 // layers are the rules between our packages. A path stands for itself and everything below it.
@@ -22,17 +25,44 @@ var layers = []struct {
 	never []string // do not import these; empty: anything of ours
 	but   []string // except these
 }{
-	{rule: "the leaves import nothing of ours", from: []string{"cancel", "llm", "videosource", "internal/untrusted", "internal/i18n", "internal/atomicfile", "internal/pageorigin"}, but: []string{"llm"}},
-	{rule: "the vocabulary knows the leaves only", from: []string{"sessions"}, but: []string{"sessions", "cancel", "llm", "videosource", "internal/untrusted", "internal/i18n", "internal/atomicfile", "internal/pageorigin"}},
-	{rule: "engines do not know front ends", from: []string{"browsermgr", "llm", "voice"}, never: []string{"bot", "dashboard", "cmd", "internal/server"}},
-	{rule: "backends do not know front ends", from: []string{"browseagent", "computeruse"}, never: []string{"bot", "dashboard", "cmd", "internal/server"}},
-	{rule: "backends do not know engines", from: []string{"browseagent", "computeruse"}, never: []string{"browsermgr", "voice"}, but: []string{"browsermgr/page/action/actiontable"}},
+	{rule: "the leaves import nothing of ours", from: []string{
+		"cancel", "llm", "videosource", "internal/untrusted",
+		"internal/i18n", "internal/atomicfile", "internal/pageorigin",
+	}, but: []string{"llm"}},
+	{
+		rule: "the vocabulary knows the leaves only", from: []string{"sessions"},
+		but: []string{
+			"sessions", "cancel", "llm", "videosource", "internal/untrusted", "internal/i18n",
+			"internal/atomicfile", "internal/pageorigin",
+		},
+	},
+	{
+		rule: "engines do not know front ends", from: []string{"browsermgr", "llm", "voice"},
+		never: []string{"bot", "dashboard", "cmd", "internal/server"},
+	},
+	{
+		rule: "backends do not know front ends", from: []string{"browseagent", "computeruse"},
+		never: []string{"bot", "dashboard", "cmd", "internal/server"},
+	},
+	{
+		rule: "backends do not know engines", from: []string{"browseagent", "computeruse"},
+		never: []string{"browsermgr", "voice"}, but: []string{"browsermgr/page/action/actiontable"},
+	},
 	{rule: "front ends do not know each other", from: []string{"bot"}, never: []string{"dashboard", "cmd"}},
 	{rule: "front ends do not know each other", from: []string{"dashboard"}, never: []string{"bot", "cmd"}},
 	{rule: "browsers and calls do not know each other", from: []string{"browsermgr"}, never: []string{"voice"}},
 	{rule: "browsers and calls do not know each other", from: []string{"voice"}, never: []string{"browsermgr"}},
-	{rule: "only the command starts the server", from: []string{"bot", "browseagent", "browsermgr", "cancel", "computeruse", "dashboard", "llm", "sessions", "videosource", "voice"}, never: []string{"internal/server"}},
-	{rule: "a command's start has none of the browser's side", from: []string{"browsermgr/control/client"}, but: []string{"browsermgr/page/action/actiontable", "internal/atomicfile", "internal/pageorigin", "internal/untrusted"}},
+	{rule: "only the command starts the server", from: []string{
+		"bot", "browseagent", "browsermgr", "cancel",
+		"computeruse", "dashboard", "llm", "sessions", "videosource", "voice",
+	}, never: []string{"internal/server"}},
+	{
+		rule: "a command's start has none of the browser's side", from: []string{"browsermgr/control/client"},
+		but: []string{
+			"browsermgr/page/action/actiontable", "internal/atomicfile", "internal/pageorigin",
+			"internal/untrusted",
+		},
+	},
 	{rule: "the egress policy stands alone", from: []string{"browsermgr/egress/policy"}},
 }
 
@@ -51,7 +81,10 @@ var libraries = map[string][]string{
 }
 
 // topLevel are the folders that may hold Go.
-var topLevel = []string{"bot", "browseagent", "browsermgr", "cancel", "cmd", "computeruse", "dashboard", "internal", "llm", "sessions", "videosource", "voice"}
+var topLevel = []string{
+	"bot", "browseagent", "browsermgr", "cancel", "cmd", "computeruse", "dashboard", "internal",
+	"llm", "sessions", "videosource", "voice",
+}
 
 const maxDepth = 10
 
@@ -201,7 +234,8 @@ type pkg struct {
 }
 
 var listed = sync.OnceValues(func() ([]pkg, error) {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "clank/...")
+	cmd := exec.Command("go", "list",
+		"-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "clank/...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -236,4 +270,45 @@ func packages(t *testing.T) []pkg {
 		t.Fatalf("go list names %d packages only", len(list))
 	}
 	return list
+}
+
+const maxLine = 120
+
+func TestLinesAreShort(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := unbreakable(text)
+			n := 0
+			for line := range bytes.Lines(text) {
+				if n++; utf8.RuneCount(bytes.TrimSuffix(line, []byte("\n"))) > maxLine && !whole[n] {
+					t.Errorf("%s/%s:%d has more than %d characters", p.name, name, n, maxLine)
+				}
+			}
+		}
+	}
+}
+
+// unbreakable returns the numbers of the lines with a part of a raw string, or with a long one without a space.
+func unbreakable(text []byte) map[int]bool {
+	files := token.NewFileSet()
+	file := files.AddFile("", -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, text, nil, 0)
+	lines := map[int]bool{}
+	for {
+		at, kind, literal := s.Scan()
+		switch {
+		case kind == token.EOF:
+			return lines
+		case kind != token.STRING:
+		case literal[0] == '`' || len(literal) > maxLine/3 && !strings.Contains(literal, " "):
+			for n := range 1 + strings.Count(literal, "\n") {
+				lines[file.Line(at)+n] = true
+			}
+		}
+	}
 }

@@ -43,7 +43,8 @@ func start(t *testing.T) *mock {
 	}
 	modules := t.TempDir()
 	check.Must(t, npm.Install(t.Context(), modules, "@copilotkit/aimock@"+aimockVersion))
-	p, err := npm.StartProcess(t.Context(), t.Output(), serve, filepath.Join(modules, "node_modules/@copilotkit/aimock/dist/index.js"))
+	p, err := npm.StartProcess(t.Context(), t.Output(), serve,
+		filepath.Join(modules, "node_modules/@copilotkit/aimock/dist/index.js"))
 	check.Must(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	m := &mock{in: p.In, out: bufio.NewScanner(p.Out)}
@@ -78,14 +79,23 @@ func clients(t *testing.T, url string) map[string]llm.Model {
 	t.Helper()
 	all := map[string]llm.Model{}
 	for name, api := range map[string]openai.API{"responses": openai.APIResponses, "chat": openai.APIChat} {
-		m, err := openai.New(openai.Options{BaseURL: url + "/v1", Key: "k", Model: "gpt-5.4", API: api, Retry: transport.RetryPolicy{Backoff: time.Millisecond}})
+		m, err := openai.New(openai.Options{
+			BaseURL: url + "/v1", Key: "k", Model: "gpt-5.4", API: api,
+			Retry: transport.RetryPolicy{Backoff: time.Millisecond},
+		})
 		check.Must(t, err)
 		all[name] = m
 	}
-	claude, err := anthropic.New(anthropic.Options{BaseURL: url, Key: "k", Model: "claude-opus-5-5", Retry: transport.RetryPolicy{Backoff: time.Millisecond}})
+	claude, err := anthropic.New(anthropic.Options{
+		BaseURL: url, Key: "k", Model: "claude-opus-5-5",
+		Retry: transport.RetryPolicy{Backoff: time.Millisecond},
+	})
 	check.Must(t, err)
 	all["messages"] = claude
-	google, err := gemini.New(gemini.Options{BaseURL: url, Key: "k", Model: "gemini-3.5-flash", Retry: transport.RetryPolicy{Backoff: time.Millisecond}})
+	google, err := gemini.New(gemini.Options{
+		BaseURL: url, Key: "k", Model: "gemini-3.5-flash",
+		Retry: transport.RetryPolicy{Backoff: time.Millisecond},
+	})
 	check.Must(t, err)
 	all["generateContent"] = google
 	return all
@@ -99,7 +109,10 @@ func TestAServerOfOtherHandsAnswersOurClients(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			var streamed strings.Builder
-			said, err := model.Generate(ctx, llm.Request{System: "Be brief.", Messages: []llm.Message{llm.UserText("hello")}, MaxTokens: 100},
+			said, err := model.Generate(ctx, llm.Request{
+				System: "Be brief.", Messages: []llm.Message{llm.UserText("hello")},
+				MaxTokens: 100,
+			},
 				func(d llm.Delta) { streamed.WriteString(d.Text) })
 			check.Must(t, err)
 			if want := "Good morning, Ada."; said.Text() != want || streamed.String() != want || said.Stop != llm.StopEnd {
@@ -110,11 +123,15 @@ func TestAServerOfOtherHandsAnswersOurClients(t *testing.T) {
 			wish, err := model.Generate(ctx, req, nil)
 			check.Must(t, err)
 			calls := wish.Calls()
-			if len(calls) != 1 || calls[0].Name != "browser_open" || string(calls[0].Input) != `{"url":"https://shop.test/"}` || wish.Stop != llm.StopTools {
+			if len(calls) != 1 || calls[0].Name != "browser_open" || string(calls[0].Input) != `{"url":"https://shop.test/"}` ||
+				wish.Stop != llm.StopTools {
 				t.Fatalf("got %+v, stop %s", calls, wish.Stop)
 			}
 			req.Messages = append(req.Messages, wish.Message,
-				llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: calls[0].ID, Text: "the page shows lamps"}}}})
+				llm.Message{
+					Role:  llm.RoleUser,
+					Parts: []llm.Part{{Result: &llm.ToolResult{ID: calls[0].ID, Text: "the page shows lamps"}}},
+				})
 			end, err := model.Generate(ctx, req, nil)
 			if err != nil || end.Text() != "It sells lamps." {
 				t.Errorf("got %q, %v", end.Text(), err)

@@ -21,7 +21,8 @@ func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicA
 	if b.Model == "" || b.MaxTokens < 1 {
 		return errors.New("model and max_tokens are required")
 	}
-	if always := strings.HasPrefix(b.Model, "claude-opus-5-5"); always && (b.ToolChoice.Type == "any" || b.ToolChoice.Type == "tool") {
+	if always := strings.HasPrefix(b.Model, "claude-opus-5-5"); always &&
+		(b.ToolChoice.Type == "any" || b.ToolChoice.Type == "tool") {
 		return errors.New("tool_choice of this model cannot be forced")
 	}
 	if err := checkAnthropicTools(b, header.Get("Anthropic-Beta")); err != nil {
@@ -194,7 +195,8 @@ func (b anthropicBody) checkThoughts(said *anthropicAPI) error {
 }
 
 func (b anthropicBody) checkImage(c anthropicBlock) error {
-	if c.Source.Type != "base64" || !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, c.Source.MediaType) {
+	if c.Source.Type != "base64" || !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"},
+		c.Source.MediaType) {
 		return fmt.Errorf("source is %q of media_type %q", c.Source.Type, c.Source.MediaType)
 	}
 	config, _, err := image.DecodeConfig(bytes.NewReader(c.Source.Data))
@@ -210,7 +212,8 @@ func (b anthropicBody) checkImage(c anthropicBlock) error {
 
 // AnthropicImageLimits returns the largest image that a model sees unscaled: pixels of the longer edge and in total.
 func AnthropicImageLimits(model string) (edge, pixels int) {
-	if modelGeneration(model) >= 5 || strings.HasPrefix(model, "claude-opus-4-7") || strings.HasPrefix(model, "claude-opus-4-8") {
+	if modelGeneration(model) >= 5 || strings.HasPrefix(model, "claude-opus-4-7") ||
+		strings.HasPrefix(model, "claude-opus-4-8") {
 		return 2576, 3_750_000
 	}
 	return 1568, 1_150_000

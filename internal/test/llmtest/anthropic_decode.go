@@ -87,7 +87,10 @@ func decodeAnthropic(raw []byte, into *Request, said *anthropicAPI) error {
 	}
 	into.System = strings.Join(system, "\n\n")
 	for _, t := range b.Tools {
-		into.Tools = append(into.Tools, llm.Tool{Name: cmp.Or(t.Name, t.Type), Description: t.Description, Schema: t.InputSchema})
+		into.Tools = append(into.Tools, llm.Tool{
+			Name: cmp.Or(t.Name, t.Type), Description: t.Description,
+			Schema: t.InputSchema,
+		})
 	}
 	for _, m := range b.Messages {
 		message := llm.Message{Role: llm.Role(m.Role)}

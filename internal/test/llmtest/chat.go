@@ -130,7 +130,10 @@ func (m chatMessage) decode(into *Request) error {
 		appendParts(into, llm.RoleUser, llm.Part{Result: &llm.ToolResult{ID: m.ToolCallID, Text: text}})
 	case "assistant":
 		for _, c := range m.ToolCalls {
-			parts = append(parts, llm.Part{Call: &llm.ToolCall{ID: c.ID, Name: c.Function.Name, Input: json.RawMessage(c.Function.Arguments)}})
+			parts = append(parts, llm.Part{Call: &llm.ToolCall{
+				ID: c.ID, Name: c.Function.Name,
+				Input: json.RawMessage(c.Function.Arguments),
+			}})
 		}
 		appendParts(into, llm.RoleAssistant, parts...)
 	default:

@@ -105,7 +105,10 @@ func testText(t *testing.T, c Client) {
 	t.Helper()
 	usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
 	const said, thought = "Hello there, Ada.", "let me think"
-	server := c.Serve(t, Answer(Reply{Reasoning: &Reasoning{Summary: thought, Encrypted: "c2ln"}, Text: said, Usage: &usage}))
+	server := c.Serve(t, Answer(Reply{
+		Reasoning: &Reasoning{Summary: thought, Encrypted: "c2ln"}, Text: said,
+		Usage: &usage,
+	}))
 	var text, reasoning []string
 	reply, err := c.open(t, server).Generate(t.Context(), llm.Request{
 		System: "be brief", Messages: []llm.Message{llm.UserText("hi")}, MaxTokens: 500,
@@ -113,7 +116,8 @@ func testText(t *testing.T, c Client) {
 		text, reasoning = append(text, d.Text), append(reasoning, d.Reasoning)
 	})
 	check.Must(t, err)
-	if got := strings.Join(text, ""); reply.Text() != said || got != said || len(text) < 2 || strings.Join(reasoning, "") != thought {
+	if got := strings.Join(text, ""); reply.Text() != said || got != said || len(text) < 2 ||
+		strings.Join(reasoning, "") != thought {
 		t.Errorf("text %q, streamed %q after %q; want %q", reply.Text(), text, reasoning, said)
 	}
 	if reply.Stop != llm.StopEnd || reply.Message.Role != llm.RoleAssistant {
@@ -144,10 +148,12 @@ func testPassingTrouble(t *testing.T, c Client) {
 		if got := Generate(t, m, Ask("hi")).Text(); got != "fine" {
 			t.Errorf("%d: got %q, want fine", status, got)
 		}
-		if len(retries) != 2 || retries[0].Try != 1 || retries[1].Wait != 30*time.Millisecond || !strings.Contains(retries[0].Err.Error(), "busy") {
+		if len(retries) != 2 || retries[0].Try != 1 || retries[1].Wait != 30*time.Millisecond ||
+			!strings.Contains(retries[0].Err.Error(), "busy") {
 			t.Errorf("%d: retries told %v, want two with their reason, the second after 30ms", status, retries)
 		}
-		if n := strings.Count(log.String(), "trying again"); n != 2 || strings.Contains(log.String()+fmt.Sprint(retries), c.Key) {
+		if n := strings.Count(log.String(), "trying again"); n != 2 ||
+			strings.Contains(log.String()+fmt.Sprint(retries), c.Key) {
 			t.Errorf("%d: %d lines in the log, want 2 without the key: %s", status, n, log.String())
 		}
 	}
@@ -188,13 +194,18 @@ func testSpoiledStreams(t *testing.T, c Client) {
 			hear() // a reset may discard unread bytes
 		})
 		var told *llm.Error
-		if !errors.As(err, &told) || told.Kind != llm.ErrCutOff || reply.Text() != "" || streamed == "" || len(server.Requests()) != 1 {
+		if !errors.As(err, &told) || told.Kind != llm.ErrCutOff || reply.Text() != "" || streamed == "" ||
+			len(server.Requests()) != 1 {
 			t.Errorf("cut %d: got %q after %q, %v and %d requests; want an error of kind cut_off after one",
 				cut, reply.Text(), streamed, err, len(server.Requests()))
 		}
 	}
-	server := c.Serve(t, SayWithFault("a b c d", Fault{StreamError: "the GPU melted with " + c.Key, At: c.Midway, Comments: 1}))
-	if told := Failure(t, c.open(t, server), llm.ErrUnavailable); !strings.Contains(told.Error(), "the GPU melted") || strings.Contains(told.Error(), c.Key) {
+	server := c.Serve(t, SayWithFault("a b c d", Fault{
+		StreamError: "the GPU melted with " + c.Key, At: c.Midway,
+		Comments: 1,
+	}))
+	if told := Failure(t, c.open(t, server), llm.ErrUnavailable); !strings.Contains(told.Error(), "the GPU melted") ||
+		strings.Contains(told.Error(), c.Key) {
 		t.Errorf("error %q, want the server's words without the key", told)
 	}
 	garbage := "{not json"
@@ -221,7 +232,8 @@ func testMalformedArguments(t *testing.T, c Client) {
 		req := Ask("click")
 		req.Tools = []llm.Tool{{Name: "click", Description: "Clicks."}}
 		reply := Generate(t, m, req)
-		if calls := reply.Calls(); len(calls) != 1 || !strings.Contains(calls[0].Malformed, arguments) || string(calls[0].Input) != "{}" {
+		if calls := reply.Calls(); len(calls) != 1 || !strings.Contains(calls[0].Malformed, arguments) ||
+			string(calls[0].Input) != "{}" {
 			t.Fatalf("calls %+v; want one marked malformed, with an empty object", reply.Calls())
 		}
 		req.Messages = append(req.Messages, Results(reply, "not JSON")...)
@@ -253,10 +265,22 @@ func testSilence(t *testing.T, c Client) {
 		timeout, idle time.Duration
 		says          string
 	}{
-		"no header within the call's time": {Fault{Hang: BeforeHeaders}, 150 * time.Millisecond, time.Minute, "no complete answer within 150ms"},
-		"header, then nothing":             {Fault{Hang: InStream}, time.Minute, 100 * time.Millisecond, "stalled"},
-		"silence in the middle":            {Fault{Hang: InStream, At: c.Midway}, time.Minute, 100 * time.Millisecond, "stalled"},
-		"a trickle without end":            {Fault{Trickle: 20 * time.Millisecond}, 300 * time.Millisecond, time.Minute, "no complete answer within 300ms"},
+		"no header within the call's time": {
+			Fault{Hang: BeforeHeaders},
+			150 * time.Millisecond, time.Minute,
+			"no complete answer within 150ms",
+		},
+		"header, then nothing": {Fault{Hang: InStream}, time.Minute, 100 * time.Millisecond, "stalled"},
+		"silence in the middle": {
+			Fault{Hang: InStream, At: c.Midway},
+			time.Minute, 100 * time.Millisecond,
+			"stalled",
+		},
+		"a trickle without end": {
+			Fault{Trickle: 20 * time.Millisecond},
+			300 * time.Millisecond, time.Minute,
+			"no complete answer within 300ms",
+		},
 	} {
 		server := c.Serve(t, SayWithFault("one two three four", tt.fault))
 		m := c.open(t, server, func(p *transport.RetryPolicy) { p.Timeout, p.Idle = tt.timeout, tt.idle })
@@ -349,7 +373,8 @@ func (s *Tape) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.Requests, s.Bodies = append(s.Requests, r), append(s.Bodies, body)
 	return &http.Response{
-		StatusCode: cmp.Or(s.Status, http.StatusOK), Header: http.Header{"Content-Type": {cmp.Or(s.Kind, "text/event-stream; charset=utf-8")}},
-		Body: io.NopCloser(strings.NewReader(s.Body)), Request: r,
+		StatusCode: cmp.Or(s.Status, http.StatusOK),
+		Header:     http.Header{"Content-Type": {cmp.Or(s.Kind, "text/event-stream; charset=utf-8")}},
+		Body:       io.NopCloser(strings.NewReader(s.Body)), Request: r,
 	}, nil
 }

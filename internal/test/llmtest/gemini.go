@@ -19,7 +19,8 @@ func NewGeminiServer(tb testing.TB, script ...Turn) *Server {
 
 // OpenGemini starts a server that plays script, one turn per request. The caller closes it.
 func OpenGemini(script ...Turn) *Server {
-	return openServer("", map[string]wireFormat{"POST /v1beta/models/{call}": &geminiAPI{issued: newThoughtSignatures()}}, script)
+	return openServer("", map[string]wireFormat{"POST /v1beta/models/{call}": &geminiAPI{issued: newThoughtSignatures()}},
+		script)
 }
 
 // geminiAPI is the Generative Language API. It remembers its signatures to verify them.

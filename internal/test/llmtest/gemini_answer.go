@@ -33,7 +33,8 @@ func geminiResponses(model string, r Reply, n int) []*GeminiResponse {
 	var all []*GeminiResponse
 	for _, p := range parts {
 		if half := len(p.Text) / 2; half > 0 && !p.Thought && p.ThoughtSignature == nil {
-			all = append(all, geminiEvent(model, &GeminiPart{Text: p.Text[:half]}), geminiEvent(model, &GeminiPart{Text: p.Text[half:]}))
+			all = append(all, geminiEvent(model, &GeminiPart{Text: p.Text[:half]}),
+				geminiEvent(model, &GeminiPart{Text: p.Text[half:]}))
 			continue
 		}
 		all = append(all, geminiEvent(model, p))

@@ -157,7 +157,8 @@ func (w GeminiRequest) toRequest() llm.Request {
 	r.MaxTokens = int(w.GenerationConfig.MaxOutputTokens)
 	for _, t := range w.Tools {
 		for _, f := range t.FunctionDeclarations {
-			r.Tools = append(r.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: mustEncode(f.ParametersJSONSchema)})
+			r.Tools = append(r.Tools,
+				llm.Tool{Name: f.Name, Description: f.Description, Schema: mustEncode(f.ParametersJSONSchema)})
 		}
 	}
 	for _, c := range w.Contents {
@@ -176,7 +177,10 @@ func (w GeminiRequest) toRequest() llm.Request {
 func geminiPart(p *GeminiPart) llm.Part {
 	switch {
 	case p.FunctionCall != nil:
-		return llm.Part{Call: &llm.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Input: mustEncode(p.FunctionCall.Args)}}
+		return llm.Part{Call: &llm.ToolCall{
+			ID: p.FunctionCall.ID, Name: p.FunctionCall.Name,
+			Input: mustEncode(p.FunctionCall.Args),
+		}}
 	case p.FunctionResponse != nil:
 		f := p.FunctionResponse
 		r := &llm.ToolResult{ID: f.ID}

@@ -53,10 +53,12 @@ func (s thoughtSignatures) check(model string, contents []*GeminiContent) error 
 			}
 			want, known := s.calls[signatureKey(model, p.FunctionCall)]
 			if known && want != "" && got != want {
-				return fmt.Errorf("contents[%d]: call of %s has thought signature %q, it was given %q", i, p.FunctionCall.Name, got, want)
+				return fmt.Errorf("contents[%d]: call of %s has thought signature %q, it was given %q", i, p.FunctionCall.Name, got,
+					want)
 			}
 			if must && first && got == "" {
-				return fmt.Errorf("function call is missing a thought_signature in functionCall parts: %s, position %d", p.FunctionCall.Name, i)
+				return fmt.Errorf("function call is missing a thought_signature in functionCall parts: %s, position %d",
+					p.FunctionCall.Name, i)
 			}
 			first = false
 		}

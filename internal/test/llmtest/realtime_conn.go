@@ -146,7 +146,10 @@ func (c *RealtimeConn) Drop() { _ = c.ws.CloseNow() }
 
 // Open sends the initial events of the API, and returns the client's session configuration.
 func (c *RealtimeConn) Open() RealtimeEvent {
-	c.Send(RealtimeEvent{"type": "session.created", "session": map[string]any{"type": "realtime", "object": "realtime.session", "id": "sess_1", "model": "gpt-realtime"}})
+	c.Send(RealtimeEvent{
+		"type":    "session.created",
+		"session": map[string]any{"type": "realtime", "object": "realtime.session", "id": "sess_1", "model": "gpt-realtime"},
+	})
 	update := c.Expect("session.update")
 	session, _ := update["session"].(map[string]any)
 	c.Send(RealtimeEvent{"type": "session.updated", "session": mergedSession(session)})
@@ -163,15 +166,19 @@ func mergedSession(session map[string]any) map[string]any {
 // Begin starts a response with an output item.
 func (c *RealtimeConn) Begin(response, item string) {
 	c.Send(RealtimeEvent{"type": "response.created", "response": responseState(response, "in_progress")})
-	c.Send(RealtimeEvent{"type": "response.output_item.added", "response_id": response, "output_index": 0, "item": messageItem(item, "in_progress")})
+	c.Send(RealtimeEvent{
+		"type": "response.output_item.added", "response_id": response, "output_index": 0,
+		"item": messageItem(item, "in_progress"),
+	})
 	c.Send(RealtimeEvent{"type": "conversation.item.added", "item": messageItem(item, "in_progress")})
 }
 
 // OutputAudio sends PCM audio of an item.
 func (c *RealtimeConn) OutputAudio(response, item string, pcm []byte) {
 	c.Send(RealtimeEvent{
-		"type": "response.output_audio.delta", "response_id": response, "item_id": item, "output_index": 0, "content_index": 0,
-		"delta": base64.StdEncoding.EncodeToString(pcm),
+		"type": "response.output_audio.delta", "response_id": response, "item_id": item, "output_index": 0,
+		"content_index": 0,
+		"delta":         base64.StdEncoding.EncodeToString(pcm),
 	})
 }
 
@@ -189,7 +196,10 @@ func (c *RealtimeConn) OutputTranscript(response, item, text string) {
 // Done ends a response.
 func (c *RealtimeConn) Done(response, item, status string) {
 	if item != "" {
-		c.Send(RealtimeEvent{"type": "response.output_audio.done", "response_id": response, "item_id": item, "output_index": 0, "content_index": 0})
+		c.Send(RealtimeEvent{
+			"type": "response.output_audio.done", "response_id": response, "item_id": item,
+			"output_index": 0, "content_index": 0,
+		})
 	}
 	r := responseState(response, status)
 	r["usage"] = map[string]any{
@@ -203,7 +213,8 @@ func (c *RealtimeConn) Done(response, item, status string) {
 // FunctionCall makes the model call a tool, in a response that has started.
 func (c *RealtimeConn) FunctionCall(response, item, call, name, arguments string) {
 	c.Send(RealtimeEvent{"type": "conversation.item.added", "item": map[string]any{
-		"id": item, "object": "realtime.item", "type": "function_call", "status": "in_progress", "call_id": call, "name": name, "arguments": "",
+		"id": item, "object": "realtime.item", "type": "function_call", "status": "in_progress", "call_id": call,
+		"name": name, "arguments": "",
 	}})
 	c.Send(RealtimeEvent{
 		"type": "response.function_call_arguments.done", "response_id": response, "item_id": item, "output_index": 0,
@@ -218,8 +229,9 @@ func (c *RealtimeConn) UserTranscript(item, text string) {
 		"content": []any{map[string]any{"type": "input_audio"}},
 	}})
 	c.Send(RealtimeEvent{
-		"type": "conversation.item.input_audio_transcription.completed", "item_id": item, "content_index": 0, "transcript": text,
-		"usage": map[string]any{"type": "duration", "seconds": 1},
+		"type": "conversation.item.input_audio_transcription.completed", "item_id": item, "content_index": 0,
+		"transcript": text,
+		"usage":      map[string]any{"type": "duration", "seconds": 1},
 	})
 }
 
@@ -256,5 +268,8 @@ func responseState(id, status string) map[string]any {
 }
 
 func messageItem(id, status string) map[string]any {
-	return map[string]any{"id": id, "object": "realtime.item", "type": "message", "role": "assistant", "status": status, "content": []any{}}
+	return map[string]any{
+		"id": id, "object": "realtime.item", "type": "message", "role": "assistant", "status": status,
+		"content": []any{},
+	}
 }

@@ -118,7 +118,10 @@ func (s *RealtimeServer) serve(ctx context.Context, w http.ResponseWriter, r *ht
 	ws.SetReadLimit(1 << 24)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	c := &RealtimeConn{server: s, ws: ws, ctx: func() context.Context { return ctx }, events: make(chan RealtimeEvent, 4096)}
+	c := &RealtimeConn{
+		server: s, ws: ws, ctx: func() context.Context { return ctx },
+		events: make(chan RealtimeEvent, 4096),
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -165,7 +168,8 @@ func realtimeSchemaName(side, kind string) string {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	// Where names of GA differ from those of the components.
-	return strings.NewReplacer("ResponseOutputAudio", "ResponseAudio", "ResponseOutputText", "ResponseText").Replace(b.String())
+	return strings.NewReplacer("ResponseOutputAudio", "ResponseAudio", "ResponseOutputText", "ResponseText").Replace(
+		b.String())
 }
 
 func checkRealtimeEvent(side string, e RealtimeEvent, data []byte) error {

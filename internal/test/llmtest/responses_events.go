@@ -87,7 +87,8 @@ func (l *eventLog) part(c int, part object, at func(object) object) {
 
 func (l *eventLog) summary(s int, part object, at func(object) object) {
 	text, _ := part["text"].(string)
-	l.add("response.reasoning_summary_part.added", at(object{"summary_index": s, "part": object{"type": "summary_text", "text": ""}}))
+	l.add("response.reasoning_summary_part.added",
+		at(object{"summary_index": s, "part": object{"type": "summary_text", "text": ""}}))
 	for _, p := range splitText(text) {
 		l.add("response.reasoning_summary_text.delta", at(object{"summary_index": s, "delta": p}))
 	}

@@ -39,7 +39,8 @@ func screenItem(c ScreenCall, id string, n, i int) object {
 		checks = append(checks, object{"id": k.ID, "code": orNull(k.Code), "message": orNull(k.Message)})
 	}
 	item := object{
-		"id": id, "type": "computer_call", "status": "completed", "call_id": callID(Call{ID: c.ID}, n, 100+i), "pending_safety_checks": checks,
+		"id": id, "type": "computer_call", "status": "completed", "call_id": callID(Call{ID: c.ID}, n, 100+i),
+		"pending_safety_checks": checks,
 	}
 	actions := []json.RawMessage{}
 	for _, a := range c.Actions {
@@ -97,7 +98,8 @@ func (s *Server) checkScreen(path string, body []byte) Turn {
 	open, known := s.screen[in.Previous]
 	s.mu.Unlock()
 	if in.Previous != "" && !known {
-		return Fail(http.StatusBadRequest, "previous_response_not_found", fmt.Sprintf("Previous response with id '%s' not found.", in.Previous))
+		return Fail(http.StatusBadRequest, "previous_response_not_found",
+			fmt.Sprintf("Previous response with id '%s' not found.", in.Previous))
 	}
 	return checkAnswered(open, in.Input)
 }
@@ -132,7 +134,8 @@ func checkAnswered(open []ScreenCall, items []json.RawMessage) Turn {
 		}
 		for _, k := range c.Checks {
 			if !acks[k.ID] {
-				return Fail(http.StatusBadRequest, "", fmt.Sprintf("Computer tool has unacknowledged safety check for ['%s']", k.ID))
+				return Fail(http.StatusBadRequest, "", fmt.Sprintf("Computer tool has unacknowledged safety check for ['%s']",
+					k.ID))
 			}
 		}
 	}

@@ -92,7 +92,10 @@ func Say(text string) Turn {
 
 // Use replies with one tool call.
 func Use(name, arguments string) Turn {
-	return Answer(Reply{Calls: []Call{{Name: name, Arguments: arguments}}, Usage: &llm.Usage{InputTokens: 10, OutputTokens: 5}})
+	return Answer(Reply{
+		Calls: []Call{{Name: name, Arguments: arguments}},
+		Usage: &llm.Usage{InputTokens: 10, OutputTokens: 5},
+	})
 }
 
 // Answer replies with r to any request.

@@ -18,7 +18,8 @@ func (s *Server) routes(formats map[string]wireFormat) http.Handler {
 		writeError(w, openAI{}, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
 	})
 	mux.HandleFunc("GET "+s.base+"/models", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"gpt-6-sol","object":"model"}]}`) // fails only if the client has gone
+		// fails only if the client has gone
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"gpt-6-sol","object":"model"}]}`)
 	})
 	for pattern, f := range formats {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, f) })

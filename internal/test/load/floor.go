@@ -32,7 +32,8 @@ func RodLoops(ctx context.Context, devTools, site string, n int, d time.Duration
 			return 0, fmt.Errorf("rod: %w", err)
 		}
 		pages = append(pages, p)
-		if err := (proto.EmulationSetFocusEmulationEnabled{Enabled: true}).Call(p); err != nil { // as in clank, so that all tabs are rendered
+		// as in clank, so that all tabs are rendered
+		if err := (proto.EmulationSetFocusEmulationEnabled{Enabled: true}).Call(p); err != nil {
 			return 0, fmt.Errorf("rod: %w", err)
 		}
 	}

@@ -118,8 +118,14 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // stream writes an answer as a single chunk.
 func stream(w http.ResponseWriter, delta map[string]any, finish string) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	for _, choice := range []map[string]any{{"index": 0, "delta": delta}, {"index": 0, "delta": map[string]any{}, "finish_reason": finish}} {
-		chunk, err := json.Marshal(map[string]any{"id": "1", "object": "chat.completion.chunk", "model": "scripted", "choices": []any{choice}})
+	for _, choice := range []map[string]any{
+		{"index": 0, "delta": delta},
+		{"index": 0, "delta": map[string]any{}, "finish_reason": finish},
+	} {
+		chunk, err := json.Marshal(map[string]any{
+			"id": "1", "object": "chat.completion.chunk", "model": "scripted",
+			"choices": []any{choice},
+		})
 		if err != nil {
 			panic(errors.Join(http.ErrAbortHandler, err))
 		}

@@ -18,7 +18,8 @@ const installTimeout = 10 * time.Minute
 func Install(ctx context.Context, folder string, packages ...string) error {
 	for _, tool := range []string{"npm", "node"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			return fmt.Errorf("install %v: %s is missing: install Node.js 20 or newer (Debian: apt-get install nodejs npm)", packages, tool)
+			return fmt.Errorf("install %v: %s is missing: install Node.js 20 or newer (Debian: apt-get install nodejs npm)",
+				packages, tool)
 		}
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -26,7 +27,10 @@ func Install(ctx context.Context, folder string, packages ...string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
-	args := []string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0", "--prefix", folder}
+	args := []string{
+		"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0",
+		"--prefix", folder,
+	}
 	cmd := exec.CommandContext(ctx, "npm", append(args, packages...)...)
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {

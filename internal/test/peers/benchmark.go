@@ -61,7 +61,10 @@ func (r *benchmark) measureCase(ctx context.Context, c benchmarkCase) (caseMedia
 				return caseMedians{}, fmt.Errorf("%s: %w", c.name, err)
 			}
 		}
-		for k, block := range []func(ctx context.Context, c benchmarkCase, from, n int) ([]time.Duration, error){r.byAPI, r.byCommand, r.byPlaywright, r.byAgent} {
+		for k, block := range []func(ctx context.Context, c benchmarkCase, from, n int) ([]time.Duration, error){
+			r.byAPI,
+			r.byCommand, r.byPlaywright, r.byAgent,
+		} {
 			took, err := block(ctx, c, turn*n, n)
 			if err != nil {
 				return caseMedians{}, fmt.Errorf("%s: %w", c.name, err)
@@ -350,7 +353,8 @@ func (r *benchmark) loopCase() benchmarkCase {
 		name: "loop", script: "loop", url: form, rounds: 8,
 		prepare: func(ctx context.Context) error { return r.navigateAll(ctx, form) },
 		ours: func(ctx context.Context, i int) error {
-			if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil); err != nil {
+			if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)},
+				nil); err != nil {
 				return err
 			}
 			var snap struct{ Snapshot string }
@@ -398,13 +402,15 @@ func (r *benchmark) group(ctx context.Context, out io.Writer, cases []benchmarkC
 		if t.command > 0 {
 			worst.overhead = max(worst.overhead, ms(t.command-t.ours))
 		}
-		writeRow(out, c.name, show(t.ours), show(t.playwright), showRatio(toPlay), show(t.command), show(t.agent), showRatio(toAgent))
+		writeRow(out, c.name, show(t.ours), show(t.playwright), showRatio(toPlay), show(t.command), show(t.agent),
+			showRatio(toAgent))
 	}
 	return worst, nil
 }
 
 func (r *benchmark) run(ctx context.Context, out io.Writer) error {
-	fmt.Fprintf(out, "medians in ms, %d rounds in %d turns, a Chromium for each; playwright-core %s, agent-browser %s\n", r.rounds, blocksPerCase, npm.PlaywrightVersion, npm.AgentBrowserVersion)
+	fmt.Fprintf(out, "medians in ms, %d rounds in %d turns, a Chromium for each; playwright-core %s, agent-browser %s\n",
+		r.rounds, blocksPerCase, npm.PlaywrightVersion, npm.AgentBrowserVersion)
 	var tab struct{ TargetID string }
 	if err := r.clank.Call(ctx, "POST", "/tabs/open", map[string]any{"url": r.site + "/form"}, &tab); err != nil {
 		return err
@@ -428,15 +434,18 @@ func (r *benchmark) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "worst ratio to agent-browser, command to command: %.2f for actions, %.2f for what Chromium decides; snapshots %.2f\n",
+	fmt.Fprintf(out, "worst ratio to agent-browser, command to command: %.2f for actions, %.2f for what Chromium "+
+		"decides; snapshots %.2f\n",
 		actions.agent, chromiums.agent, max(worst[3].agent, worst[4].agent))
 	for _, c := range r.actionCases() {
 		if c.unlike != "" {
 			fmt.Fprintf(out, "%s: playwright's %s\n", c.name, c.unlike)
 		}
 	}
-	fmt.Fprintln(out, "evaluate is not in worst_action_ratio: playwright's ends with the script, ours when what the script set off has run")
-	fmt.Fprintf(out, "worst ratio to playwright for what Chromium decides (navigate, screenshot): %.2f\n", chromiums.playwright)
+	fmt.Fprintln(out, "evaluate is not in worst_action_ratio: playwright's ends with the script, ours when what the "+
+		"script set off has run")
+	fmt.Fprintf(out, "worst ratio to playwright for what Chromium decides (navigate, screenshot): %.2f\n",
+		chromiums.playwright)
 	fmt.Fprintf(out, "peers: worst_action_ratio=%.2f loop_ratio=%.2f cli_ms=%.1f snapshot_ratio=%.2f",
 		actions.playwright, worst[2].playwright, max(actions.overhead, chromiums.overhead), worst[4].playwright)
 	fmt.Fprintf(out, " form_ratio=%.2f first_ratio=%.2f size_ratio=%.2f\n", worst[3].playwright, worst[5].playwright, size)

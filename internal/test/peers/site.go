@@ -38,7 +38,8 @@ func tablePage(nodes int) string {
 	var b strings.Builder
 	b.WriteString("<!doctype html><title>Peers</title><h1>Table</h1><table><tbody>")
 	for i := range nodes / 7 {
-		fmt.Fprintf(&b, "<tr><td>row %d</td><td>value %d</td><td><a href='/form?%d'>open %d</a></td><td><button>edit %d</button></td></tr>", i, i*i, i, i, i)
+		fmt.Fprintf(&b, "<tr><td>row %d</td><td>value %d</td><td><a href='/form?%d'>open %d</a></td><td><button>edit "+
+			"%d</button></td></tr>", i, i*i, i, i, i)
 	}
 	b.WriteString("</table>")
 	return b.String()

@@ -152,12 +152,17 @@ func NewRelay(tb testing.TB, secret string) *Relay {
 	tb.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // does not block
 	check.Must(tb, err)
-	r := &Relay{Server: webrtc.ICEServer{URLs: []string{"turn:" + conn.LocalAddr().String() + "?transport=udp"}, Username: "clank", Secret: secret}}
+	r := &Relay{Server: webrtc.ICEServer{
+		URLs:     []string{"turn:" + conn.LocalAddr().String() + "?transport=udp"},
+		Username: "clank", Secret: secret,
+	}}
 	silent := &logging.DefaultLoggerFactory{Writer: tb.Output(), DefaultLogLevel: logging.LogLevelDisabled}
 	server, err := turn.NewServer(turn.ServerConfig{
 		Realm: "clank.test", LoggerFactory: silent,
-		AuthHandler:  turn.LongTermTURNRESTAuthHandler(secret, silent.NewLogger("turn")),
-		EventHandler: turn.EventHandler{OnAllocationCreated: func(_, _ net.Addr, _, _, _ string, _ net.Addr, _ int) { r.Connections.Add(1) }},
+		AuthHandler: turn.LongTermTURNRESTAuthHandler(secret, silent.NewLogger("turn")),
+		EventHandler: turn.EventHandler{OnAllocationCreated: func(_, _ net.Addr, _, _, _ string, _ net.Addr, _ int) {
+			r.Connections.Add(1)
+		}},
 		PacketConnConfigs: []turn.PacketConnConfig{{
 			PacketConn:            conn,
 			RelayAddressGenerator: &turn.RelayAddressGeneratorStatic{RelayAddress: net.IPv4(127, 0, 0, 1), Address: "127.0.0.1"},

@@ -51,13 +51,15 @@ func NewPage(tb testing.TB, o PageOptions) (*Page, string) {
 	config := webrtc.Configuration{}
 	for _, s := range o.Relays {
 		config.ICETransportPolicy = webrtc.ICETransportPolicyRelay
-		config.ICEServers = append(config.ICEServers, webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
+		config.ICEServers = append(config.ICEServers,
+			webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
 	}
 	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(set)).NewPeerConnection(config)
 	check.Must(tb, err)
 	tb.Cleanup(func() { _ = pc.GracefulClose() })
 	p := &Page{
-		PC: pc, Up: make(chan struct{}), Sounds: make(chan *rtp.Packet, 200), Frames: make(chan []byte, 20), Said: make(chan string, 100),
+		PC: pc, Up: make(chan struct{}), Sounds: make(chan *rtp.Packet, 200), Frames: make(chan []byte, 20),
+		Said:  make(chan string, 100),
 		Ended: make(chan struct{}), picture: make(chan webrtc.SSRC, 1),
 	}
 	p.notes, err = pc.CreateDataChannel("clank", nil)
@@ -66,12 +68,16 @@ func NewPage(tb testing.TB, o PageOptions) (*Page, string) {
 	p.notes.OnClose(func() { close(p.Ended) })
 	p.notes.OnOpen(func() { close(p.Up) })
 	if !o.NoMicrophone {
-		p.mic, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}, "mic", "page")
+		p.mic, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{
+			MimeType: webrtc.MimeTypeOpus, ClockRate: 48000,
+			Channels: 2,
+		}, "mic", "page")
 		check.Must(tb, err)
 		_, err = pc.AddTrack(p.mic)
 		check.Must(tb, err)
 	}
-	_, err = pc.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly})
+	_, err = pc.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo,
+		webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly})
 	check.Must(tb, err)
 	pc.OnTrack(p.readTrack)
 	sdp, err := pc.CreateOffer(nil)

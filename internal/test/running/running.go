@@ -60,7 +60,10 @@ func (c *Clank) Restart(ctx context.Context, env ...string) error {
 	defer cancel()
 	_ = os.Remove(c.readAddresses())
 	c.done = make(chan struct{})
-	c.cmd = exec.Command(c.Bin, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0") //nolint:noctx // ended by Close
+	c.cmd = exec.Command(c.Bin, "serve", "--addr", "127.0.0.1:0", "--shop-addr", //nolint:noctx // ended by Close
+		"127.0.0.1:0",
+		"--control-addr",
+		"127.0.0.1:0")
 	c.cmd.Env = append(c.Environ(), env...)
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
 	if err := c.cmd.Start(); err != nil {

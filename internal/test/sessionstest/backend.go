@@ -133,7 +133,10 @@ func (b *Backend) Run(ctx context.Context, s sessions.Session, t sessions.Task) 
 
 // noteHeard returns the notice that a note was read.
 func noteHeard(n int, note sessions.Note) sessions.Step {
-	return sessions.Step{N: n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: note.String(), Text: note.String()}
+	return sessions.Step{
+		N: n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: note.String(),
+		Text: note.String(),
+	}
 }
 
 // play performs one step and reports whether to continue.

@@ -46,7 +46,9 @@ func (s *Store) SaveTask(ctx context.Context, r sessions.TaskRecord, of sessions
 }
 
 // SaveStep implements [sessions.StepStore].
-func (s *Store) SaveStep(ctx context.Context, r sessions.TaskRecord, of sessions.Session, st sessions.Step, views int) error {
+func (s *Store) SaveStep(ctx context.Context, r sessions.TaskRecord, of sessions.Session, st sessions.Step,
+	views int,
+) error {
 	if s.Fail != nil {
 		if err := s.Fail("SaveStep"); err != nil {
 			return err

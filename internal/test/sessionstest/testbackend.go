@@ -73,17 +73,24 @@ func (c BackendCase) session(id string) sessions.Session {
 }
 
 func (c BackendCase) task(s sessions.Session, prompt string) sessions.Task {
-	return sessions.Task{ID: "task-" + s.ID, SessionID: s.ID, Prompt: prompt, Origin: s.Origin, Runtime: c.Runtime, MaxSteps: 20}
+	return sessions.Task{
+		ID: "task-" + s.ID, SessionID: s.ID, Prompt: prompt, Origin: s.Origin, Runtime: c.Runtime,
+		MaxSteps: 20,
+	}
 }
 
 // run runs a task to its end, or until each returns false, and returns its steps and its error. It updates the
 // session.
-func (c BackendCase) run(ctx context.Context, s *sessions.Session, prompt string, each func(sessions.Step) bool) (steps []sessions.Step, err error) {
+func (c BackendCase) run(ctx context.Context, s *sessions.Session, prompt string,
+	each func(sessions.Step) bool,
+) (steps []sessions.Step, err error) {
 	return c.work(ctx, s, c.task(*s, prompt), each)
 }
 
 // work runs a task created by the caller.
-func (c BackendCase) work(ctx context.Context, s *sessions.Session, t sessions.Task, each func(sessions.Step) bool) (steps []sessions.Step, err error) {
+func (c BackendCase) work(ctx context.Context, s *sessions.Session, t sessions.Task,
+	each func(sessions.Step) bool,
+) (steps []sessions.Step, err error) {
 	ctx, done := context.WithTimeout(ctx, testWait)
 	defer done()
 	for step, err := range c.Backend.Run(ctx, *s, t) {

@@ -22,12 +22,17 @@ func storeSteps(t *testing.T, st sessions.Store) {
 		N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseDone, Label: "think", At: day,
 		Usage: llm.Usage{Calls: 1, InputTokens: 5, USD: 0.25, Unpriced: true},
 	}
-	begun := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "click", Input: []byte(`{"ref":"e1"}`), Label: "click", At: day}
+	begun := sessions.Step{
+		N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "click",
+		Input: []byte(`{"ref":"e1"}`), Label: "click", At: day,
+	}
 	done := begun
-	done.Phase, done.Text, done.Failed, done.URL, done.Title = sessions.PhaseDone, "no such ref", true, "http://a.test/", "A"
+	done.Phase, done.Text, done.Failed, done.URL, done.Title = sessions.PhaseDone, "no such ref", true, "http://a.test/",
+		"A"
 	done.View, done.At = view, day.Add(time.Second)
 	answer := sessions.Step{
-		N: 3, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: "x", At: day, Limit: "step limit of 10", Closed: true,
+		N: 3, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: "x", At: day,
+		Limit: "step limit of 10", Closed: true,
 		Images: []llm.Image{*view}, Memory: []byte(`{}`),
 	}
 	for _, step := range []sessions.Step{answer, begun, think, done} {
@@ -70,8 +75,10 @@ func storeSearch(t *testing.T, st sessions.Store) {
 	save("t2", false, "Harbour")
 	save("t3", true, "Aurora", begun, done)
 	for words, want := range map[string]int{
-		"": 3, "lamp": 2, "LÄMP berl": 2, "aurora": 1, "aurora berlin": 1, "aurora chairs lamp": 1, "shop.test/seats": 1, "oak": 1,
-		"aurora harbour": 0, "unseen": 0, "ämp": 0, "49 €": 1, `"oak chairs"`: 1, `" - * (`: 3, `aur" OR words:"x`: 0, "none": 2, "nowhere": 0,
+		"": 3, "lamp": 2, "LÄMP berl": 2, "aurora": 1, "aurora berlin": 1, "aurora chairs lamp": 1, "shop.test/seats": 1,
+		"oak":            1,
+		"aurora harbour": 0, "unseen": 0, "ämp": 0, "49 €": 1, `"oak chairs"`: 1, `" - * (`: 3, `aur" OR words:"x`: 0,
+		"none": 2, "nowhere": 0,
 	} {
 		got, err := st.Tasks(ctx, sessions.TaskQuery{Words: words})
 		check.Must(t, err)
@@ -99,7 +106,10 @@ func storeLastSteps(t *testing.T, st sessions.Store) {
 	equal(t, "facets of none", sessions.TaskFacets{}, f)
 	r, s := aTask("t1", "s1"), aSession("s1")
 	for n := range 3 {
-		step := sessions.Step{N: n + 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: fmt.Sprint("step ", n+1), At: day}
+		step := sessions.Step{
+			N: n + 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: fmt.Sprint("step ", n+1),
+			At: day,
+		}
 		if n == 1 {
 			step.View = &llm.Image{MediaType: "image/png", Data: []byte{1}}
 		}
@@ -124,7 +134,10 @@ func storeStepTogether(t *testing.T, st sessions.Store) {
 	r, s := aTask("t1", "s1"), aSession("s1")
 	check.Must(t, st.SaveTask(ctx, r, s))
 	r.Steps, s.URL = 5, "http://elsewhere.test/"
-	check.Must(t, st.SaveStep(ctx, r, s, sessions.Step{N: 1, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, At: day}, 1))
+	check.Must(t, st.SaveStep(ctx, r, s, sessions.Step{
+		N: 1, Kind: sessions.StepNotice, Phase: sessions.PhaseDone,
+		At: day,
+	}, 1))
 	task, err := st.Task(ctx, "t1")
 	check.Must(t, err)
 	equal(t, "task", r, task)
@@ -215,7 +228,10 @@ func storeRecover(t *testing.T, st sessions.Store) {
 		r.State = state
 		check.Must(t, st.SaveTask(ctx, r, aSession("s0")))
 	}
-	for i, state := range []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked, sessions.SessionClosed} {
+	for i, state := range []sessions.SessionState{
+		sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked,
+		sessions.SessionClosed,
+	} {
 		s := aSession(fmt.Sprintf("s%d", i))
 		s.State = state
 		check.Must(t, st.SaveSession(ctx, s))
@@ -226,7 +242,10 @@ func storeRecover(t *testing.T, st sessions.Store) {
 	if tasks != 2 || parked != 2 {
 		t.Errorf("recovered %d tasks and %d sessions, want 2 and 2", tasks, parked)
 	}
-	for i, want := range []sessions.TaskState{sessions.TaskInterrupted, sessions.TaskInterrupted, sessions.TaskDone, sessions.TaskStopped} {
+	for i, want := range []sessions.TaskState{
+		sessions.TaskInterrupted, sessions.TaskInterrupted, sessions.TaskDone,
+		sessions.TaskStopped,
+	} {
 		r, err := st.Task(ctx, fmt.Sprintf("t%d", i))
 		check.Must(t, err)
 		if r.State != want {
@@ -236,7 +255,10 @@ func storeRecover(t *testing.T, st sessions.Store) {
 			t.Errorf("task %d ended at %v because %q", i, r.Ended, r.Reason)
 		}
 	}
-	for i, want := range []sessions.SessionState{sessions.SessionParked, sessions.SessionParked, sessions.SessionParked, sessions.SessionClosed} {
+	for i, want := range []sessions.SessionState{
+		sessions.SessionParked, sessions.SessionParked, sessions.SessionParked,
+		sessions.SessionClosed,
+	} {
 		s, err := st.Session(ctx, fmt.Sprintf("s%d", i))
 		check.Must(t, err)
 		if s.State != want || (i < 2 && s.Shared) {
@@ -259,7 +281,10 @@ func saveMany(t *testing.T, st sessions.Store, n int) {
 		r := aTask(fmt.Sprintf("t%d", i), s.ID)
 		r.Asked = day.Add(time.Duration(i) * time.Minute)
 		s.LastUsed, s.State = r.Asked, sessions.SessionParked
-		step := sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: day, View: &llm.Image{MediaType: "image/png", Data: []byte{1}}}
+		step := sessions.Step{
+			N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: day,
+			View: &llm.Image{MediaType: "image/png", Data: []byte{1}},
+		}
 		check.Must(t, st.SaveStep(t.Context(), r, s, step, 1))
 	}
 }

@@ -53,25 +53,36 @@ var day = time.Date(2026, 3, 1, 12, 0, 0, 250_000_000, time.FixedZone("", 3600))
 func aSession(id string) sessions.Session {
 	return sessions.Session{
 		ID: id, Runtime: "local", State: sessions.SessionIdle, Title: "Lamps & more", URL: "http://shop.test/?q=ä",
-		Origin:  sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", Channel: "c1", User: "u1", UserName: "ada", Private: true},
+		Origin: sessions.Origin{
+			Kind: sessions.FromDiscord, Guild: "g1", Channel: "c1", User: "u1", UserName: "ada",
+			Private: true,
+		},
 		Profile: "work",
 		Memory:  []byte(`{"turns":[1,2]}`),
 		Others:  map[string]json.RawMessage{"screen": []byte(`{"response":"r1"}`), "other": []byte("not JSON")},
 		Shared:  true, Steps: 7, Created: day.Add(-time.Hour), LastUsed: day,
-		Usage: llm.Usage{Calls: 3, InputTokens: 1000, CachedTokens: 400, CacheWriteTokens: 30, OutputTokens: 50, ReasoningTokens: 20, USD: 0.0125, Unpriced: true},
+		Usage: llm.Usage{
+			Calls: 3, InputTokens: 1000, CachedTokens: 400, CacheWriteTokens: 30, OutputTokens: 50,
+			ReasoningTokens: 20, USD: 0.0125, Unpriced: true,
+		},
 	}
 }
 
 func aTask(id, session string) sessions.TaskRecord {
 	return sessions.TaskRecord{
 		Task: sessions.Task{
-			ID: id, SessionID: session, Prompt: "find\na \x00 lamp 🛋", Runtime: "local", Model: "x:y", MaxSteps: 9, MaxUSD: 0.25, Headed: true,
-			Origin: aSession(session).Origin, Files: []sessions.File{{ID: "f", Name: "cv ü.pdf", Type: "application/pdf", Size: 3, Path: "/a/b"}},
+			ID: id, SessionID: session, Prompt: "find\na \x00 lamp 🛋", Runtime: "local", Model: "x:y", MaxSteps: 9, MaxUSD: 0.25,
+			Headed: true,
+			Origin: aSession(session).Origin,
+			Files:  []sessions.File{{ID: "f", Name: "cv ü.pdf", Type: "application/pdf", Size: 3, Path: "/a/b"}},
 		},
 		Downloads: []sessions.File{{ID: "d", Name: "setup.exe", Size: 1 << 40, Executable: true}},
 		State:     sessions.TaskDone, Answer: "here", Reason: "none", Closed: true, Steps: 4,
-		Images: []llm.Image{{MediaType: "image/png", Data: []byte{1, 2, 0, 3}, Caption: "a lamp"}, {MediaType: "image/webp", Data: []byte{4}}},
-		Usage:  llm.Usage{Calls: 1, USD: 0.5}, Asked: day, Started: day.Add(time.Second), Ended: day.Add(time.Minute),
+		Images: []llm.Image{
+			{MediaType: "image/png", Data: []byte{1, 2, 0, 3}, Caption: "a lamp"},
+			{MediaType: "image/webp", Data: []byte{4}},
+		},
+		Usage: llm.Usage{Calls: 1, USD: 0.5}, Asked: day, Started: day.Add(time.Second), Ended: day.Add(time.Minute),
 	}
 }
 
@@ -222,8 +233,16 @@ func storeTaskQuery(t *testing.T, st sessions.Store) {
 		{"of a channel", sessions.TaskQuery{Channel: "c2"}, []string{"t2"}},
 		{"of a session", sessions.TaskQuery{Session: "s2"}, []string{"t4"}},
 		{"from a door", sessions.TaskQuery{Kind: sessions.FromDashboard}, []string{"t4"}},
-		{"by state", sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskFailed, sessions.TaskQueued}}, []string{"t3"}},
-		{"of a time, with its begin and without its end", sessions.TaskQuery{Since: at(1), Before: at(3)}, []string{"t2", "t1"}},
+		{
+			"by state",
+			sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskFailed, sessions.TaskQueued}},
+			[]string{"t3"},
+		},
+		{
+			"of a time, with its begin and without its end",
+			sessions.TaskQuery{Since: at(1), Before: at(3)},
+			[]string{"t2", "t1"},
+		},
 		{"of nothing", sessions.TaskQuery{User: "u2", Guild: "g2"}, nil},
 	} {
 		got, err := st.Tasks(ctx, tc.q)
@@ -266,7 +285,10 @@ func storeSight(t *testing.T, st sessions.Store) {
 	for name, sight := range map[string]*sessions.Sight{
 		"the operator": nil, "nobody": {}, "somebody without a name": {Guilds: []string{"g1"}, Channels: []string{"c1"}},
 		"of one channel": {User: "u1", Guilds: []string{"g1"}, Channels: []string{"c1"}},
-		"of no channel":  {User: "u1", Guilds: []string{"g2"}}, "of another channel": {User: "u2", Guilds: []string{"g1"}, Channels: []string{"c2", "c3"}},
+		"of no channel":  {User: "u1", Guilds: []string{"g2"}}, "of another channel": {
+			User: "u2", Guilds: []string{"g1"},
+			Channels: []string{"c2", "c3"},
+		},
 		"with a name that is none": {User: `x') OR 1 --`, Guilds: []string{`"]`}, Channels: []string{"%"}},
 	} {
 		var want, words, tasks, ss []string
@@ -333,7 +355,10 @@ func storeConcurrent(t *testing.T, st sessions.Store) {
 			s, r := aSession(fmt.Sprintf("s%d", w)), aTask(fmt.Sprintf("t%d", w), fmt.Sprintf("s%d", w))
 			for n := 1; n <= 10; n++ {
 				r.Steps, s.Steps = n, n
-				step := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "go", At: day, View: &llm.Image{MediaType: "image/png", Data: []byte{byte(n)}}}
+				step := sessions.Step{
+					N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "go", At: day,
+					View: &llm.Image{MediaType: "image/png", Data: []byte{byte(n)}},
+				}
 				errs <- st.SaveStep(ctx, r, s, step, 3)
 				_, err := st.Tasks(ctx, sessions.TaskQuery{Limit: 3})
 				errs <- err

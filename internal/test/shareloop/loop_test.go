@@ -63,12 +63,16 @@ func TestShareLoop(t *testing.T) {
 	for _, w := range []way{
 		{name: "udp", ways: udp},
 		{name: "udp, 2% lost", ways: udp, net: voicetest.NetworkFaults{Loss: 0.02}},
-		{name: "udp, 5% lost, reordered", ways: udp, net: voicetest.NetworkFaults{Loss: 0.05, Reorder: 0.05, Delay: 30 * time.Millisecond}},
+		{name: "udp, 5% lost, reordered", ways: udp, net: voicetest.NetworkFaults{
+			Loss: 0.05, Reorder: 0.05,
+			Delay: 30 * time.Millisecond,
+		}},
 		{name: "webrtc", ways: []golive.TransportOption{{Name: "WebRTC", Transport: golive.NewWebRTCTransport}}},
 	} {
 		got := loop(t, w, manager, window)
 		if got.decoded != got.frames || got.frames < few || got.ssim < alike {
-			t.Errorf("%s: of %d frames %d could be decoded, and the last is as like the page as %.3f; want at least %d, all, %.2f", w.name, got.frames, got.decoded, got.ssim, few, alike)
+			t.Errorf("%s: of %d frames %d could be decoded, and the last is as like the page as %.3f; want at least %d, "+
+				"all, %.2f", w.name, got.frames, got.decoded, got.ssim, few, alike)
 		}
 		all.frames, all.decoded, all.ssim = all.frames+got.frames, all.decoded+got.decoded, min(all.ssim, got.ssim)
 	}
@@ -125,10 +129,14 @@ func loop(t *testing.T, w way, manager *browsermgr.Manager, window *browsermgr.W
 	}
 	defer shares.Close(ctx)
 	call := share.CallRef{ID: "call", Guild: discord.guild.ID, Channel: discord.call.ID}
-	if _, err := shares.Share(ctx, call, "s", sessions.Origin{Kind: sessions.FromDiscord, Guild: d.guild, User: "1"}); err != nil {
+	if _, err := shares.Share(ctx, call, "s", sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: d.guild,
+		User: "1",
+	}); err != nil {
 		t.Fatal(err)
 	}
-	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession, RequestLost: true})
+	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada,
+		voicetest.MemberOptions{Privacy: voicetest.NewDAVESession, RequestLost: true})
 	check.Must(t, err)
 	v := watch(ctx, ada)
 	defer v.close()
@@ -153,8 +161,10 @@ func loop(t *testing.T, w way, manager *browsermgr.Manager, window *browsermgr.W
 	colours := marks(t, bodies(frames))
 	got := outcome{len(frames), len(colours), likeness(t, bodies(frames), shot(t, window))}
 	late := delays(frames, colours, changes)
-	say("%s: frames=%d decoded=%d ssim=%.3f sent_moving=%d came_moving=%d latency_ms p50=%d max=%d (of %d changes) longest_gap_ms=%d captures=%d capture_ms=%d cpu_s_per_min moving=%.1f still=%.1f",
-		w.name, got.frames, got.decoded, got.ssim, sent, came, middle(late).Milliseconds(), slices.Max(late).Milliseconds(), len(late),
+	say("%s: frames=%d decoded=%d ssim=%.3f sent_moving=%d came_moving=%d latency_ms p50=%d max=%d (of %d changes) "+
+		"longest_gap_ms=%d captures=%d capture_ms=%d cpu_s_per_min moving=%.1f still=%.1f",
+		w.name, got.frames, got.decoded, got.ssim, sent, came, middle(late).Milliseconds(), slices.Max(late).Milliseconds(),
+		len(late),
 		gap(frames).Milliseconds(), shared.Picture.Captures, shared.Picture.Cost.Milliseconds(), movingCPU, stillCPU)
 	return got
 }

@@ -59,8 +59,13 @@ func newTestGuild(t *testing.T) testGuild {
 	who := s.CreateAccount("eve", "of eve")
 	s.AddMember(w.guild, who.User)
 	w.account = &golive.Account{
-		Format:     conn.Format{Rate: 8, Bitrate: 4_000_000},
-		HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.Voice.Roots(), MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}},
+		Format: conn.Format{Rate: 8, Bitrate: 4_000_000},
+		HTTPClient: &http.Client{
+			Transport: &http.Transport{
+				TLSClientConfig:   &tls.Config{RootCAs: s.Voice.Roots(), MinVersion: tls.VersionTLS12},
+				DisableKeepAlives: true,
+			},
+		},
 		Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 			return &discord.Gateway{
 				Token: who.Token, UserToken: true, Intents: 1 | 1<<7, MinWait: 10 * time.Millisecond, OnDispatch: dispatch,
@@ -86,7 +91,8 @@ func newTestGuild(t *testing.T) testGuild {
 // marked is the colour of the page's mark in a frame.
 type marked string
 
-// marks returns the colours of the mark in each frame, as ffmpeg decodes it. A frame that cannot be decoded has none, so there are fewer.
+// marks returns the colours of the mark in each frame, as ffmpeg decodes it. A frame that cannot be decoded has none,
+// so there are fewer.
 func marks(t *testing.T, frames [][]byte) (list []marked) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", ivf(t, frames), "-fps_mode", "passthrough",
@@ -166,7 +172,10 @@ type diary struct {
 }
 
 func (d diary) Session(context.Context, string) (sessions.Session, error) {
-	return sessions.Session{ID: "s", State: sessions.SessionRunning, Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: d.guild, User: "1"}}, nil
+	return sessions.Session{
+		ID: "s", State: sessions.SessionRunning,
+		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: d.guild, User: "1"},
+	}, nil
 }
 func (d diary) SetShared(context.Context, string, bool) error { return nil }
 func (d diary) Subscribe() (<-chan sessions.Event, func())    { return d.events, func() {} }

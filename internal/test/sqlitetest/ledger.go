@@ -36,7 +36,9 @@ func (l *Ledger) Reserve(ctx context.Context, e budget.Entry, may func([]budget.
 }
 
 // Settle implements [budget.Ledger].
-func (l *Ledger) Settle(ctx context.Context, id int64, real budget.Amount, state budget.EntryState, unpriced bool) error {
+func (l *Ledger) Settle(ctx context.Context, id int64, real budget.Amount, state budget.EntryState,
+	unpriced bool,
+) error {
 	if err := l.fail("Settle"); err != nil {
 		return err
 	}

@@ -84,14 +84,16 @@ func testReserve(t *testing.T, l budget.Ledger) {
 	check.Must(t, err)
 	twice := e.Amount.Add(e.Amount)
 	checkSums(t, l, e, budget.Sum{Amount: twice, Held: twice})
-	checkSums(t, l, budget.Entry{Day: "2026-03-02", Account: llm.Account{Task: "t9", Session: "s9", User: e.Account.User}}, budget.Sum{})
+	checkSums(t, l, budget.Entry{Day: "2026-03-02", Account: llm.Account{Task: "t9", Session: "s9", User: e.Account.User}},
+		budget.Sum{})
 }
 
 func testRefused(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	no := errors.New("no")
 	e := entry("t1", "discord:1", 10)
-	if _, err := l.Reserve(t.Context(), e, func([]budget.Sum) error { return no }); err != no { //nolint:errorlint // must be returned unchanged
+	_, err := l.Reserve(t.Context(), e, func([]budget.Sum) error { return no })
+	if err != no { //nolint:errorlint // must be returned unchanged
 		t.Errorf("got %v, want the caller's error as it is", err)
 	}
 	checkSums(t, l, e, budget.Sum{})
@@ -144,12 +146,22 @@ func testLists(t *testing.T, l budget.Ledger) {
 		check.Must(t, l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false))
 	}
 	lists := map[string]func(context.Context) ([]budget.Sum, error){
-		"discord:2 30,discord:1 10": func(ctx context.Context) ([]budget.Sum, error) { return l.All(ctx, budget.LevelUser, day, 10) },
-		" 5, 40":                    func(ctx context.Context) ([]budget.Sum, error) { return l.All(ctx, budget.LevelDay, "", 10) },
-		" 5":                        func(ctx context.Context) ([]budget.Sum, error) { return l.All(ctx, budget.LevelDay, "", 1) },
-		"discord:1 5":               func(ctx context.Context) ([]budget.Sum, error) { return l.People(ctx, "g", "2026-03-02", 10) },
-		"discord:2 30":              func(ctx context.Context) ([]budget.Sum, error) { return l.People(ctx, "g", day, 1) },
-		"":                          func(ctx context.Context) ([]budget.Sum, error) { return l.People(ctx, "elsewhere", day, 10) },
+		"discord:2 30,discord:1 10": func(ctx context.Context) ([]budget.Sum, error) {
+			return l.All(ctx, budget.LevelUser, day, 10)
+		},
+		" 5, 40": func(ctx context.Context) ([]budget.Sum, error) {
+			return l.All(ctx, budget.LevelDay, "", 10)
+		},
+		" 5": func(ctx context.Context) ([]budget.Sum, error) {
+			return l.All(ctx, budget.LevelDay, "", 1)
+		},
+		"discord:1 5": func(ctx context.Context) ([]budget.Sum, error) {
+			return l.People(ctx, "g", "2026-03-02", 10)
+		},
+		"discord:2 30": func(ctx context.Context) ([]budget.Sum, error) { return l.People(ctx, "g", day, 1) },
+		"": func(ctx context.Context) ([]budget.Sum, error) {
+			return l.People(ctx, "elsewhere", day, 10)
+		},
 	}
 	for want, list := range lists {
 		sums, err := list(t.Context())
@@ -162,8 +174,10 @@ func testLists(t *testing.T, l budget.Ledger) {
 		}
 	}
 	for by, want := range map[budget.CostKey]string{
-		budget.CostByModel: "2026-03-01 test:model 40,2026-03-02 test:model 5", budget.CostByGuild: "2026-03-01 g 40,2026-03-02 g 5",
-		budget.CostByUser: "2026-03-01 discord:1 10,2026-03-01 discord:2 30,2026-03-02 discord:1 5", budget.CostByRuntime: "2026-03-01  40,2026-03-02  5",
+		budget.CostByModel:   "2026-03-01 test:model 40,2026-03-02 test:model 5",
+		budget.CostByGuild:   "2026-03-01 g 40,2026-03-02 g 5",
+		budget.CostByUser:    "2026-03-01 discord:1 10,2026-03-01 discord:2 30,2026-03-02 discord:1 5",
+		budget.CostByRuntime: "2026-03-01  40,2026-03-02  5",
 	} {
 		costs, err := l.Costs(t.Context(), by, day, "")
 		var said []string
@@ -203,7 +217,11 @@ func testForget(t *testing.T, l budget.Ledger) {
 	if err != nil || len(calls) != 2 {
 		t.Errorf("got %d calls, %v; want the one that was held and the one of today", len(calls), err)
 	}
-	sums, err := l.Sums(t.Context(), []budget.Key{{Level: budget.LevelDay, Day: day}, {Level: budget.LevelTask, ID: "t1"}, {Level: budget.LevelTask, ID: "t3"}})
+	sums, err := l.Sums(t.Context(), []budget.Key{
+		{Level: budget.LevelDay, Day: day},
+		{Level: budget.LevelTask, ID: "t1"},
+		{Level: budget.LevelTask, ID: "t3"},
+	})
 	if err != nil || sums[0].Amount.Money != 17 || sums[1].Amount.Money != 0 || sums[2].Amount.Money != 5 {
 		t.Errorf("got sums %+v, %v", sums, err)
 	}

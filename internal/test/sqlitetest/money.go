@@ -51,12 +51,16 @@ type moneyRun struct {
 
 // randomRules returns limits of some levels, small enough to be reached.
 func (w *moneyRun) randomRules() budget.Rules {
-	rules := budget.Rules{Limits: budget.Limits{}, Zone: time.UTC, Prices: map[string]llm.Price{"wild": {Input: 3, Cached: 0.3, Output: 12}}}
+	rules := budget.Rules{
+		Limits: budget.Limits{}, Zone: time.UTC,
+		Prices: map[string]llm.Price{"wild": {Input: 3, Cached: 0.3, Output: 12}},
+	}
 	for i, level := range levels {
 		if w.rand.IntN(4) > 0 {
 			size := 1 << i
 			rules.Limits[level] = budget.Amount{
-				Money: budget.Dollars(0.05 * float64(size) * w.rand.Float64()), Calls: int64(w.rand.IntN(8 * size)), Tokens: int64(w.rand.IntN(8000 * size)),
+				Money: budget.Dollars(0.05 * float64(size) * w.rand.Float64()), Calls: int64(w.rand.IntN(8 * size)),
+				Tokens: int64(w.rand.IntN(8000 * size)),
 			}
 		}
 	}
@@ -117,9 +121,13 @@ func (w *moneyRun) call(t *testing.T, k *budget.Enforcer, r *rand.Rand) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ctx = llm.WithAccount(ctx, llm.Account{Task: pick("t", 9), Session: pick("s", 5), User: pick("u", 3), Guild: pick("g", 2)})
+	ctx = llm.WithAccount(ctx, llm.Account{
+		Task: pick("t", 9), Session: pick("s", 5), User: pick("u", 3),
+		Guild: pick("g", 2),
+	})
 	text := strings.Repeat("x", r.IntN(2000))
-	_, err := k.Model(&randomModel{rand: r, stop: cancel}).Generate(ctx, llm.Request{System: text, MaxTokens: 1 + r.IntN(1000)}, nil)
+	_, err := k.Model(&randomModel{rand: r, stop: cancel}).Generate(ctx,
+		llm.Request{System: text, MaxTokens: 1 + r.IntN(1000)}, nil)
 	if _, ok := errors.AsType[*llm.Error](err); err != nil && !errors.Is(err, context.Canceled) && !ok {
 		t.Errorf("got %v, want what the model said or that the budget is spent", err)
 	}
@@ -190,7 +198,9 @@ func (m *crashingLedger) Reserve(ctx context.Context, e budget.Entry, may func([
 	return id, err
 }
 
-func (m *crashingLedger) Settle(ctx context.Context, id int64, real budget.Amount, state budget.EntryState, unpriced bool) error {
+func (m *crashingLedger) Settle(ctx context.Context, id int64, real budget.Amount, state budget.EntryState,
+	unpriced bool,
+) error {
 	if m.dead.Load() {
 		return errors.New("the program is dead")
 	}
@@ -211,7 +221,10 @@ func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.
 	for range m.rand.IntN(20) {
 		runtime.Gosched()
 	}
-	usage := llm.Usage{Calls: 1, InputTokens: m.rand.IntN(len(req.System) + 1), OutputTokens: m.rand.IntN(req.MaxTokens + 1)}
+	usage := llm.Usage{
+		Calls: 1, InputTokens: m.rand.IntN(len(req.System) + 1),
+		OutputTokens: m.rand.IntN(req.MaxTokens + 1),
+	}
 	switch m.rand.IntN(8) {
 	case 0:
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrRateLimited, Status: 429}
@@ -253,7 +266,8 @@ func testCrowd(t *testing.T, l budget.Ledger) {
 			Ledger: l, Now: func() time.Time { return day },
 			Rules: func() budget.Rules {
 				return budget.Rules{
-					Zone: time.UTC, Limits: budget.Limits{budget.LevelDay: limit}, Prices: map[string]llm.Price{"crowd": {Input: 1, Cached: 1, Output: 1}},
+					Zone: time.UTC, Limits: budget.Limits{budget.LevelDay: limit},
+					Prices: map[string]llm.Price{"crowd": {Input: 1, Cached: 1, Output: 1}},
 				}
 			},
 		}

@@ -36,10 +36,14 @@ var begin = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 
 func sample(n int) watches.Watch {
 	return watches.Watch{
-		ID: fmt.Sprintf("w%d", n), Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada", UserName: "Ada", Private: true},
+		ID: fmt.Sprintf("w%d", n), Origin: sessions.Origin{
+			Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada",
+			UserName: "Ada", Private: true,
+		},
 		URL: "https://shop.test/a?b=ü", What: "the price drops below 20",
 		Condition: watches.Condition{Kind: watches.KindBelow, Number: 19.99, Currency: "EUR", Near: "Price", Text: "x"},
-		Every:     15 * time.Minute, Until: begin.AddDate(0, 1, 0), State: watches.StateActive, Created: begin.Add(time.Duration(n) * time.Second),
+		Every:     15 * time.Minute, Until: begin.AddDate(0, 1, 0), State: watches.StateActive,
+		Created:   begin.Add(time.Duration(n) * time.Second),
 		NextCheck: begin.Add(time.Hour),
 	}
 }
@@ -48,7 +52,10 @@ func fullWatch() watches.Watch {
 	w := sample(1)
 	w.Reason, w.Problem, w.Failures, w.NeedsBrowser = "r", "p", 3, true
 	w.CheckedAt, w.NotifiedAt = begin, begin.Add(time.Minute)
-	w.Seen = watches.Seen{Title: "T", Lines: []string{"a", "", "ü\x00"}, Noise: []string{"n #"}, Value: "19,99 €", Met: true}
+	w.Seen = watches.Seen{
+		Title: "T", Lines: []string{"a", "", "ü\x00"}, Noise: []string{"n #"}, Value: "19,99 €",
+		Met: true,
+	}
 	w.PendingNotice = &watches.Notice{At: begin, Kind: watches.NoticeMet, Text: "now", Diff: []string{"+ a"}, Title: "T"}
 	w.LastNotice = &watches.Notice{At: begin, Kind: watches.NoticeTrouble, Text: "before"}
 	return w
@@ -170,7 +177,8 @@ func testUpdate(t *testing.T, s watches.Store) {
 	t.Helper()
 	add(t, s, fullWatch())
 	want := fullWatch()
-	want.Seen, want.PendingNotice, want.Problem, want.NextCheck = watches.Seen{Lines: []string{"b"}}, nil, "", begin.Add(2*time.Hour)
+	want.Seen, want.PendingNotice, want.Problem, want.NextCheck = watches.Seen{Lines: []string{"b"}}, nil, "",
+		begin.Add(2*time.Hour)
 	got, err := s.UpdateWatch(t.Context(), want.ID, func(w *watches.Watch) error {
 		w.Seen, w.PendingNotice, w.Problem, w.NextCheck = want.Seen, nil, "", want.NextCheck
 		return nil
@@ -192,7 +200,8 @@ func testUpdate(t *testing.T, s watches.Store) {
 	if diff := cmp.Diff(want, got, sameTime); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	if _, err := s.UpdateWatch(t.Context(), "w9", func(*watches.Watch) error { return nil }); !errors.Is(err, watches.ErrNotFound) {
+	if _, err := s.UpdateWatch(t.Context(), "w9", func(*watches.Watch) error { return nil }); !errors.Is(err,
+		watches.ErrNotFound) {
 		t.Errorf("a watch that is not there: %v", err)
 	}
 }
@@ -203,7 +212,10 @@ func testUpdateAtOnce(t *testing.T, s watches.Store) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if _, err := s.UpdateWatch(t.Context(), "w1", func(w *watches.Watch) error { w.Failures++; return nil }); err != nil {
+			if _, err := s.UpdateWatch(t.Context(), "w1", func(w *watches.Watch) error {
+				w.Failures++
+				return nil
+			}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -52,12 +52,16 @@ func newTestGuild(t *testing.T, bin string) *testGuild {
 	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	d.Voice.SetNetwork(voicetest.NetworkFaults{Loss: 0.05})
-	w := &testGuild{t: t, discord: d, bot: d.CreateBot("clank", "secret"), hits: map[string]time.Time{}, news: make(chan struct{})}
+	w := &testGuild{
+		t: t, discord: d, bot: d.CreateBot("clank", "secret"), hits: map[string]time.Time{},
+		news: make(chan struct{}),
+	}
 	w.site = httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(w.site.Close)
 	trust := filepath.Join(t.TempDir(), "voice.pem")
 	check.Must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
-	w.clank, err = running.Start(t.Context(), bin, "DISCORD_TOKEN="+w.bot.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
+	w.clank, err = running.Start(t.Context(), bin, "DISCORD_TOKEN="+w.bot.Token, "CLANK_DISCORD_API="+d.URL,
+		"SSL_CERT_FILE="+trust)
 	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := w.clank.Close(); err != nil {
@@ -168,17 +172,22 @@ func (w *testGuild) call(id string, v voiceloop.Voice) (*call, error) {
 	d.AddMember(guild, w.bot.User)
 	c.room = d.CreateVoiceChannel(guild, "call "+id)
 	var err error
-	if c.member, err = d.EnterCall(w.waiting(), c.room, c.person, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession}); err != nil {
+	if c.member, err = d.EnterCall(w.waiting(), c.room, c.person,
+		voicetest.MemberOptions{Privacy: voicetest.NewDAVESession}); err != nil {
 		return nil, err
 	}
 	it, err := d.SlashCommand(c.room, c.person, "clank join", nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.WaitMessage(w.waiting(), c.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "I have joined the call") }); err != nil {
+	if _, err := d.WaitMessage(w.waiting(), c.room, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, "I have joined the call")
+	}); err != nil {
 		return nil, fmt.Errorf("%w: /clank join says %v", err, it.Original)
 	}
-	return c, c.member.Wait(w.waiting(), "keys", func() bool { return c.member.Private().(*voicetest.DAVESession).Ready() })
+	return c, c.member.Wait(w.waiting(), "keys", func() bool {
+		return c.member.Private().(*voicetest.DAVESession).Ready()
+	})
 }
 
 // leave ends the call.
@@ -195,8 +204,11 @@ func (c *call) leave() error {
 	return c.member.Close()
 }
 
-// play has the person say a text while browses run, one after the other, and returns what was said and which browses were stopped.
-func (c *call) play(ctx context.Context, lines []voiceloop.SpeechLine, seed uint64) (voiceloop.Recording, []time.Duration, error) {
+// play has the person say a text while browses run, one after the other, and returns what was said and which browses
+// were stopped.
+func (c *call) play(ctx context.Context, lines []voiceloop.SpeechLine,
+	seed uint64,
+) (voiceloop.Recording, []time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	microphone := &voiceloop.Microphone{To: c.member, Seed: seed}
@@ -214,7 +226,9 @@ func (c *call) play(ctx context.Context, lines []voiceloop.SpeechLine, seed uint
 	return take, c.ends, err
 }
 
-func (c *call) say(ctx context.Context, m *voiceloop.Microphone, lines []voiceloop.SpeechLine, random *rand.Rand, take *voiceloop.Recording) error {
+func (c *call) say(ctx context.Context, m *voiceloop.Microphone, lines []voiceloop.SpeechLine, random *rand.Rand,
+	take *voiceloop.Recording,
+) error {
 	for _, l := range lines {
 		if err := m.Pause(ctx, voiceloop.RandomPause(random)); err != nil {
 			return err
@@ -229,7 +243,10 @@ func (c *call) say(ctx context.Context, m *voiceloop.Microphone, lines []voicelo
 		if err != nil {
 			return err
 		}
-		take.Said = append(take.Said, voiceloop.SpokenLine{Text: l.Text, Order: l.Order, Start: start.Sub(c.begun), End: end.Sub(c.begun)})
+		take.Said = append(take.Said, voiceloop.SpokenLine{
+			Text: l.Text, Order: l.Order, Start: start.Sub(c.begun),
+			End: end.Sub(c.begun),
+		})
 	}
 	return m.Pause(ctx, 2*time.Second)
 }
@@ -251,7 +268,8 @@ func (c *call) oneBrowse(ctx context.Context, browse string) error {
 	for i := range steps {
 		steps[i] = fmt.Sprintf("open %s/%s/%d", c.site.URL, browse, i)
 	}
-	it, err := c.discord.SlashCommand(c.room, c.person, "clank browse", discordtest.Args{"task": strings.Join(steps, ", ")})
+	it, err := c.discord.SlashCommand(c.room, c.person, "clank browse",
+		discordtest.Args{"task": strings.Join(steps, ", ")})
 	if err != nil {
 		return err
 	}

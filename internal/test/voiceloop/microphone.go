@@ -49,7 +49,8 @@ func (m *Microphone) Run(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		for due := int(time.Since(begin) / voice.FrameTime); sent < due; sent++ { // a ticker drops ticks that are not received in time
+		// a ticker drops ticks that are not received in time
+		for due := int(time.Since(begin) / voice.FrameTime); sent < due; sent++ {
 			frame, over := m.frame()
 			for i, s := range frame {
 				frame[i] = clipSample(float64(s) + random.NormFloat64()*noiseRMS)

@@ -45,7 +45,10 @@ var Sentences = []string{
 }
 
 // Orders must be recognized, one after every second sentence.
-var Orders = []string{"stop", "stop it", "stop", "clank stop", "stop", "please stop", "stop", "stop now", "stop", "cancel that"}
+var Orders = []string{
+	"stop", "stop it", "stop", "clank stop", "stop", "please stop", "stop", "stop now", "stop",
+	"cancel that",
+}
 
 // Tuned is the text with which the thresholds of the spotter were tuned, HeldOut was not used for that.
 var (
@@ -84,7 +87,10 @@ var heldSentences = []string{
 	"pop",
 }
 
-var heldOrders = []string{"stop", "stop now", "stop", "please stop", "clank stop", "stop", "cancel that", "stop", "stop it", "stop"}
+var heldOrders = []string{
+	"stop", "stop now", "stop", "please stop", "clank stop", "stop", "cancel that", "stop",
+	"stop it", "stop",
+}
 
 // SpokenLine is an utterance in a [Recording].
 type SpokenLine struct {

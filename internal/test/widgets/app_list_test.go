@@ -272,7 +272,8 @@ func wantStore(want ...string) func(*policy) error {
 		if err != nil {
 			return err
 		}
-		data, err = base64.StdEncoding.DecodeString(strings.TrimSuffix(strings.TrimPrefix(string(data), "<?php /* "), " */ ?>"))
+		data, err = base64.StdEncoding.DecodeString(strings.TrimSuffix(strings.TrimPrefix(string(data), "<?php /* "),
+			" */ ?>"))
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ import (
 
 var appsFlag = flag.Bool("apps", false, "do tasks on real applications")
 
-// application is one that others wrote. Its commands run with $ROOT, where scripts/ensure-apps puts packages, $DIR, which is
-// empty at first, and $PORT.
+// application is one that others wrote. Its commands run with $ROOT, where scripts/ensure-apps puts packages, $DIR,
+// which is empty at first, and $PORT.
 type application struct {
 	name   string
 	needs  string // a path below $ROOT, without which it is skipped

@@ -43,7 +43,8 @@ func newPolicy(t *testing.T, uploads map[string]string) *policy {
 		check.Must(t, os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600))
 	}
 	var err error
-	p.files, err = files.NewTransfers(files.Options{Downloads: t.TempDir(), Uploads: files.UploadPolicy{Folders: []string{p.dir}}})
+	p.files, err = files.NewTransfers(
+		files.Options{Downloads: t.TempDir(), Uploads: files.UploadPolicy{Folders: []string{p.dir}}})
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, p.files.Close()) })
 	p.tab = browsertest.Tab(t, browser.Connect(t, page.Options{Observers: []page.Observer{p.files}}), page.TabOptions{})
@@ -72,7 +73,9 @@ func (p *policy) look(ctx context.Context) ([]node, error) {
 	for line := range strings.Lines(snap.Text) {
 		if m := nodeLine.FindStringSubmatch(line); m != nil {
 			// Characters of icon fonts are no names.
-			name := strings.TrimFunc(strings.ReplaceAll(m[3], `\"`, `"`), func(c rune) bool { return unicode.In(c, unicode.Co, unicode.Space) })
+			name := strings.TrimFunc(strings.ReplaceAll(m[3], `\"`, `"`), func(c rune) bool {
+				return unicode.In(c, unicode.Co, unicode.Space)
+			})
 			n := node{depth: len(m[1]), role: m[2], name: name, line: line}
 			if ref := nodeRef.FindStringSubmatch(line); ref != nil {
 				n.ref = ref[1]
@@ -83,8 +86,8 @@ func (p *policy) look(ctx context.Context) ([]node, error) {
 	return nodes, nil
 }
 
-// target names an element as a person would: its role (* is any), name ("" has none), what else its line says, what it is in, the text
-// that it comes after, and its place among those that look alike, from 1.
+// target names an element as a person would: its role (* is any), name ("" has none), what else its line says, what it
+// is in, the text that it comes after, and its place among those that look alike, from 1.
 type target struct {
 	role, name, mark, inRole, inText, after string
 	nameless                                bool
@@ -105,7 +108,8 @@ func parseTarget(s string) (target, error) {
 
 func isRole(n node, role string) bool { return role == "*" || n.role == role }
 
-// find returns the element in a snapshot: the one of this very name before those whose name, and those whose line, has it.
+// find returns the element in a snapshot: the one of this very name before those whose name, and those whose line, has
+// it.
 func (w target) find(nodes []node) (node, bool) {
 	from := slices.IndexFunc(nodes, func(n node) bool { return strings.Contains(n.line, w.after) })
 	if from < 0 {
@@ -187,8 +191,9 @@ func (p *policy) await(ctx context.Context, s string) (found node, err error) {
 
 // clicks are the steps that click.
 var clicks = map[string]page.Action{
-	"click": {}, "dblclick": {DoubleClick: true}, "rightclick": {Button: "right"}, "shiftclick": {Modifiers: []string{"Shift"}},
-	"ctrlclick": {Modifiers: []string{"Control"}},
+	"click": {}, "dblclick": {DoubleClick: true}, "rightclick": {Button: "right"},
+	"shiftclick": {Modifiers: []string{"Shift"}},
+	"ctrlclick":  {Modifiers: []string{"Control"}},
 }
 
 // do performs a step: a verb, a target and, after " = " or " -> ", what the verb needs beside it:

@@ -21,8 +21,8 @@ import (
 // documents are pages without a library.
 var documents = []string{"../peers/testdata/*.html", "../../../browsermgr/page/testdata/names/*.html"}
 
-// refLook tells of an element to which playwright gives a ref: nothing if it cannot be acted on, "ours" if the snapshot of
-// this number gives it one too, why it need not, or else what it is.
+// refLook tells of an element to which playwright gives a ref: nothing if it cannot be acted on, "ours" if the snapshot
+// of this number gives it one too, why it need not, or else what it is.
 const refLook = `(element, role) => {
 	const acts = new Set(('button checkbox combobox link listbox menuitem menuitemcheckbox menuitemradio option radio scrollbar ' +
 		'searchbox slider spinbutton switch tab textbox treeitem').split(' ')).has(role);
@@ -99,7 +99,8 @@ func (c *refComparison) look(ctx context.Context) (looks []string, err error) {
 			return nil, err
 		}
 	}
-	return looks, c.playwright.Call("elements", map[string]any{"url": c.tab.URL(), "look": fmt.Sprintf(refLook, c.snapshots)}, &looks)
+	return looks, c.playwright.Call("elements",
+		map[string]any{"url": c.tab.URL(), "look": fmt.Sprintf(refLook, c.snapshots)}, &looks)
 }
 
 // TestRefsOfPlaywright compares element by element: what can be acted on and has a ref of playwright's has one of ours.

@@ -54,7 +54,8 @@ func readLibrary(path string) (*library, error) {
 			l.packages = append(l.packages, strings.Fields(list)...)
 		}
 	}
-	fmt.Fprintf(&l.script, "%s\nconst root = document.getElementById('root');\nwindow.done = v => { window.result = v };\nconst pages = {\n", head)
+	fmt.Fprintf(&l.script, "%s\nconst root = document.getElementById('root');\nwindow.done = v => { window.result = v "+
+		"};\nconst pages = {\n", head)
 	for body := range strings.SplitSeq(bodies, "\n//== ") {
 		name, body, _ := strings.Cut(body, "\n")
 		t := task{name: strings.TrimSpace(name)}
@@ -71,7 +72,8 @@ func readLibrary(path string) (*library, error) {
 			l.tasks = append(l.tasks, t)
 		}
 	}
-	l.script.WriteString("};\nconst out = pages[location.pathname.split('/').pop()]();\nif (out !== undefined) mount(out, root);\n")
+	l.script.WriteString("};\nconst out = pages[location.pathname.split('/').pop()]();\nif (out !== undefined) " +
+		"mount(out, root);\n")
 	return l, nil
 }
 
@@ -86,11 +88,15 @@ func (l *library) bundle(ctx context.Context, dir string) error {
 	if err := os.WriteFile(entry, script, 0o644); err != nil {
 		return err
 	}
-	args := []string{entry, "--bundle", "--outfile=" + out, "--jsx=automatic", "--log-level=error", `--define:process.env.NODE_ENV="production"`}
+	args := []string{
+		entry, "--bundle", "--outfile=" + out, "--jsx=automatic", "--log-level=error",
+		`--define:process.env.NODE_ENV="production"`,
+	}
 	for _, kind := range []string{"png", "gif", "svg", "woff", "woff2", "ttf", "eot"} {
 		args = append(args, "--loader:."+kind+"=dataurl")
 	}
-	if text, err := exec.CommandContext(ctx, filepath.Join(dir, "node_modules/.bin/esbuild"), args...).CombinedOutput(); err != nil {
+	esbuild := exec.CommandContext(ctx, filepath.Join(dir, "node_modules/.bin/esbuild"), args...)
+	if text, err := esbuild.CombinedOutput(); err != nil {
 		_ = os.Remove(entry)
 		return fmt.Errorf("bundle %s: %w\n%s", l.name, err, text)
 	}
@@ -124,7 +130,8 @@ func show(dir string) http.HandlerFunc {
 			http.ServeFile(w, r, filepath.Join(dir, "out", filepath.Base(r.URL.Path)))
 			return
 		}
-		browsertest.HTML(w, fmt.Sprintf(`<!doctype html><html lang=en><meta charset=utf-8><title>%s</title><link rel=icon href=data:,>
+		browsertest.HTML(w, fmt.Sprintf(
+			`<!doctype html><html lang=en><meta charset=utf-8><title>%s</title><link rel=icon href=data:,>
 <link rel=stylesheet href=/%s.css><body><div id=root></div><script src=/%[2]s.js></script>`, name, lib))
 	}
 }

@@ -34,7 +34,8 @@ var (
 	errKeyExhausted = errors.New("the key of this connection is used up")
 )
 
-// ChooseMode picks a mode of those that are offered: ModeAES256GCM, which the processor helps with, before ModeXChaCha20Poly1305, which servers must offer.
+// ChooseMode picks a mode of those that are offered: ModeAES256GCM, which the processor helps with, before
+// ModeXChaCha20Poly1305, which servers must offer.
 func ChooseMode(offered []string) (string, error) {
 	for _, mode := range []string{ModeAES256GCM, ModeXChaCha20Poly1305} {
 		if slices.Contains(offered, mode) {
@@ -193,8 +194,8 @@ type RTPPacket struct {
 	Payload   []byte // without extension and padding; part of the packet it was read from
 }
 
-// ParseRTP reads a decrypted RTP packet and leaves out its sources, its extension and its padding. Lengths that reach beyond the
-// packet are [ErrPacketShort].
+// ParseRTP reads a decrypted RTP packet and leaves out its sources, its extension and its padding. Lengths that reach
+// beyond the packet are [ErrPacketShort].
 func ParseRTP(packet []byte) (RTPPacket, error) {
 	at, err := clearSize(packet, rtcpHeaderSize)
 	if err != nil || isRTCP(packet) {
@@ -216,6 +217,7 @@ func ParseRTP(packet []byte) (RTPPacket, error) {
 	}
 	return RTPPacket{
 		Type: packet[1] & 0x7f, Marker: packet[1]&0x80 != 0, Sequence: binary.BigEndian.Uint16(packet[2:]),
-		Timestamp: binary.BigEndian.Uint32(packet[4:]), SSRC: binary.BigEndian.Uint32(packet[8:]), Payload: packet[at:end:end],
+		Timestamp: binary.BigEndian.Uint32(packet[4:]), SSRC: binary.BigEndian.Uint32(packet[8:]),
+		Payload: packet[at:end:end],
 	}, nil
 }

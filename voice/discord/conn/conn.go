@@ -16,7 +16,8 @@ import (
 	"clank/voice/discord/dave"
 )
 
-// Target says where a connection goes, and as whom. All but GroupID comes from the main gateway and is never used twice.
+// Target says where a connection goes, and as whom. All but GroupID comes from the main gateway and is never used
+// twice.
 type Target struct {
 	Endpoint  string // host and port; or a whole URL, of a server without TLS
 	ServerID  string // the guild, or the server of a stream
@@ -38,9 +39,10 @@ const (
 	PacketReceived EventKind = "sound"     // Packet is set
 	EncryptionOff  EventKind = "exposed"   // the call is not encrypted from end to end, or not any more
 	EncryptionOn   EventKind = "sealed"    // it is again
-	QualityWanted  EventKind = "wanted"    // Quality of our pictures that others want: 0 is that nobody looks, 100 the best
-	KeyFrameWanted EventKind = "refresh"   // somebody lost the picture and asks for a key frame
-	CodecChosen    EventKind = "codec"     // Text is the codec of pictures that the gateway has settled on
+	// Quality of our pictures that others want: 0 is that nobody looks, 100 the best
+	QualityWanted  EventKind = "wanted"
+	KeyFrameWanted EventKind = "refresh" // somebody lost the picture and asks for a key frame
+	CodecChosen    EventKind = "codec"   // Text is the codec of pictures that the gateway has settled on
 )
 
 // Event is one thing that happened on a connection.
@@ -52,8 +54,8 @@ type Event struct {
 	Text    string
 }
 
-// Conn is one voice connection, kept alive over as many sockets as it takes. Set the fields, then Open, then Close. Its methods
-// are safe for concurrent use.
+// Conn is one voice connection, kept alive over as many sockets as it takes. Set the fields, then Open, then Close. Its
+// methods are safe for concurrent use.
 type Conn struct {
 	Target        Target
 	SpeakingFlags int              // what we speak as; 0 is SpeakingMicrophone
@@ -70,7 +72,8 @@ type Conn struct {
 	HTTPClient *http.Client // opens the sockets of the gateway; nil is the default client
 	Logger     *slog.Logger // nil is silent
 
-	MinWait   time.Duration // the pause before a second new try, 250 ms when zero; it doubles with each failure, up to 32 times
+	// the pause before a second new try, 250 ms when zero; it doubles with each failure, up to 32 times
+	MinWait   time.Duration
 	MaxOutage time.Duration // for how long to try before giving up, a minute when zero
 
 	// ReportEvery is how often senders and receivers report to each other, 5 s when zero.
@@ -112,8 +115,9 @@ type session struct {
 // ErrClosed is the cause with which Close ends what is under way.
 var ErrClosed = errors.New("the voice connection was closed")
 
-// Open connects. It returns when the gateway has settled everything; what we send may still have to wait for keys, see [Up]. It tries
-// again until ctx ends or trying again cannot help. [ReactionTo] says what to do about the error. A connection is opened once.
+// Open connects. It returns when the gateway has settled everything; what we send may still have to wait for keys, see
+// [Up]. It tries again until ctx ends or trying again cannot help. [ReactionTo] says what to do about the error. A
+// connection is opened once.
 func (c *Conn) Open(ctx context.Context) error {
 	self, err := strconv.ParseUint(c.Target.UserID, 10, 64)
 	if err != nil {

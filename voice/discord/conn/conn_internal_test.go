@@ -29,7 +29,10 @@ func (idle) Close() error      { return nil }
 // settledConn returns a connection that has a session but no socket.
 func settledConn(tb testing.TB) (*Conn, *link) {
 	tb.Helper()
-	l := &link{queue: make(chan message, maxQueue), usable: true, onUsable: func() {}, timer: time.NewTimer(time.Hour), end: func(error) {}}
+	l := &link{
+		queue: make(chan message, maxQueue), usable: true, onUsable: func() {}, timer: time.NewTimer(time.Hour),
+		end: func(error) {},
+	}
 	c := &Conn{Target: Target{UserID: "1"}, self: 1, link: l, Video: true}
 	s, err := dave.New(dave.Options{UserID: 1, GroupID: 2, SendBinary: c.sendBinary, SendJSON: c.sendJSON})
 	check.Must(tb, err)
@@ -41,9 +44,12 @@ func settledConn(tb testing.TB) (*Conn, *link) {
 
 func FuzzGatewayMessages(f *testing.F) {
 	for _, text := range []string{
-		`{"op":5,"d":{"ssrc":1,"user_id":"2","speaking":1},"seq":3}`, `{"op":11,"d":{"user_ids":["2","3"]}}`, `{"op":13,"d":{"user_id":"2"}}`,
-		`{"op":15,"d":{"any":100,"5":50}}`, `{"op":14,"d":{"video_codec":"VP8"}}`, `{"op":6,"d":{"t":1}}`, `{"op":9,"d":null}`,
-		`{"op":24,"d":{"epoch":1,"protocol_version":1}}`, `{"op":21,"d":{"transition_id":0,"protocol_version":1}}`, `{"op":22,"d":{"transition_id":1}}`,
+		`{"op":5,"d":{"ssrc":1,"user_id":"2","speaking":1},"seq":3}`, `{"op":11,"d":{"user_ids":["2","3"]}}`,
+		`{"op":13,"d":{"user_id":"2"}}`,
+		`{"op":15,"d":{"any":100,"5":50}}`, `{"op":14,"d":{"video_codec":"VP8"}}`, `{"op":6,"d":{"t":1}}`,
+		`{"op":9,"d":null}`,
+		`{"op":24,"d":{"epoch":1,"protocol_version":1}}`, `{"op":21,"d":{"transition_id":0,"protocol_version":1}}`,
+		`{"op":22,"d":{"transition_id":1}}`,
 		`{"op":4,"d":{"secret_key":[1,2,256]}}`, `{"op":2,"d":{}}`, `{"op":99}`,
 	} {
 		f.Add(false, []byte(text))
@@ -211,7 +217,8 @@ func BenchmarkPacketIn(b *testing.B) {
 	}
 }
 
-// router is a transport over a link that carries so many bytes a second and holds so many that wait for it; more is lost.
+// router is a transport over a link that carries so many bytes a second and holds so many that wait for it; more is
+// lost.
 type router struct {
 	Transport
 	rate, hold float64 // bytes
@@ -306,7 +313,8 @@ func TestALargePictureLeavesAtAPace(t *testing.T) {
 					}
 				}
 				if r.lost > 0 || last != 3 || got != 3*size {
-					t.Errorf("%d pictures of %d bytes passed the router, and %d packets were lost there; want 3 of %d", last, got, r.lost, 3*size)
+					t.Errorf("%d pictures of %d bytes passed the router, and %d packets were lost there; want 3 of %d", last, got,
+						r.lost, 3*size)
 				}
 			})
 		})

@@ -49,7 +49,8 @@ func newHall(t *testing.T, cfg voicetest.Config) hall {
 
 func (h hall) ticket(user string) voicetest.Credentials {
 	ticket := voicetest.Credentials{
-		ClientID: voicetest.ClientID{Server: guild, User: user}, Room: channel, Session: "session-" + user, Token: "token-" + user,
+		ClientID: voicetest.ClientID{Server: guild, User: user}, Room: channel, Session: "session-" + user, Token: "token-" +
+			user,
 		Group: 1,
 	}
 	h.Admit(ticket)
@@ -62,7 +63,8 @@ func (h hall) conn(t *testing.T) (*conn.Conn, *events) {
 	ticket, e := h.ticket(self), newEvents()
 	c := &conn.Conn{
 		Target: conn.Target{
-			Endpoint: "ws://" + h.endpoint, ServerID: guild, UserID: self, SessionID: ticket.Session, Token: ticket.Token, GroupID: 1,
+			Endpoint: "ws://" + h.endpoint, ServerID: guild, UserID: self, SessionID: ticket.Session, Token: ticket.Token,
+			GroupID: 1,
 		},
 		Handle: e.add, MinWait: 20 * time.Millisecond, MaxOutage: 20 * time.Second, Logger: slog.New(slog.DiscardHandler),
 	}
@@ -219,7 +221,10 @@ func TestSoundGoesBothWays(t *testing.T) {
 			for i := range byte(3) {
 				var ev conn.Event
 				ev, at = e.kind(t, at, conn.PacketReceived)
-				want := voice.Packet{From: ada, Sequence: ev.Packet.Sequence, Timestamp: ev.Packet.Timestamp, Opus: []byte{0x78, i}, At: ev.Packet.At}
+				want := voice.Packet{
+					From: ada, Sequence: ev.Packet.Sequence, Timestamp: ev.Packet.Timestamp, Opus: []byte{0x78, i},
+					At: ev.Packet.At,
+				}
 				if diff := cmp.Diff(want, ev.Packet); diff != "" || ev.Packet.At.IsZero() {
 					t.Errorf("packet %d, -want +got:\n%s", i, diff)
 				}
@@ -234,7 +239,8 @@ func TestSoundGoesBothWays(t *testing.T) {
 			for range 8 {
 				f := voicetest.NextFrame(t, m)
 				if len(heard) > 0 && (f.Sequence != last+1 || f.Timestamp != clock+960 || f.Payload != 120) {
-					t.Errorf("packet %d at %d of type %d, want %d at %d of type 120", f.Sequence, f.Timestamp, f.Payload, last+1, clock+960)
+					t.Errorf("packet %d at %d of type %d, want %d at %d of type 120", f.Sequence, f.Timestamp, f.Payload, last+1,
+						clock+960)
 				}
 				last, clock = f.Sequence, f.Timestamp
 				heard = append(heard, f.Data)
@@ -345,7 +351,8 @@ func TestEveryCloseCodeHasItsReaction(t *testing.T) {
 			if test.want == ends {
 				err := done(t, c)
 				closed, ok := errors.AsType[*conn.CloseError](err)
-				if !ok || closed.Code != test.code || conn.ReactionTo(err) != test.react || !strings.Contains(err.Error(), "a reason") {
+				if !ok || closed.Code != test.code || conn.ReactionTo(err) != test.react ||
+					!strings.Contains(err.Error(), "a reason") {
 					t.Errorf("ended with %v, reaction %v", err, conn.ReactionTo(err))
 				}
 				if err := c.SendAudio([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
@@ -423,7 +430,8 @@ func TestHeartbeatsAcknowledgeBinaryMessagesToo(t *testing.T) {
 	h := newHall(t, voicetest.Config{Heartbeat: 500 * time.Millisecond})
 	h.open(t, nil)
 	check.Must(t, h.SendBinary(seat, 99, []byte{1}))
-	_, err := h.WaitClient(voicetest.Deadline(t), seat, "acknowledgement of everything", func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
+	_, err := h.WaitClient(voicetest.Deadline(t), seat, "acknowledgement of everything",
+		func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
 	if err != nil {
 		t.Error(err)
 	}
@@ -434,8 +442,10 @@ func TestGarbageIsPassedOver(t *testing.T) {
 	c, e := h.open(t, nil)
 	m := h.join(t, ada, nil)
 	for _, text := range []string{
-		"", "{", "[]", "null", `{"op":"x"}`, `{"op":5,"d":"x"}`, `{"op":5,"d":{"ssrc":-1}}`, `{"op":11,"d":{"user_ids":7}}`, `{"op":13,"d":[]}`,
-		`{"op":12,"d":0}`, `{"op":14,"d":1}`, `{"op":15,"d":[1]}`, `{"op":77,"d":{}}`, `{"op":77}`, `{"op":6,"d":null}`, `{"op":9}`,
+		"", "{", "[]", "null", `{"op":"x"}`, `{"op":5,"d":"x"}`, `{"op":5,"d":{"ssrc":-1}}`, `{"op":11,"d":{"user_ids":7}}`,
+		`{"op":13,"d":[]}`,
+		`{"op":12,"d":0}`, `{"op":14,"d":1}`, `{"op":15,"d":[1]}`, `{"op":77,"d":{}}`, `{"op":77}`, `{"op":6,"d":null}`,
+		`{"op":9}`,
 		`{"op":21,"d":"x"}`, `{"op":22}`, `{"op":24,"d":{"epoch":"x"}}`, `{"op":18,"d":{}}`, `{"op":20}`, `{"op":16,"d":{}}`,
 	} {
 		check.Must(t, h.SendRaw(seat, false, []byte(text)))
@@ -446,7 +456,13 @@ func TestGarbageIsPassedOver(t *testing.T) {
 	for op := range byte(40) {
 		check.Must(t, h.SendBinary(seat, op, []byte{1, 2, 3}))
 	}
-	for _, data := range [][]byte{{}, {1}, bytes.Repeat([]byte{0x80}, 11), bytes.Repeat([]byte{0x9f}, 40), make([]byte, 1400), {0x80, 200, 0, 1}} {
+	for _, data := range [][]byte{
+		{},
+		{1},
+		bytes.Repeat([]byte{0x80}, 11), bytes.Repeat([]byte{0x9f}, 40),
+		make([]byte, 1400),
+		{0x80, 200, 0, 1},
+	} {
 		check.Must(t, h.SendUDP(seat, data))
 	}
 	for _, data := range [][]byte{{0x80, 200, 0, 6, 0, 0, 0, 1}, {0x81, 201, 0, 200, 0, 0, 0, 1}} {
@@ -596,7 +612,10 @@ func TestWhatCannotBeOpened(t *testing.T) {
 	if err := closed.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for c, want := range map[*conn.Conn]string{closed: "opened before", {Target: conn.Target{UserID: "clank"}}: `"clank"`} {
+	for c, want := range map[*conn.Conn]string{
+		closed:                                 "opened before",
+		{Target: conn.Target{UserID: "clank"}}: `"clank"`,
+	} {
 		if err := c.Open(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open = %v, want %q", err, want)
 		}

@@ -67,24 +67,27 @@ func fail(t *testing.T, says []string, after websocket.StatusCode) {
 	seen := make(chan struct{})
 	go func() { defer close(seen); discover(udp) }()
 	_, port, _ := net.SplitHostPort(udp.LocalAddr().String())
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ws, err := websocket.Accept(w, r, nil)
-		if err != nil {
-			return
-		}
-		defer func() { _ = ws.CloseNow() }()
-		for _, text := range says {
-			if ws.Write(r.Context(), websocket.MessageText, []byte(strings.ReplaceAll(text, "PORT", port))) != nil {
+	server := &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ws, err := websocket.Accept(w, r, nil)
+			if err != nil {
 				return
 			}
-		}
-		if after != 0 {
-			_ = ws.Close(after, "enough")
-		}
-		for err == nil {
-			_, _, err = ws.Read(r.Context())
-		}
-	})}
+			defer func() { _ = ws.CloseNow() }()
+			for _, text := range says {
+				if ws.Write(r.Context(), websocket.MessageText, []byte(strings.ReplaceAll(text, "PORT", port))) != nil {
+					return
+				}
+			}
+			if after != 0 {
+				_ = ws.Close(after, "enough")
+			}
+			for err == nil {
+				_, _, err = ws.Read(r.Context())
+			}
+		}),
+	}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(ln) }()
 	c := &conn.Conn{
@@ -129,7 +132,8 @@ func discover(udp net.PacketConn) {
 	}
 }
 
-// uplink is a socket whose way out carries so many bytes a second, and holds so many that wait for it. What is more is lost.
+// uplink is a socket whose way out carries so many bytes a second, and holds so many that wait for it. What is more is
+// lost.
 type uplink struct {
 	net.Conn
 	rate, hold float64
@@ -158,7 +162,8 @@ func (u *uplink) Write(p []byte) (int, error) {
 	return u.Conn.Write(p)
 }
 
-// TestPicturesArriveWholeOverABadNetwork counts the pictures that somebody who asks for lost packets gets, in simulated time.
+// TestPicturesArriveWholeOverABadNetwork counts the pictures that somebody who asks for lost packets gets, in simulated
+// time.
 func TestPicturesArriveWholeOverABadNetwork(t *testing.T) {
 	const pictures = 80
 	for name, step := range map[string]struct {
@@ -168,8 +173,14 @@ func TestPicturesArriveWholeOverABadNetwork(t *testing.T) {
 		least   int
 	}{
 		"a narrow way": {size: 120 << 10, least: pictures},
-		"a narrow way with 5 % lost, and reorder":   {network: voicetest.NetworkFaults{Loss: 0.05, Reorder: 0.05, Delay: 30 * time.Millisecond}, size: 120 << 10, ask: true, least: pictures - 2},
-		"the same with jitter, and doubled":         {network: voicetest.NetworkFaults{Loss: 0.05, Duplicate: 0.02, Delay: 20 * time.Millisecond, Jitter: 15 * time.Millisecond}, size: 60 << 10, ask: true, least: pictures - 2},
+		"a narrow way with 5 % lost, and reorder": {network: voicetest.NetworkFaults{
+			Loss: 0.05, Reorder: 0.05,
+			Delay: 30 * time.Millisecond,
+		}, size: 120 << 10, ask: true, least: pictures - 2},
+		"the same with jitter, and doubled": {network: voicetest.NetworkFaults{
+			Loss: 0.05, Duplicate: 0.02,
+			Delay: 20 * time.Millisecond, Jitter: 15 * time.Millisecond,
+		}, size: 60 << 10, ask: true, least: pictures - 2},
 		"5 % lost and nobody who asks: much is bad": {network: voicetest.NetworkFaults{Loss: 0.05}, size: 120 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +188,8 @@ func TestPicturesArriveWholeOverABadNetwork(t *testing.T) {
 				got, repeated, lost := watch(t, step.network, step.size, pictures, step.ask)
 				t.Logf("whole=%d of %d, sent again %d packets, lost on our way out %d", got, pictures, repeated, lost)
 				if got < step.least || lost > 0 {
-					t.Errorf("%d of %d pictures arrived whole, and %d packets were lost on our way out; want at least %d, and none", got, pictures, lost, step.least)
+					t.Errorf("%d of %d pictures arrived whole, and %d packets were lost on our way out; want at least %d, and none",
+						got, pictures, lost, step.least)
 				}
 			})
 		})
@@ -185,7 +197,9 @@ func TestPicturesArriveWholeOverABadNetwork(t *testing.T) {
 }
 
 // watch sends pictures over a way of 40 Mbit/s that holds 32 KB, and counts those that arrive whole.
-func watch(t *testing.T, n voicetest.NetworkFaults, size, pictures int, ask bool) (whole int, repeated uint64, lost int) {
+func watch(t *testing.T, n voicetest.NetworkFaults, size, pictures int,
+	ask bool,
+) (whole int, repeated uint64, lost int) {
 	t.Helper()
 	wires := endurance.NewNetwork()
 	h := newHall(t, voicetest.Config{Listen: wires.Listen, ListenPacket: wires.ListenPacket, Seed: 1})
@@ -204,7 +218,9 @@ func watch(t *testing.T, n voicetest.NetworkFaults, size, pictures int, ask bool
 	defer func() { _ = m.Close() }()
 	c.ShowVideo(conn.Format{Width: 1280, Height: 720, Rate: 8})
 	m.RequestQuality(100)
-	e.next(t, 0, "somebody who looks", func(ev conn.Event) bool { return ev.Kind == conn.QualityWanted && ev.Quality == 100 })
+	e.next(t, 0, "somebody who looks", func(ev conn.Event) bool {
+		return ev.Kind == conn.QualityWanted && ev.Quality == 100
+	})
 	h.SetNetwork(n)
 	frame := bytes.Repeat([]byte{0x10, 2, 3, 4, 5, 6, 7, 8}, size/8)
 	for range pictures {

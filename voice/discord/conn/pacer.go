@@ -12,8 +12,8 @@ import (
 	"clank/voice"
 )
 
-// A screenshot of a page with photos has 60 to 200 KB, as every picture is a whole one: up to 170 packets. Sent at once they would
-// overrun what routers on the way can hold, and one lost packet is a lost picture. So they leave at a pace.
+// A screenshot of a page with photos has 60 to 200 KB, as every picture is a whole one: up to 170 packets. Sent at once
+// they would overrun what routers on the way can hold, and one lost packet is a lost picture. So they leave at a pace.
 const (
 	paceEvery      = 2 * time.Millisecond
 	minPacePackets = 4 // packets that go each time: 19 Mbit/s
@@ -26,11 +26,12 @@ const (
 	originalSequenceSize = 2                     // bytes of a packet's number in RFC 4588
 )
 
-// Pacer is the packets of pictures that wait to be sent, and those that were sent last and may be asked for again. S is where they go:
-// what was made for one is never sent to another. Set the fields, then Reset. Its methods must not be called at once.
+// Pacer is the packets of pictures that wait to be sent, and those that were sent last and may be asked for again. S is
+// where they go: what was made for one is never sent to another. Set the fields, then Reset. Its methods must not be
+// called at once.
 type Pacer[S comparable] struct {
-	// Send gives a packet, with so many bytes after its header, to where it goes. It does not keep the packet. An error is the end
-	// of the frames that wait.
+	// Send gives a packet, with so many bytes after its header, to where it goes. It does not keep the packet. An error is
+	// the end of the frames that wait.
 	Send func(to S, packet []byte, payload int, at time.Time) error
 
 	// Resend does so with a packet that was sent before, as RFC 4588 has it or as it was.
@@ -80,8 +81,8 @@ func (b *Pacer[S]) HoldsFor(to S) bool { return b.to == to }
 // Pending reports whether there is something to send.
 func (b *Pacer[S]) Pending() bool { return b.unsent > 0 || len(b.resends) > 0 }
 
-// SendDue sends the packets whose turn it is, and returns how long to wait for the next ones; 0 if there are none. What was made for
-// somewhere else than to is forgotten, with [voice.ErrUnavailable].
+// SendDue sends the packets whose turn it is, and returns how long to wait for the next ones; 0 if there are none. What
+// was made for somewhere else than to is forgotten, with [voice.ErrUnavailable].
 func (b *Pacer[S]) SendDue(to S, now time.Time) (time.Duration, error) {
 	if !b.Pending() {
 		return 0, nil
@@ -136,8 +137,8 @@ func (b *Pacer[S]) resendPacket(sequence uint16) {
 	b.Resend(b.to, packet)
 }
 
-// QueueResends notes which packets a receiver has not got, as a generic NACK of RFC 4585 names them. Those that have gone, and lately, and not
-// just now again, wait to be sent again.
+// QueueResends notes which packets a receiver has not got, as a generic NACK of RFC 4585 names them. Those that have
+// gone, and lately, and not just now again, wait to be sent again.
 func (b *Pacer[S]) QueueResends(lost []rtcp.NackPair, now time.Time) {
 	for _, pair := range lost {
 		for _, sequence := range pair.PacketList() {
@@ -188,7 +189,8 @@ type VideoFrame struct {
 	Spread    time.Duration // within which it is to have gone
 }
 
-// PutFrame makes the packets of a frame, which [Pacer.SendDue] sends. If there are too many of older frames, they are given up.
+// PutFrame makes the packets of a frame, which [Pacer.SendDue] sends. If there are too many of older frames, they are
+// given up.
 func (b *Pacer[S]) PutFrame(to S, f VideoFrame, now time.Time) error {
 	if len(f.Data) > MaxVideoFrame {
 		return fmt.Errorf("make packets of a frame of %d bytes: it may have at most %d", len(f.Data), MaxVideoFrame)

@@ -32,7 +32,10 @@ func newCipher(tb testing.TB, mode string) *conn.Cipher {
 func dressed(tb testing.TB) []byte {
 	tb.Helper()
 	p := rtp.Packet{
-		Header:  rtp.Header{Version: 2, Marker: true, PayloadType: 120, SequenceNumber: 65535, Timestamp: 1 << 31, SSRC: 9, CSRC: []uint32{1, 2}},
+		Header: rtp.Header{
+			Version: 2, Marker: true, PayloadType: 120, SequenceNumber: 65535, Timestamp: 1 << 31, SSRC: 9,
+			CSRC: []uint32{1, 2},
+		},
 		Payload: []byte("opus"),
 	}
 	check.Must(tb, p.SetExtension(1, []byte{0x30, 0x31, 0x32, 0x33, 0x34}))
@@ -390,7 +393,8 @@ func TestReceiversReportWhatWasLost(t *testing.T) {
 		t.Fatalf("%d blocks, want one", len(got))
 	}
 	r := got[0]
-	if r.SSRC != 9 || r.TotalLost != 25 || r.FractionLost != 64 || r.LastSequenceNumber != 65599 || r.LastSenderReport != 0x56789abc || r.Delay != 65536 || r.Jitter > 1 {
+	if r.SSRC != 9 || r.TotalLost != 25 || r.FractionLost != 64 || r.LastSequenceNumber != 65599 ||
+		r.LastSenderReport != 0x56789abc || r.Delay != 65536 || r.Jitter > 1 {
 		t.Errorf("reported %+v", r)
 	}
 	if again := b.Reports(now.Add(2 * time.Second)); len(again) > 0 {
@@ -487,7 +491,8 @@ func TestAPictureIsReadByAnotherReader(t *testing.T) {
 				t.Errorf("picture %d follows on %d", vp8.PictureID, last)
 			}
 			last = vp8.PictureID
-			if packet.SSRC != source || packet.PayloadType != typeVP8 || packet.Timestamp != 90000 || packet.GetExtension(6) == nil {
+			if packet.SSRC != source || packet.PayloadType != typeVP8 || packet.Timestamp != 90000 ||
+				packet.GetExtension(6) == nil {
 				t.Errorf("packet %d is %+v", n, packet.Header)
 			}
 			got = append(got, body...)
@@ -511,7 +516,8 @@ func TestPicturesThatComeFasterThanAnnouncedPushEachOther(t *testing.T) {
 		}
 	}
 	if whole != 1 || !p.sent[n-1].Marker || n > 2048 {
-		t.Errorf("%d pictures went in %d packets, the newest among them: %v; want that one alone", whole, n, p.sent[n-1].Marker)
+		t.Errorf("%d pictures went in %d packets, the newest among them: %v; want that one alone", whole, n,
+			p.sent[n-1].Marker)
 	}
 	if err := p.PutFrame("us", conn.VideoFrame{Data: make([]byte, conn.MaxVideoFrame+1), DelayID: 6}, p.now); err == nil {
 		t.Error("a picture that is too large was taken")

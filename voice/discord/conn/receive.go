@@ -120,9 +120,11 @@ func (c *Conn) receiveSound(s *session, from Sender, p ReceivedPacket) {
 	}})
 }
 
-// recheckSender notes that somebody cannot have sent a packet, for a reason. After some of them it looks for who does: the keys know it better than
-// those who say whose a source is.
-func (c *Conn) recheckSender(s *session, not Sender, p ReceivedPacket, why error) (sender Sender, opus []byte, err error) {
+// recheckSender notes that somebody cannot have sent a packet, for a reason. After some of them it looks for who does:
+// the keys know it better than those who say whose a source is.
+func (c *Conn) recheckSender(s *session, not Sender, p ReceivedPacket,
+	why error,
+) (sender Sender, opus []byte, err error) {
 	c.mu.Lock()
 	look := s.senders.AddDoubt(p.SSRC)
 	c.mu.Unlock()

@@ -63,7 +63,10 @@ func (c *Conn) sendReport(now time.Time) {
 }
 
 func senderReport(ssrc uint32, t track, timestamp uint32, now time.Time) *rtcp.SenderReport {
-	return &rtcp.SenderReport{SSRC: ssrc, NTPTime: ntpTime(now), RTPTime: timestamp, PacketCount: t.packets, OctetCount: t.octets}
+	return &rtcp.SenderReport{
+		SSRC: ssrc, NTPTime: ntpTime(now), RTPTime: timestamp, PacketCount: t.packets,
+		OctetCount: t.octets,
+	}
 }
 
 // ntpTime returns a time as 32 bits of seconds since 1900 and 32 of their parts.
@@ -156,7 +159,8 @@ func (r *reception) report(ssrc uint32, now time.Time) rtcp.ReceptionReport {
 	}
 	r.toldExpected, r.toldLost = expected, lost
 	b := rtcp.ReceptionReport{
-		SSRC: ssrc, FractionLost: fraction, TotalLost: min(lost, 1<<23-1), LastSequenceNumber: r.highest, Jitter: uint32(r.jitter),
+		SSRC: ssrc, FractionLost: fraction, TotalLost: min(lost, 1<<23-1), LastSequenceNumber: r.highest,
+		Jitter: uint32(r.jitter),
 	}
 	if !r.reportAt.IsZero() {
 		b.LastSenderReport = r.reportNTP

@@ -22,8 +22,9 @@ const (
 	maxDoublings     = 5
 	// stableAfter is how long a socket must have lived for its end to count as a first failure.
 	stableAfter = 3 * time.Second
-	// bridgeTime is how long media continues when the gateway's socket has broken: packets have a way of their own, and mostly
-	// the session is resumed before anybody would notice. Keys that may have changed meanwhile are kept by the others for longer.
+	// bridgeTime is how long media continues when the gateway's socket has broken: packets have a way of their own, and
+	// mostly the session is resumed before anybody would notice. Keys that may have changed meanwhile are kept by the
+	// others for longer.
 	bridgeTime = 2 * time.Second
 )
 
@@ -210,7 +211,8 @@ func (e *CloseError) Reaction() Reaction {
 	return Reidentify
 }
 
-// ReactionTo says what to do about the error with which a connection ended. What no close code explains is a broken network: Resume.
+// ReactionTo says what to do about the error with which a connection ended. What no close code explains is a broken
+// network: Resume.
 func ReactionTo(err error) Reaction {
 	if e, ok := errors.AsType[*CloseError](err); ok {
 		return e.Reaction()
@@ -382,7 +384,8 @@ func (l *link) startHeartbeat(every time.Duration) {
 				l.end(errSilent)
 				return
 			}
-			data, err := json.Marshal(outgoing{Op: opHeartbeat, Data: heartbeat{Time: time.Now().UnixMilli(), SeqAck: int(l.seq.Load())}})
+			data, err := json.Marshal(
+				outgoing{Op: opHeartbeat, Data: heartbeat{Time: time.Now().UnixMilli(), SeqAck: int(l.seq.Load())}})
 			if err == nil {
 				l.send(message{data: data})
 			}

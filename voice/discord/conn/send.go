@@ -42,11 +42,14 @@ type track struct {
 }
 
 func (o *output) reset(now time.Time) {
-	random := func() track { return track{sequence: uint16(rand.Uint32()), timestamp: rand.Uint32()} } //nolint:gosec // any bits will do
+	random := func() track {
+		return track{sequence: uint16(rand.Uint32()), timestamp: rand.Uint32()} //nolint:gosec // any bits will do
+	}
 	o.sound, o.video, o.began = random(), random(), now
 }
 
-// SendAudio sends one Opus packet of 20 ms. It is [voice.ErrUnavailable] while nothing can be sent: no connection, or no keys yet.
+// SendAudio sends one Opus packet of 20 ms. It is [voice.ErrUnavailable] while nothing can be sent: no connection, or
+// no keys yet.
 func (c *Conn) SendAudio(opus []byte) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
@@ -71,7 +74,10 @@ func (c *Conn) SendAudio(opus []byte) error {
 		c.sendSpeaking(s, c.speakingFlags())
 	}
 	c.out.last = now
-	h := rtp.Header{Version: 2, Marker: c.out.marked, PayloadType: typeOpus, SequenceNumber: t.sequence, Timestamp: t.timestamp, SSRC: s.ready.SSRC}
+	h := rtp.Header{
+		Version: 2, Marker: c.out.marked, PayloadType: typeOpus, SequenceNumber: t.sequence,
+		Timestamp: t.timestamp, SSRC: s.ready.SSRC,
+	}
 	c.out.marked = false
 	err = c.sendSound(s, t, h, frame, now)
 	t.timestamp += opusTicks
@@ -157,7 +163,8 @@ func (c *Conn) sendSound(s *session, t *track, h rtp.Header, opus []byte, at tim
 	return c.send(s, t, buf, len(opus), at)
 }
 
-// send gives a packet with a payload of some bytes to the transport. A network that does not take it now may take the next one.
+// send gives a packet with a payload of some bytes to the transport. A network that does not take it now may take the
+// next one.
 func (c *Conn) send(s *session, t *track, packet []byte, payload int, at time.Time) error {
 	if err := s.transport.Send(packet); err != nil {
 		c.logger().Debug("packet was not sent", "error", err)

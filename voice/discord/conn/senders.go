@@ -50,7 +50,10 @@ type source struct {
 
 // NewSenderTable makes an empty book.
 func NewSenderTable() *SenderTable {
-	return &SenderTable{sources: map[uint32]*source{}, unknown: map[uint32][]ReceivedPacket{}, limits: map[string]*rateLimit{}}
+	return &SenderTable{
+		sources: map[uint32]*source{}, unknown: map[uint32][]ReceivedPacket{},
+		limits: map[string]*rateLimit{},
+	}
 }
 
 // AddUsers notes who is in the call.
@@ -76,8 +79,8 @@ func (b *SenderTable) RemoveUser(user string) {
 // Users returns the users in the call. The caller owns the slice.
 func (b *SenderTable) Users() []string { return slices.Clone(b.users) }
 
-// Assign notes whose a source is, as others say, and returns what came from it before: it is theirs. A source that was just heard is
-// left to whom it was of.
+// Assign notes whose a source is, as others say, and returns what came from it before: it is theirs. A source that was
+// just heard is left to whom it was of.
 func (b *SenderTable) Assign(ssrc uint32, to Sender, now time.Time) []ReceivedPacket {
 	if len(b.sources) >= maxSources {
 		return nil
@@ -117,8 +120,8 @@ func (b *SenderTable) evictSource(user string) {
 	}
 }
 
-// SenderOf notes a packet. If its source is known, so is who sends it. Else the packet is kept; once the first one of the source has waited
-// long enough, all of them are returned.
+// SenderOf notes a packet. If its source is known, so is who sends it. Else the packet is kept; once the first one of
+// the source has waited long enough, all of them are returned.
 func (b *SenderTable) SenderOf(p ReceivedPacket) (from Sender, known bool, waiting []ReceivedPacket) {
 	if s := b.sources[p.SSRC]; s != nil {
 		s.quality.count(p.RTPPacket, p.At)
@@ -159,8 +162,8 @@ func (b *SenderTable) MarkHeard(ssrc uint32, at time.Time) {
 	}
 }
 
-// AddDoubt notes that whoever a source is said to be of cannot have sent a packet, and reports whether that was so often enough to look for
-// who does.
+// AddDoubt notes that whoever a source is said to be of cannot have sent a packet, and reports whether that was so
+// often enough to look for who does.
 func (b *SenderTable) AddDoubt(ssrc uint32) bool {
 	s := b.sources[ssrc]
 	if s == nil {
@@ -221,7 +224,8 @@ func (b *SenderTable) Allow(user string, now time.Time) bool {
 	return true
 }
 
-// RecordDecrypt notes whether a packet of user could not be decrypted: to find that out is more work than to read one that can.
+// RecordDecrypt notes whether a packet of user could not be decrypted: to find that out is more work than to read one
+// that can.
 func (b *SenderTable) RecordDecrypt(user string, failed bool) {
 	switch p := b.limits[user]; {
 	case p == nil:

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Transport carries packets between us and a voice server. One is made for each session: Select, then Start, then Send as
-// often as there is something, then Close. Send may be called while Close is.
+// Transport carries packets between us and a voice server. One is made for each session: Select, then Start, then Send
+// as often as there is something, then Close. Send may be called while Close is.
 type Transport interface {
 	// Select makes ready for what the gateway offers, and returns what to tell it (op 1).
 	Select(ctx context.Context, r Ready) (protocol string, data any, err error)
@@ -30,14 +30,14 @@ type Transport interface {
 	Close() error
 }
 
-// SourceTransport is a [Transport] that chooses sources of its own, which are known once it has started; 0 leaves the gateway's. It also sends
-// again by itself what was lost.
+// SourceTransport is a [Transport] that chooses sources of its own, which are known once it has started; 0 leaves the
+// gateway's. It also sends again by itself what was lost.
 type SourceTransport interface {
 	Sources() (video, rtx uint32)
 }
 
-// NewTransport makes a transport. It calls received for each packet of RTP or RTCP that came, decrypted, from one goroutine;
-// the packet belongs to the receiver. It calls failed once if it cannot go on.
+// NewTransport makes a transport. It calls received for each packet of RTP or RTCP that came, decrypted, from one
+// goroutine; the packet belongs to the receiver. It calls failed once if it cannot go on.
 type NewTransport func(received func(packet []byte), failed func(error)) Transport
 
 const (
@@ -83,7 +83,9 @@ func NewUDPWithDialer(dial func(ctx context.Context, network, address string) (n
 	return func(received func([]byte), failed func(error)) Transport { return newUDP(dial, received, failed) }
 }
 
-func newUDP(dial func(context.Context, string, string) (net.Conn, error), received func([]byte), failed func(error)) *udp {
+func newUDP(dial func(context.Context, string, string) (net.Conn, error), received func([]byte),
+	failed func(error),
+) *udp {
 	u := &udp{received: received, failed: failed, dial: dial, every: keepAliveEvery, done: make(chan struct{})}
 	u.close = sync.OnceValue(func() error {
 		close(u.done)
@@ -149,7 +151,8 @@ func (u *udp) discover(ctx context.Context) (netip.AddrPort, error) {
 	if ctx.Err() != nil {
 		return netip.AddrPort{}, fmt.Errorf("ask the voice server for our address: %w", context.Cause(ctx))
 	}
-	return netip.AddrPort{}, fmt.Errorf("the voice server at %s does not answer over UDP; a firewall may keep clank from sending UDP or hearing answers", u.conn.RemoteAddr())
+	return netip.AddrPort{}, fmt.Errorf("the voice server at %s does not answer over UDP; a firewall may keep clank "+
+		"from sending UDP or hearing answers", u.conn.RemoteAddr())
 }
 
 func waitUntil(ctx context.Context, t time.Time) bool {
@@ -173,7 +176,8 @@ func discoveryRequest(ssrc uint32) []byte {
 
 // discoveryAnswer reads an answer to discoveryRequest; anything else is not ok.
 func discoveryAnswer(packet []byte, ssrc uint32) (netip.AddrPort, bool) {
-	if len(packet) != discoverySize || binary.BigEndian.Uint16(packet) != 2 || binary.BigEndian.Uint32(packet[4:]) != ssrc {
+	if len(packet) != discoverySize || binary.BigEndian.Uint16(packet) != 2 ||
+		binary.BigEndian.Uint32(packet[4:]) != ssrc {
 		return netip.AddrPort{}, false
 	}
 	text, _, _ := bytes.Cut(packet[8:discoverySize-2], []byte{0})
@@ -227,8 +231,8 @@ func (u *udp) read() {
 	}
 }
 
-// keepAlive keeps routers on the way from forgetting us, and notices when one has: a server that used to answer and from which nothing
-// comes any more.
+// keepAlive keeps routers on the way from forgetting us, and notices when one has: a server that used to answer and
+// from which nothing comes any more.
 func (u *udp) keepAlive() {
 	tick := time.NewTicker(u.every)
 	defer tick.Stop()

@@ -17,8 +17,9 @@ const (
 	defaultRate    = 10 // frames a second, where none was announced
 )
 
-// SendVideo sends one VP8 frame that was taken at a time. It is [voice.ErrUnavailable] while nothing can be sent. The first packets have gone when
-// it returns; the rest of a large frame follows within half of the time that the announced rate leaves between two.
+// SendVideo sends one VP8 frame that was taken at a time. It is [voice.ErrUnavailable] while nothing can be sent. The
+// first packets have gone when it returns; the rest of a large frame follows within half of the time that the announced
+// rate leaves between two.
 func (c *Conn) SendVideo(vp8 []byte, taken time.Time) error {
 	if len(vp8) == 0 || len(vp8) > MaxVideoFrame {
 		return fmt.Errorf("send a frame of %d bytes: it must have some, and at most %d", len(vp8), MaxVideoFrame)
@@ -99,8 +100,8 @@ func (c *Conn) pace(ctx context.Context) {
 	}
 }
 
-// sendDue sends the packets whose turn it is, and returns how long to wait for the next ones; 0 if there are none. It is called with sending
-// held.
+// sendDue sends the packets whose turn it is, and returns how long to wait for the next ones; 0 if there are none. It
+// is called with sending held.
 func (c *Conn) sendDue(now time.Time) (time.Duration, error) {
 	if !c.out.pacer.Pending() {
 		return 0, nil

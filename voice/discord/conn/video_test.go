@@ -57,7 +57,8 @@ func TestPicturesArriveWhole(t *testing.T) {
 	for i := range 2 {
 		f := voicetest.NextFrame(t, m)
 		if !f.Video || f.From != self || f.Payload != 105 || !bytes.Equal(f.Data, frame) {
-			t.Errorf("picture %d: %d bytes of type %d from %s, want %d of type 105", i, len(f.Data), f.Payload, f.From, len(frame))
+			t.Errorf("picture %d: %d bytes of type %d from %s, want %d of type 105", i, len(f.Data), f.Payload, f.From,
+				len(frame))
 		}
 		if i == 0 {
 			first = f.Timestamp
@@ -99,7 +100,8 @@ func TestPicturesAreAnnouncedAgainAfterAReconnect(t *testing.T) {
 	messages := list()
 	check.Must(t, json.Unmarshal(messages[len(messages)-1].Data, &last))
 	now, _ := h.Client(seat)
-	if last.VideoSSRC == 0 || last.VideoSSRC != now.Video || len(last.Streams) != 1 || last.Streams[0].MaxResolution.Width != 640 {
+	if last.VideoSSRC == 0 || last.VideoSSRC != now.Video || len(last.Streams) != 1 ||
+		last.Streams[0].MaxResolution.Width != 640 {
 		t.Errorf("announced %s, want source %d", messages[len(messages)-1].Data, now.Video)
 	}
 }
@@ -160,7 +162,8 @@ func TestSendersAndReceiversReport(t *testing.T) {
 		}
 		return sender != nil && sender.PacketCount == 3 && block != nil
 	})
-	if at := time.Unix(int64(sender.NTPTime>>32)-2208988800, 0); time.Since(at).Abs() > time.Minute || sender.SSRC != us.Audio {
+	if at := time.Unix(int64(sender.NTPTime>>32)-2208988800, 0); time.Since(at).Abs() > time.Minute ||
+		sender.SSRC != us.Audio {
 		t.Errorf("our report of %s about %d, want one of now about %d", at, sender.SSRC, us.Audio)
 	}
 	if block.SSRC != theirs || block.FractionLost != 0 {
@@ -295,7 +298,8 @@ func TestNothingIsSentWhileKeysAreAgreed(t *testing.T) {
 		t.Error(err)
 	}
 	if got, _ := h.Client(seat); got.Received != 0 || c.Stats().Sent != 0 || e.count(conn.Up) != 0 {
-		t.Errorf("the server got %d packets, we sent %d, up %d times; want nothing", got.Received, c.Stats().Sent, e.count(conn.Up))
+		t.Errorf("the server got %d packets, we sent %d, up %d times; want nothing", got.Received, c.Stats().Sent,
+			e.count(conn.Up))
 	}
 	group(func(g *delivery.Service) { _ = g.Release() }) // of two members' commits one is late
 	e.kind(t, 0, conn.Up)
@@ -377,7 +381,8 @@ func TestPicturesAreEncrypted(t *testing.T) {
 	frame := append([]byte{0x10, 2, 0, 0x9d, 1, 0x2a, 0, 5, 0xd0, 2}, bytes.Repeat([]byte("picture"), 5000)...)
 	check.Must(t, c.SendVideo(frame, time.Now()))
 	f := voicetest.NextFrame(t, m)
-	if !bytes.Equal(f.Data, frame) || bytes.Contains(f.Encrypted, []byte("picture")) || !bytes.Equal(f.Encrypted[:10], frame[:10]) {
+	if !bytes.Equal(f.Data, frame) || bytes.Contains(f.Encrypted, []byte("picture")) ||
+		!bytes.Equal(f.Encrypted[:10], frame[:10]) {
 		t.Errorf("got %d bytes (%v), want %d, encrypted but for the first ten", len(f.Data), f.Err, len(frame))
 	}
 }
@@ -491,7 +496,9 @@ func TestNothingGoesOutInTheClearWhereEncryptionIsRequired(t *testing.T) {
 	old := h.join(t, "902", nil)
 	_, at := e.kind(t, 0, conn.EncryptionOff)
 	// Until the others are ready, too, what goes out is still encrypted.
-	poll(t, "nothing going out", func() bool { return errors.Is(c.SendAudio([]byte("in the clear")), voice.ErrUnavailable) })
+	poll(t, "nothing going out", func() bool {
+		return errors.Is(c.SendAudio([]byte("in the clear")), voice.ErrUnavailable)
+	})
 	check.Must(t, old.Close())
 	h.agreed(t, c, first)
 	e.kind(t, at, conn.EncryptionOn)
@@ -530,7 +537,9 @@ func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
 		says := func(word string) {
 			stop := voicetest.Repeat(t, func() error { return victim.Send([]byte(word)) })
 			defer stop()
-			ev, _ := e.next(t, 0, word, func(ev conn.Event) bool { return ev.Kind == conn.PacketReceived && string(ev.Packet.Opus) == word })
+			ev, _ := e.next(t, 0, word, func(ev conn.Event) bool {
+				return ev.Kind == conn.PacketReceived && string(ev.Packet.Opus) == word
+			})
 			if ev.Packet.From != ada {
 				t.Errorf("version %d: %q of ada counts as that of %s", version, word, ev.Packet.From)
 			}

@@ -67,7 +67,10 @@ type clock struct{ now time.Time }
 
 func newCall(t *testing.T) *call {
 	t.Helper()
-	c := &call{t: t, people: make(map[uint64]person), sent: make(map[uint64]map[byte]int), clock: &clock{now: time.Unix(1_800_000_000, 0)}}
+	c := &call{
+		t: t, people: make(map[uint64]person), sent: make(map[uint64]map[byte]int),
+		clock: &clock{now: time.Unix(1_800_000_000, 0)},
+	}
 	service, err := delivery.New(channel, func(m delivery.Message) { c.toPeople = append(c.toPeople, m) })
 	check.Must(t, err)
 	c.service = service
@@ -328,7 +331,9 @@ type request struct {
 // ask does one thing, puts what the member sends in line, and gives what it answers.
 func (p *stranger) ask(r request, into any) error {
 	r.User, r.Channel = id(p.id), id(channel)
-	return p.all.Request(r, into, func(s npm.DaveyMessage) { p.c.say(p.id, said{op: s.Op, payload: s.Payload, transition: s.Transition}) })
+	return p.all.Request(r, into, func(s npm.DaveyMessage) {
+		p.c.say(p.id, said{op: s.Op, payload: s.Payload, transition: s.Transition})
+	})
 }
 
 func id(user uint64) string { return strconv.FormatUint(user, 10) }
@@ -512,7 +517,8 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 					t.Errorf("%d sends %x, %v after the downgrade", from, got, err)
 				}
 				for _, to := range c.order {
-					if heard, err := c.people[to].Decrypt(from, dave.Opus, got); to != from && (err != nil || !bytes.Equal(heard, got)) {
+					if heard, err := c.people[to].Decrypt(from, dave.Opus, got); to != from &&
+						(err != nil || !bytes.Equal(heard, got)) {
 						t.Errorf("%d hears %x of %d, %v", to, heard, from, err)
 					}
 				}

@@ -7,8 +7,8 @@ import (
 )
 
 // A protected frame is the frame with its secret parts encrypted in place, and behind it: the tag, the nonce and the
-// readable ranges as LEB128, the size of all that with itself and the marker, and the marker (white paper of the protocol,
-// "Payload Format").
+// readable ranges as LEB128, the size of all that with itself and the marker, and the marker (white paper of the
+// protocol, "Payload Format").
 const (
 	tagSize     = 8
 	frameMarker = 0xFA // twice
@@ -27,8 +27,8 @@ type parsedFrame struct {
 	clear []byteSpan // in order, apart, within body
 }
 
-// parseFrame takes a protected frame apart. It is false for what is none: other frames, and those whose trailer makes no
-// sense. The ranges are not authenticated by anything, so they are checked here.
+// parseFrame takes a protected frame apart. It is false for what is none: other frames, and those whose trailer makes
+// no sense. The ranges are not authenticated by anything, so they are checked here.
 func parseFrame(frame []byte) (parsedFrame, bool) {
 	n := len(frame)
 	if n < minTrailer || frame[n-1] != frameMarker || frame[n-2] != frameMarker {
@@ -97,7 +97,8 @@ func splitSpans(body []byte, clear []byteSpan) (readable, secret []byte) {
 	return readable, append(secret, body[end:]...)
 }
 
-// joinSpans is the reverse of splitSpans: it makes a body in which the parts stand where they belong. There is room for a trailer.
+// joinSpans is the reverse of splitSpans: it makes a body in which the parts stand where they belong. There is room for
+// a trailer.
 func joinSpans(readable, secret []byte, clear []byteSpan) []byte {
 	body := make([]byte, 0, len(readable)+len(secret)+maxTrailer)
 	for _, c := range clear {
@@ -110,7 +111,8 @@ func joinSpans(readable, secret []byte, clear []byteSpan) []byte {
 	return append(body, secret...)
 }
 
-// opusSilence is what the server puts in the place of somebody who is muted. It is a valid Opus packet, and nobody's secret.
+// opusSilence is what the server puts in the place of somebody who is muted. It is a valid Opus packet, and nobody's
+// secret.
 var opusSilence = [3]byte{0xF8, 0xFF, 0xFE}
 
 func isOpusSilence(c Codec, frame []byte) bool {

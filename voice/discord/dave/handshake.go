@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// handleExternalSender takes op 25: whose proposals count. It holds for the groups that come; one that we are in has its own.
+// handleExternalSender takes op 25: whose proposals count. It holds for the groups that come; one that we are in has
+// its own.
 func (s *Session) handleExternalSender(payload []byte) error {
 	sender, err := ParseExternalSender(payload)
 	if err != nil {
@@ -20,8 +21,8 @@ func (s *Session) handleExternalSender(payload []byte) error {
 	return s.createGroup()
 }
 
-// handleProposals takes op 27, and answers with a commit of all that is proposed (op 28): every member does, the gateway picks one.
-// Without a group there is nothing to do; a Welcome will come.
+// handleProposals takes op 27, and answers with a commit of all that is proposed (op 28): every member does, the
+// gateway picks one. Without a group there is nothing to do; a Welcome will come.
 func (s *Session) handleProposals(payload []byte) error {
 	change, err := ParseProposals(payload)
 	if err != nil || s.group == nil {
@@ -46,7 +47,8 @@ func (s *Session) handleProposals(payload []byte) error {
 	return errors.Join(unknown, err)
 }
 
-// handleCommit takes op 29, the commit that the gateway has picked. What we have offered ourselves for that epoch is void with it.
+// handleCommit takes op 29, the commit that the gateway has picked. What we have offered ourselves for that epoch is
+// void with it.
 func (s *Session) handleCommit(id uint16, message []byte) error {
 	if s.group == nil {
 		return nil // we are not in the group; a Welcome will come
@@ -95,8 +97,8 @@ func (s *Session) enterEpoch(id uint16) error {
 	return s.prepare(pendingTransition{id: id, version: s.version, secret: keys[s.options.UserID], serial: serial})
 }
 
-// reportInvalid tells the gateway of what we could not follow (op 31), so that it removes us and adds us anew, by the new key package that
-// goes out with it. Our keys of before serve until the others have moved on.
+// reportInvalid tells the gateway of what we could not follow (op 31), so that it removes us and adds us anew, by the
+// new key package that goes out with it. Our keys of before serve until the others have moved on.
 func (s *Session) reportInvalid(id uint16, cause error) error {
 	s.options.SendJSON(OpInvalid, Transition{ID: id})
 	err := errors.Join(cause, s.sendKeyPackage())

@@ -15,7 +15,8 @@ import (
 // maxEpochs is how many epochs of keys are kept for one person, if transitions come faster than old keys are forgotten.
 const maxEpochs = 4
 
-// mediaKeys has what frames go through: how we send, and whom we can hear. Sending and hearing do not wait for each other.
+// mediaKeys has what frames go through: how we send, and whom we can hear. Sending and hearing do not wait for each
+// other.
 type mediaKeys struct {
 	out struct {
 		sync.Mutex
@@ -37,7 +38,8 @@ type mediaKeys struct {
 	}
 }
 
-// receiveEpoch is the keys of one person's frames in one epoch, and when they are to be forgotten; never if that is zero.
+// receiveEpoch is the keys of one person's frames in one epoch, and when they are to be forgotten; never if that is
+// zero.
 type receiveEpoch struct {
 	keys   *frameDecryptor
 	serial int // epochs in the order in which they came; groups that are made anew count theirs from 1 again
@@ -93,12 +95,12 @@ func (m *mediaKeys) expectCleartext() {
 	m.in.cleartext, m.in.until = true, time.Time{}
 }
 
-// useSendKeys goes through with a transition: from now on we send with its secret, or with none in version 0. Keys of epochs before it
-// are kept a while, for frames that are under way.
+// useSendKeys goes through with a transition: from now on we send with its secret, or with none in version 0. Keys of
+// epochs before it are kept a while, for frames that are under way.
 func (m *mediaKeys) useSendKeys(p pendingTransition, now time.Time) {
 	m.out.Lock()
-	// A secret continues its nonces, also after a time without encryption: beginning them again would use each of them twice. Once
-	// another secret took its place it does not come back: its group or epoch is over.
+	// A secret continues its nonces, also after a time without encryption: beginning them again would use each of them
+	// twice. Once another secret took its place it does not come back: its group or epoch is over.
 	if p.secret != nil && !bytes.Equal(p.secret, m.out.secret) {
 		m.out.keys, m.out.secret = newFrameEncryptor(p.secret), p.secret
 	}
@@ -126,9 +128,9 @@ func (m *mediaKeys) newestEpoch() int {
 	return m.in.serial
 }
 
-// Encrypt makes of an encoded frame what is to be sent. In version 0 that is the frame itself, or [ErrNotReady] where encryption is
-// required. While there are no keys it is [ErrNotReady]. A frame of H264 is in Annex B; its start codes arrive as four bytes each, without
-// delimiters and fillers.
+// Encrypt makes of an encoded frame what is to be sent. In version 0 that is the frame itself, or [ErrNotReady] where
+// encryption is required. While there are no keys it is [ErrNotReady]. A frame of H264 is in Annex B; its start codes
+// arrive as four bytes each, without delimiters and fillers.
 func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
 	out := &s.media.out
 	out.Lock()
@@ -142,8 +144,8 @@ func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
 	return out.keys.encrypt(c, frame)
 }
 
-// Decrypt makes of a frame that user sent what their encoder made. Frames of silence come back as they are, and others that are not
-// encrypted do in version 0 and around a change from or to it. The result may be the frame itself.
+// Decrypt makes of a frame that user sent what their encoder made. Frames of silence come back as they are, and others
+// that are not encrypted do in version 0 and around a change from or to it. The result may be the frame itself.
 func (s *Session) Decrypt(user uint64, c Codec, frame []byte) ([]byte, error) {
 	if isOpusSilence(c, frame) {
 		return frame, nil
@@ -213,8 +215,8 @@ func (s *Session) canSend() bool {
 	return s.media.out.usable
 }
 
-// Unencrypted says whether those who carry the call can hear what is said, or say something in our name's stead: what we send is not
-// encrypted, or others' frames that are not count as theirs.
+// Unencrypted says whether those who carry the call can hear what is said, or say something in our name's stead: what
+// we send is not encrypted, or others' frames that are not count as theirs.
 func (s *Session) Unencrypted() bool {
 	if s.Version() == 0 {
 		return true
@@ -228,11 +230,12 @@ func (s *Session) Unencrypted() bool {
 // Epoch returns the epoch of the group, or 0 while we are in no group with others.
 func (s *Session) Epoch() uint64 { return s.media.currentView().Epoch }
 
-// PrivacyCode returns the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who see the same are
-// in the same group. It is empty while there is none.
+// PrivacyCode returns the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who
+// see the same are in the same group. It is empty while there is none.
 func (s *Session) PrivacyCode() string { return displayCode(s.media.currentView().Authenticator, 6) }
 
-// displayCode makes digits of data as Discord shows them: each five bytes, as a number modulo 100000. Groups stand apart.
+// displayCode makes digits of data as Discord shows them: each five bytes, as a number modulo 100000. Groups stand
+// apart.
 func displayCode(data []byte, groups int) string {
 	const size = 5
 	if len(data) < groups*size {

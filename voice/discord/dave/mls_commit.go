@@ -20,7 +20,8 @@ import (
 // results are nil, without proposals, or if we are to be removed: others see to that.
 func (g *Group) Commit() (commit, welcome []byte, err error) {
 	proposals := g.inner.StoredProposals()
-	if len(proposals) == 0 || slices.ContainsFunc(proposals, func(p group.StoredProposal) bool { return g.removesUs(p.Proposal) }) {
+	if len(proposals) == 0 ||
+		slices.ContainsFunc(proposals, func(p group.StoredProposal) bool { return g.removesUs(p.Proposal) }) {
 		return nil, nil, nil
 	}
 	next, err := copyGroup(g.inner)
@@ -69,7 +70,8 @@ func allowRejoin(inner *group.Group) {
 		if p.Proposal == nil || p.Proposal.Type != group.ProposalTypeRemove || p.Proposal.Remove == nil {
 			continue
 		}
-		if leaf := inner.GetTreeLeaf(p.Proposal.Remove.Removed); leaf != nil && leaf.LeafData != nil && leaf.LeafData.SignatureKey != nil {
+		if leaf := inner.GetTreeLeaf(p.Proposal.Remove.Removed); leaf != nil && leaf.LeafData != nil &&
+			leaf.LeafData.SignatureKey != nil {
 			leaf.LeafData.SignatureKeyRaw = nil
 		}
 	}
@@ -97,7 +99,8 @@ func (g *Group) Apply(commit []byte) error {
 	if recoverPanic(func() error { return next.ProcessPublicMessage(public) }) != nil {
 		return errors.New("take a commit: it is not valid in this group")
 	}
-	if leaf := group.LeafNodeIndex(public.Content.Sender.LeafIndex); !bytes.Equal(g.inner.MemberSigningKey(leaf), next.MemberSigningKey(leaf)) {
+	if leaf := group.LeafNodeIndex(public.Content.Sender.LeafIndex); !bytes.Equal(g.inner.MemberSigningKey(leaf),
+		next.MemberSigningKey(leaf)) {
 		return errors.New("take a commit: it changes the signing key of who made it")
 	}
 	if _, err := memberKeys(next); err != nil {
@@ -167,7 +170,9 @@ func (g *Group) welcome(next *group.Group, prepared *group.StagedCommit) ([]byte
 		return nil, err
 	}
 	info := drawn.GroupInfo
-	info.Extensions = slices.DeleteFunc(info.Extensions, func(e group.Extension) bool { return e.Type != extensions.ExtensionTypeRatchetTree })
+	info.Extensions = slices.DeleteFunc(info.Extensions, func(e group.Extension) bool {
+		return e.Type != extensions.ExtensionTypeRatchetTree
+	})
 	signature, err := ciphersuite.SignWithLabel(secret, "GroupInfoTBS", info.MarshalTBS())
 	if err != nil {
 		return nil, err
@@ -195,9 +200,11 @@ func (g *Group) welcome(next *group.Group, prepared *group.StagedCommit) ([]byte
 	return w.Marshal(), nil
 }
 
-// readableWelcome has the library make a Welcome that we can read, and gives the GroupSecrets (RFC 9420 section 12.4.3.1) that it
-// has for each joiner.
-func readableWelcome(next *group.Group, prepared *group.StagedCommit, joiners []*keypackages.KeyPackage, secret *ciphersuite.SignaturePrivateKey) (*group.Welcome, [][]byte, error) {
+// readableWelcome has the library make a Welcome that we can read, and gives the GroupSecrets (RFC 9420 section
+// 12.4.3.1) that it has for each joiner.
+func readableWelcome(next *group.Group, prepared *group.StagedCommit, joiners []*keypackages.KeyPackage,
+	secret *ciphersuite.SignaturePrivateKey,
+) (*group.Welcome, [][]byte, error) {
 	probe, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, nil, err
@@ -218,7 +225,8 @@ func readableWelcome(next *group.Group, prepared *group.StagedCommit, joiners []
 	}
 	packed := make([][]byte, len(joiners))
 	for i := range drawn.Secrets {
-		packed[i], err = ciphersuite.DecryptWithLabel(probe.Bytes(), "Welcome", drawn.EncryptedGroupInfo, &drawn.Secrets[i].EncryptedGroupSecrets, cipherSuite)
+		packed[i], err = ciphersuite.DecryptWithLabel(probe.Bytes(), "Welcome", drawn.EncryptedGroupInfo,
+			&drawn.Secrets[i].EncryptedGroupSecrets, cipherSuite)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -226,7 +234,8 @@ func readableWelcome(next *group.Group, prepared *group.StagedCommit, joiners []
 	return drawn, packed, nil
 }
 
-// sealGroupInfo encrypts a GroupInfo for those who have the joiner secret (RFC 9420 sections 8 and 12.4.3.1). It uses the secret up.
+// sealGroupInfo encrypts a GroupInfo for those who have the joiner secret (RFC 9420 sections 8 and 12.4.3.1). It uses
+// the secret up.
 func sealGroupInfo(info []byte, joiner *ciphersuite.Secret) ([]byte, error) {
 	member, err := joiner.HKDFExtract(ciphersuite.ZeroSecretCS(cipherSuite))
 	if err != nil {

@@ -48,9 +48,11 @@ func CreateGroup(id uint64, ticket *KeyPackageBundle, sender ExternalSender) (*G
 	return &Group{key: ticket.key, inner: inner}, nil
 }
 
-// JoinGroup becomes a member by a Welcome that was made for the ticket. The group must have the id given, the one external
-// sender given, and nobody twice or whom known does not know.
-func JoinGroup(id uint64, welcome []byte, ticket *KeyPackageBundle, sender ExternalSender, known func(user uint64) bool) (*Group, error) {
+// JoinGroup becomes a member by a Welcome that was made for the ticket. The group must have the id given, the one
+// external sender given, and nobody twice or whom known does not know.
+func JoinGroup(id uint64, welcome []byte, ticket *KeyPackageBundle, sender ExternalSender,
+	known func(user uint64) bool,
+) (*Group, error) {
 	g := &Group{key: ticket.key}
 	err := recoverPanic(func() error {
 		w, err := group.UnmarshalWelcome(welcome)
@@ -70,7 +72,8 @@ func JoinGroup(id uint64, welcome []byte, ticket *KeyPackageBundle, sender Exter
 		return nil, fmt.Errorf("join by a Welcome: the group has cipher suite %d", context.CipherSuite)
 	case !bytes.Equal(context.GroupID.AsSlice(), groupID(id)):
 		return nil, errors.New("join by a Welcome: it is for another group")
-	case len(ext) != 1 || ext[0].Type != extensions.ExtensionTypeExternalSenders || !bytes.Equal(ext[0].Data, sender.extension()):
+	case len(ext) != 1 || ext[0].Type != extensions.ExtensionTypeExternalSenders ||
+		!bytes.Equal(ext[0].Data, sender.extension()):
 		return nil, errors.New("join by a Welcome: the group has another external sender")
 	}
 	members, err := memberKeys(g.inner)

@@ -25,7 +25,9 @@ func newGateway(t *testing.T) *gateway {
 	t.Helper()
 	g := &gateway{t: t, sent: make(map[uint64][]delivery.Message)}
 	var err error
-	if g.service, err = delivery.New(mlsChannel, func(m delivery.Message) { g.sent[m.To] = append(g.sent[m.To], m) }); err != nil {
+	if g.service, err = delivery.New(mlsChannel, func(m delivery.Message) {
+		g.sent[m.To] = append(g.sent[m.To], m)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -191,7 +193,9 @@ func TestAWelcomeMustBeForOurGroup(t *testing.T) {
 	_, welcome := g.commit(a)
 	other := newGateway(t).client(2)
 	for name, join := range map[string]func() (*dave.Group, error){
-		"other channel": func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel+1, welcome, b.ticket, b.sender, anybody) },
+		"other channel": func() (*dave.Group, error) {
+			return dave.JoinGroup(mlsChannel+1, welcome, b.ticket, b.sender, anybody)
+		},
 		"other sender": func() (*dave.Group, error) {
 			return dave.JoinGroup(mlsChannel, welcome, b.ticket, other.sender, anybody)
 		},

@@ -42,7 +42,8 @@ func (k *SigningKey) signer() *ciphersuite.SignaturePrivateKey {
 	return ciphersuite.NewSignaturePrivateKey(k.secret)
 }
 
-// KeyPackageBundle is one offer to be added to a group: a key package and the secrets that belong to it. It is used once.
+// KeyPackageBundle is one offer to be added to a group: a key package and the secrets that belong to it. It is used
+// once.
 type KeyPackageBundle struct {
 	key        *SigningKey
 	keyPackage *keypackages.KeyPackage

@@ -27,8 +27,8 @@ func (o *octets) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// mlsVectors reads a file of the MLS working group's test vectors (cipher suite 2), which are not part of this repository:
-// shared/mls is looked for in each folder above this one.
+// mlsVectors reads a file of the MLS working group's test vectors (cipher suite 2), which are not part of this
+// repository: shared/mls is looked for in each folder above this one.
 func mlsVectors[T any](t *testing.T, name string) []T {
 	t.Helper()
 	dir, err := os.Getwd()

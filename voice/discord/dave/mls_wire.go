@@ -12,8 +12,8 @@ import (
 
 func errMalformed(what string) error { return errors.New("read " + what + ": it is malformed") }
 
-// tlsReader takes values of the TLS presentation language with RFC 9420's vector headers (section 2.1.2). After the first
-// failure it gives nothing more.
+// tlsReader takes values of the TLS presentation language with RFC 9420's vector headers (section 2.1.2). After the
+// first failure it gives nothing more.
 type tlsReader struct {
 	rest   []byte
 	failed bool
@@ -108,8 +108,8 @@ func ParseProposals(payload []byte) (ProposalsMessage, error) {
 	return c, nil
 }
 
-// cutMLSMessage takes the first MLSMessage off data, which must be a PublicMessage of an external sender with an Add or a Remove (RFC 9420
-// sections 6 and 12.1): only walking through it tells where it ends.
+// cutMLSMessage takes the first MLSMessage off data, which must be a PublicMessage of an external sender with an Add or
+// a Remove (RFC 9420 sections 6 and 12.1): only walking through it tells where it ends.
 func cutMLSMessage(data []byte) (message, rest []byte, err error) {
 	r := tlsReader{rest: data}
 	r.readBytes(2 + 2)     // version, wire format

@@ -52,11 +52,12 @@ type Options struct {
 	RequireEncryption bool
 }
 
-// Session is our membership in the encrypted group of one voice connection. Its methods are safe for concurrent use, but the
-// messages of the gateway must come one after the other, in order. The functions of [Options] are called by Select,
-// HandleJSON and HandleBinary before these return, and must not call them.
+// Session is our membership in the encrypted group of one voice connection. Its methods are safe for concurrent use,
+// but the messages of the gateway must come one after the other, in order. The functions of [Options] are called by
+// Select, HandleJSON and HandleBinary before these return, and must not call them.
 //
-// An error of HandleJSON and HandleBinary is for the log: the session has done what can be done about it, and continues.
+// An error of HandleJSON and HandleBinary is for the log: the session has done what can be done about it, and
+// continues.
 type Session struct {
 	options Options
 
@@ -91,12 +92,14 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
-// Select takes the version that the gateway has chosen (op 4) and begins anew. Above 0 it sends our key package (op 26).
+// Select takes the version that the gateway has chosen (op 4) and begins anew. Above 0 it sends our key package (op
+// 26).
 func (s *Session) Select(version int) error {
 	s.handleMu.Lock()
 	defer s.handleMu.Unlock()
 	if version < 0 || version > MaxVersion {
-		return fmt.Errorf("begin encryption: the gateway wants version %d of it, and this program knows %d", version, MaxVersion)
+		return fmt.Errorf("begin encryption: the gateway wants version %d of it, and this program knows %d", version,
+			MaxVersion)
 	}
 	s.version, s.pending = version, nil
 	s.group, s.keyPackage, s.member = nil, nil, false
@@ -107,8 +110,8 @@ func (s *Session) Select(version int) error {
 	return s.sendKeyPackage()
 }
 
-// sendKeyPackage drops the group, sends a new key package, and founds a group of our own that others can be added to. Keys in use stay
-// in use until a transition replaces them.
+// sendKeyPackage drops the group, sends a new key package, and founds a group of our own that others can be added to.
+// Keys in use stay in use until a transition replaces them.
 func (s *Session) sendKeyPackage() error {
 	ticket, err := NewKeyPackageBundle(s.options.UserID, s.options.Key)
 	if err != nil {

@@ -86,7 +86,8 @@ func TestTheLastOneBeginsAnewAndCanBeJoined(t *testing.T) {
 func TestOneOfSeveralCommitsWins(t *testing.T) {
 	t.Parallel()
 	for name, order := range map[string][]int{
-		"first of two founders": {0, 1}, "second of two founders": {1, 0}, "first of three": {0, 1, 2}, "last of three": {2, 1, 0},
+		"first of two founders": {0, 1}, "second of two founders": {1, 0}, "first of three": {0, 1, 2},
+		"last of three": {2, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -217,7 +218,8 @@ func TestNothingIsReadableBetweenVersions(t *testing.T) {
 	c.quiet()
 }
 
-// The gateway says whatever makes a session use keys that it had before. The same key, nonce and frame give the same bytes.
+// The gateway says whatever makes a session use keys that it had before. The same key, nonce and frame give the same
+// bytes.
 func TestNoNonceIsUsedTwiceWhateverTheGatewaySays(t *testing.T) {
 	t.Parallel()
 	version := func(id, v int) []any {
@@ -294,7 +296,8 @@ func TestNothingIsSentWithoutEncryptionWhereItIsRequired(t *testing.T) {
 		c := newCall(t)
 		c.required = true
 		a := c.ours(ada)
-		check.Must(t, a.HandleJSON(dave.OpPrepareTransition, fmt.Appendf(nil, `{"transition_id":0,"protocol_version":%d}`, version)))
+		check.Must(t, a.HandleJSON(dave.OpPrepareTransition, fmt.Appendf(nil, `{"transition_id":0,"protocol_version":%d}`,
+			version)))
 		sent, err := a.Encrypt(dave.Opus, frames[dave.Opus])
 		if !errors.Is(err, want) || (sent == nil) != (want != nil) || a.Ready() != (want == nil) {
 			t.Errorf("version %d: sent %x, %v, ready %v; want %v", version, sent, err, a.Ready(), want)
@@ -472,8 +475,9 @@ func TestAnyComingAndGoingEndsTogether(t *testing.T) {
 	}
 }
 
-// wander has people come and go, one or several at once, and checks each time that those who are there are together. Ada stays: davey
-// leaves the Welcome out of a commit when somebody's proposal comes between, so somebody else has to be there.
+// wander has people come and go, one or several at once, and checks each time that those who are there are together.
+// Ada stays: davey leaves the Welcome out of a commit when somebody's proposal comes between, so somebody else has to
+// be there.
 func wander(c *call, seed uint64, steps int, bring func(c *call, user uint64)) {
 	c.t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -550,7 +554,9 @@ func TestMessagesThatMakeNoSense(t *testing.T) {
 		"unknown version": func() error {
 			return a.HandleJSON(dave.OpPrepareEpoch, json.RawMessage(`{"protocol_version":2,"epoch":1}`))
 		},
-		"never announced":  func() error { return a.HandleJSON(dave.OpExecuteTransition, json.RawMessage(`{"transition_id":77}`)) },
+		"never announced": func() error {
+			return a.HandleJSON(dave.OpExecuteTransition, json.RawMessage(`{"transition_id":77}`))
+		},
 		"version to begin": func() error { return a.Select(2) },
 	} {
 		if err := handle(); err == nil {
@@ -611,7 +617,8 @@ func TestATransitionThatFailsLeavesNothingToSendWith(t *testing.T) {
 	c.pass = func(from uint64, s said) bool { return from != bob || s.op != dave.OpKeyPackage }
 	c.ours(dot)
 	// The others have moved on, and we are yet to be added again.
-	if got, err := b.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) || b.Ready() || b.Version() != 1 {
+	if got, err := b.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) || b.Ready() ||
+		b.Version() != 1 {
 		t.Errorf("encrypt: %x, %v, ready %v in version %d; want ErrNotReady in 1", got, err, b.Ready(), b.Version())
 	}
 }
@@ -651,13 +658,18 @@ func TestAllAtOnce(t *testing.T) {
 	c.quiet()
 }
 
-// FuzzGateway has the gateway say anything, in any order, to a session that is in a call. It must come out alive, and never send in clear.
+// FuzzGateway has the gateway say anything, in any order, to a session that is in a call. It must come out alive, and
+// never send in clear.
 func FuzzGateway(f *testing.F) {
 	f.Add(byte(27), []byte{0, 0}, byte(29), []byte{0, 1, 0, 1, 0, 1})
 	f.Add(byte(25), []byte{1, 2}, byte(30), []byte{0, 0, 0, 2})
-	f.Add(byte(21), []byte(`{"transition_id":0,"protocol_version":1}`), byte(24), []byte(`{"epoch":1,"protocol_version":1}`))
+	f.Add(byte(21), []byte(`{"transition_id":0,"protocol_version":1}`), byte(24),
+		[]byte(`{"epoch":1,"protocol_version":1}`))
 	f.Fuzz(func(t *testing.T, op1 byte, one []byte, op2 byte, two []byte) {
-		s, err := dave.New(dave.Options{UserID: ada, GroupID: channel, SendBinary: func(byte, []byte) {}, SendJSON: func(int, any) {}})
+		s, err := dave.New(dave.Options{
+			UserID: ada, GroupID: channel, SendBinary: func(byte, []byte) {},
+			SendJSON: func(int, any) {},
+		})
 		check.Must(t, err)
 		s.Connected(bob)
 		check.Must(t, s.Select(1))

@@ -118,7 +118,8 @@ func (in *frameDecryptor) cipher(generation uint64) *gcm8 {
 	return nil
 }
 
-// unwrap finds the count that a nonce stands for: of those that look the same on the wire, the one nearest to the newest frame.
+// unwrap finds the count that a nonce stands for: of those that look the same on the wire, the one nearest to the
+// newest frame.
 func (in *frameDecryptor) unwrap(nonce uint32) uint64 {
 	const wrap = 1 << 32
 	count := in.newest&^(wrap-1) | uint64(nonce)
@@ -142,7 +143,8 @@ func (in *frameDecryptor) wasSeen(count uint64) bool {
 	return in.seen[at/64]&(1<<(at%64)) != 0
 }
 
-// markSeen remembers an authentic frame. The keys of generations before the newest are for stragglers, and get their time.
+// markSeen remembers an authentic frame. The keys of generations before the newest are for stragglers, and get their
+// time.
 func (in *frameDecryptor) markSeen(count uint64, now time.Time) {
 	if !in.begun || count > in.newest {
 		from := in.newest + 1

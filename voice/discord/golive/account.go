@@ -26,10 +26,11 @@ type Gateway interface {
 	Close(ctx context.Context) error
 }
 
-// Account is the operator's account that goes live: a main gateway of its own, on which it joins calls and shows streams. It is
-// never the bot's. Set the fields, then Open, then Close.
+// Account is the operator's account that goes live: a main gateway of its own, on which it joins calls and shows
+// streams. It is never the bot's. Set the fields, then Open, then Close.
 type Account struct {
-	// Dial makes a connection to the main gateway as the account, which is not open yet. It hands every dispatch on, in order.
+	// Dial makes a connection to the main gateway as the account, which is not open yet. It hands every dispatch on, in
+	// order.
 	Dial func(dispatch func(kind string, data json.RawMessage)) Gateway
 
 	HTTPClient *http.Client // opens the sockets of the voice gateways; nil is the default client
@@ -58,7 +59,10 @@ func (a *Account) Open(ctx context.Context) error {
 	}
 	send := func(ctx context.Context, op int, d any) error { return a.gateway.Send(ctx, op, d) }
 	a.joiner = &discord.Joiner{Send: send, Key: key, HTTPClient: a.HTTPClient, Logger: log, Deaf: true, Mute: true}
-	a.publisher = &Publisher{Send: send, JoinVoice: a.joinVoice, Key: key, Logger: log, HTTP: a.HTTPClient, Format: a.Format, Preview: a.Preview, RequireEncryption: a.RequireEncryption}
+	a.publisher = &Publisher{
+		Send: send, JoinVoice: a.joinVoice, Key: key, Logger: log, HTTP: a.HTTPClient,
+		Format: a.Format, Preview: a.Preview, RequireEncryption: a.RequireEncryption,
+	}
 	a.gateway = a.Dial(func(kind string, data json.RawMessage) {
 		a.joiner.Dispatch(kind, data)
 		a.publisher.Dispatch(kind, data)
@@ -129,7 +133,10 @@ func (s *Target) Begin(ctx context.Context, show share.Presentation) (share.View
 	if show.Call.Guild == "" || show.Call.Channel == "" {
 		return share.ViewLocation{}, errors.New("it needs a voice channel of a server on Discord")
 	}
-	stream, err := s.Publisher.Start(ctx, Request{Guild: show.Call.Guild, Channel: show.Call.Channel, Source: show.Source, Lost: show.Lost})
+	stream, err := s.Publisher.Start(ctx, Request{
+		Guild: show.Call.Guild, Channel: show.Call.Channel, Source: show.Source,
+		Lost: show.Lost,
+	})
 	if err != nil {
 		return share.ViewLocation{}, err
 	}
@@ -141,7 +148,8 @@ func (s *Target) Begin(ctx context.Context, show share.Presentation) (share.View
 	s.streams[show.ID] = stream
 	text := "Open the stream in the voice channel to watch."
 	if st := stream.State(); st.FallbackReason != "" {
-		text = fmt.Sprintf("Open the stream in the voice channel to watch. It goes over %s, as %v.", st.Transport, st.FallbackReason)
+		text = fmt.Sprintf("Open the stream in the voice channel to watch. It goes over %s, as %v.", st.Transport,
+			st.FallbackReason)
 	}
 	return share.ViewLocation{Text: text}, nil
 }
@@ -195,9 +203,11 @@ func deletedError(reason string, unavailable bool) *RefusedError {
 // noAnswerError returns the error of a stream that Discord said nothing, or not enough, about.
 func noAnswerError(after time.Duration, agreed bool) *RefusedError {
 	if agreed {
-		return &RefusedError{text: fmt.Sprintf("Discord has agreed to the stream but named no server for it within %s; try again in a moment", after)}
+		return &RefusedError{text: fmt.Sprintf("Discord has agreed to the stream but named no server for it within %s; try "+
+			"again in a moment", after)}
 	}
-	return &RefusedError{text: fmt.Sprintf("Discord did not answer within %s: it does not let every account go live, and bots never", after)}
+	return &RefusedError{text: fmt.Sprintf("Discord did not answer within %s: it does not let every account go live, "+
+		"and bots never", after)}
 }
 
 // movedError says that somebody has moved the account: mostly the call follows.
@@ -215,12 +225,15 @@ var (
 	ErrBusy   = errors.New("the account for Go Live shows something in another call; end that first")
 	ErrClosed = errors.New("Go Live is shutting down") //nolint:staticcheck // a name
 
-	errGatewayClosed     = &RefusedError{text: "Discord has closed the connection when it was asked: the account may not go live"}
+	errGatewayClosed = &RefusedError{text: "Discord has closed the connection when it was asked: the account may " +
+		"not go live"}
 	errNewGatewaySession = errors.New("the account's connection to Discord broke, and the stream with it")
 	errStopped           = errors.New("the stream was ended")
 	errSourceEnded       = errors.New("the pictures have ended")
 	errConnClosed        = errors.New("the stream's voice connection was closed")
 	errPresenceLost      = errors.New("the account for Go Live is not in the call any more")
 	errMoved             = movedError{}
-	errBadGroup          = errors.New("Discord's number of the stream cannot be read, so it cannot be encrypted; a newer clank may know it") //nolint:staticcheck // a name
+	errBadGroup          = errors.New( //nolint:staticcheck // a name
+		"Discord's number of the stream cannot be read, so it cannot be encrypted; a " +
+			"newer clank may know it")
 )

@@ -88,7 +88,12 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 	w.AddMember(w.guild, who.User)
 	a := &golive.Account{
 		Format: conn.Format{Rate: 8, Bitrate: 4_000_000}, RequireEncryption: w.required,
-		HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots(), MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}},
+		HTTPClient: &http.Client{
+			Transport: &http.Transport{
+				TLSClientConfig:   &tls.Config{RootCAs: w.Voice.Roots(), MinVersion: tls.VersionTLS12},
+				DisableKeepAlives: true,
+			},
+		},
 		Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 			return &discord.Gateway{
 				Token: who.Token, UserToken: person, Intents: 1 | 1<<7, MinWait: 10 * time.Millisecond, OnDispatch: dispatch,
@@ -181,7 +186,8 @@ func TestAStreamThatMustBeEncryptedIsNotShownWhereItIsNot(t *testing.T) {
 	w.required = func() bool { return true }
 	a := w.signIn(t, w.CreateAccount("eve", "of eve"), true)
 	a.Publisher().AnswerTimeout = 500 * time.Millisecond
-	_, err := a.Publisher().Start(voicetest.Deadline(t), golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
+	_, err := a.Publisher().Start(voicetest.Deadline(t),
+		golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
 	check.Fails(t, err, nil, "not ready within")
 }
 
@@ -267,7 +273,10 @@ func (refusing) Close(context.Context) error          { return nil }
 type one struct{ guild string }
 
 func (o one) Session(context.Context, string) (sessions.Session, error) {
-	return sessions.Session{ID: "s", State: sessions.SessionIdle, Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: o.guild}}, nil
+	return sessions.Session{
+		ID: "s", State: sessions.SessionIdle,
+		Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: o.guild},
+	}, nil
 }
 func (one) SetShared(context.Context, string, bool) error { return nil }
 func (one) Subscribe() (<-chan sessions.Event, func())    { return nil, func() {} }
@@ -314,7 +323,8 @@ func newTheatre(t *testing.T) *theatre {
 			t.Error(err)
 		}
 	})
-	if _, err := w.shares.Share(ctx, w.in(w.call), "s", sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: w.guild.ID}); err != nil {
+	if _, err := w.shares.Share(ctx, w.in(w.call), "s",
+		sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: w.guild.ID}); err != nil {
 		t.Fatal(err)
 	}
 	<-w.told

@@ -8,5 +8,6 @@
 package golive
 
 // Warning is what the operator is told wherever Go Live is switched on.
-const Warning = "Go Live uses an account of its own. Discord does not let bots go live, and its rules forbid programs to work an account of a person: " +
-	"Discord may end that account at any time. Leave this off unless Discord has allowed it for the account."
+const Warning = "Go Live uses an account of its own. Discord does not let bots go live, and its rules forbid " +
+	"programs to work an account of a person: Discord may end that account at any time. Leave this off unless Discord " +
+	"has allowed it for the account."

@@ -54,7 +54,8 @@ func (l *streamLoop) handleDispatch(ctx context.Context, kind string, d streamDi
 	return nil
 }
 
-// handleReconnect takes a break of the main gateway: what is asked when it breaks is refused, and a new session has no stream.
+// handleReconnect takes a break of the main gateway: what is asked when it breaks is refused, and a new session has no
+// stream.
 func (l *streamLoop) handleReconnect(fresh bool) error {
 	switch {
 	case l.server == "":

@@ -139,11 +139,12 @@ func (l *streamLoop) handlePresence(e voice.Event, ok bool) error {
 	return nil
 }
 
-// waitForMove returns the error of a stream that has ended because the account was moved: Discord ends it first and says then where the account is. It
-// is nil if that is not so, or not known soon.
+// waitForMove returns the error of a stream that has ended because the account was moved: Discord ends it first and
+// says then where the account is. It is nil if that is not so, or not known soon.
 func (l *streamLoop) waitForMove(ctx context.Context, err error) error {
 	gone, refused := errors.AsType[*RefusedError](err)
-	if !refused || !l.wasUp() || l.presence == nil || gone.Reason != "user_requested" && gone.Reason != "stream_ended" && gone.Reason != "" {
+	if !refused || !l.wasUp() || l.presence == nil || gone.Reason != "user_requested" && gone.Reason != "stream_ended" &&
+		gone.Reason != "" {
 		return nil
 	}
 	late := time.NewTimer(l.publisher.answerTimeout() / moveShare)
@@ -178,10 +179,12 @@ func (l *streamLoop) startConnect(ctx context.Context) error {
 	l.earlyEvents = nil
 	l.wantedQuality = 100 // until the new server says otherwise
 	t := conn.Target{
-		Endpoint: l.endpoint, ServerID: l.server, UserID: l.selfID, SessionID: l.presence.SessionID(), Token: l.token, GroupID: number - 1,
+		Endpoint: l.endpoint, ServerID: l.server, UserID: l.selfID, SessionID: l.presence.SessionID(), Token: l.token,
+		GroupID: number - 1,
 	}
 	l.setStatus(Connecting, "")
-	l.setDeadline(l.publisher.answerTimeout(), fmt.Errorf("the stream's voice connection was not ready within %s", l.publisher.answerTimeout()))
+	l.setDeadline(l.publisher.answerTimeout(), fmt.Errorf("the stream's voice connection was not ready within %s",
+		l.publisher.answerTimeout()))
 	ctx, l.cancelConnect = context.WithCancel(ctx)
 	result, from := make(chan connectResult, 1), l.transport
 	l.pending = result
@@ -236,7 +239,8 @@ func (l *streamLoop) wasUp() bool {
 // awaitServer waits for another server, as the one there was is lost.
 func (l *streamLoop) awaitServer(why error) {
 	l.setStatus(AwaitingCredentials, why.Error())
-	l.setDeadline(l.publisher.answerTimeout(), fmt.Errorf("the stream's voice connection is lost, and Discord names no other: %w", why))
+	l.setDeadline(l.publisher.answerTimeout(),
+		fmt.Errorf("the stream's voice connection is lost, and Discord names no other: %w", why))
 }
 
 func (l *streamLoop) handleConnEnd(ctx context.Context) error {

@@ -26,8 +26,9 @@ const (
 	maxPreviewAge  = 10 * time.Second // what was taken longer ago is not shown
 )
 
-// preview shows those who do not watch what the stream is about: soon after pictures can go, and again from time to time, until ctx ends.
-// It is a frame of the stream, with all that is covered there. Without it the stream is what it was, so a failure is only noted.
+// preview shows those who do not watch what the stream is about: soon after pictures can go, and again from time to
+// time, until ctx ends. It is a frame of the stream, with all that is covered there. Without it the stream is what it
+// was, so a failure is only noted.
 func (s *Stream) preview(ctx context.Context) {
 	select {
 	case <-s.up:
@@ -48,7 +49,8 @@ func (s *Stream) preview(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !noted:
-			s.publisher.logger().Warn("the preview of a stream could not be shown; the stream goes on without", "stream", s.key, "error", err)
+			s.publisher.logger().Warn("the preview of a stream could not be shown; the stream goes on without", "stream", s.key,
+				"error", err)
 			noted = true
 		case err != nil:
 			s.publisher.logger().Debug("the preview of a stream could not be shown", "stream", s.key, "error", err)
@@ -92,8 +94,8 @@ const (
 	maxPreviewJPEG   = 128 << 10 // bytes
 )
 
-// PreviewJPEG makes the small picture of a VP8 key frame (RFC 6386). Its shape is that of the frame; a frame that is small is left as large as it
-// is.
+// PreviewJPEG makes the small picture of a VP8 key frame (RFC 6386). Its shape is that of the frame; a frame that is
+// small is left as large as it is.
 func PreviewJPEG(frame []byte) ([]byte, error) {
 	d := vp8.NewDecoder()
 	d.Init(bytes.NewReader(frame), len(frame))
@@ -123,8 +125,8 @@ func PreviewJPEG(frame []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// stretchLevels brings samples of video, which leave room at both ends (ITU-R BT.601), to those of a PreviewJPEG, which do not: from
-// is brought to to, and span steps to 255.
+// stretchLevels brings samples of video, which leave room at both ends (ITU-R BT.601), to those of a PreviewJPEG, which
+// do not: from is brought to to, and span steps to 255.
 func stretchLevels(samples []byte, from, span, to int) {
 	var table [256]byte
 	for i := range table {
@@ -164,13 +166,16 @@ func (p *PreviewPoster) Post(ctx context.Context, key string, frame []byte) erro
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(map[string]string{"thumbnail": "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(picture)})
+	body, err := json.Marshal(
+		map[string]string{"thumbnail": "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(picture)})
 	if err != nil {
 		return fmt.Errorf("write the preview: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, postTimeout, fmt.Errorf("Discord did not take it within %s", postTimeout)) //nolint:staticcheck // a name
+	ctx, cancel := context.WithTimeoutCause(ctx, postTimeout,
+		fmt.Errorf("Discord did not take it within %s", postTimeout)) //nolint:staticcheck // a name
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.API+"/streams/"+url.PathEscape(key)+"/preview", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.API+"/streams/"+url.PathEscape(key)+"/preview",
+		bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("upload the preview: %w", err)
 	}

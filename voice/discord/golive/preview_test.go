@@ -190,7 +190,8 @@ func TestWhatIsNoKeyFrameHasNoPreview(t *testing.T) {
 	huge := bytes.Clone(good)
 	copy(huge[6:], []byte{0xff, 0x3f, 0xff, 0x3f})
 	for name, frame := range map[string][]byte{
-		"nothing": nil, "garbage": []byte("<html>"), "cut off": good[:12], "between two key frames": between, "of no size": empty, "of a huge size": huge,
+		"nothing": nil, "garbage": []byte("<html>"), "cut off": good[:12], "between two key frames": between,
+		"of no size": empty, "of a huge size": huge,
 	} {
 		if data, err := golive.PreviewJPEG(frame); err == nil {
 			t.Errorf("%s: %d bytes and no error", name, len(data))

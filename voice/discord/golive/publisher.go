@@ -27,10 +27,12 @@ const (
 const (
 	defaultAnswerTimeout = 8 * time.Second
 	closeTimeout         = 3 * time.Second // for saying goodbye to each of the parties
-	moveShare            = 8               // of the time for an answer: how long to wait for the news that the account was moved, after the stream's end
+	// of the time for an answer: how long to wait for the news that the account was moved, after the stream's end
+	moveShare = 8
 )
 
-// VoicePresence is the account's place in a voice channel, without which Discord takes no stream. A line of package discord is one.
+// VoicePresence is the account's place in a voice channel, without which Discord takes no stream. A line of package
+// discord is one.
 type VoicePresence interface {
 	SessionID() string           // of the account's voice state
 	Events() <-chan voice.Event  // are read until the seat is lost
@@ -47,8 +49,8 @@ type StreamConn interface {
 	Close(ctx context.Context) error
 }
 
-// Publisher shows streams as one account, one at a time. Set the fields before the first dispatch. Its methods are safe for concurrent
-// use.
+// Publisher shows streams as one account, one at a time. Set the fields before the first dispatch. Its methods are safe
+// for concurrent use.
 type Publisher struct {
 	// Send sends an operation over the account's main gateway.
 	Send func(ctx context.Context, op int, d any) error
@@ -65,13 +67,15 @@ type Publisher struct {
 	// Transports are tried one after the other until one gets through; nil is UDP, then WebRTC.
 	Transports []TransportOption
 
-	// RequireEncryption says whether nothing may be sent in a stream that begins now if it is not encrypted from end to end. Nil is no.
+	// RequireEncryption says whether nothing may be sent in a stream that begins now if it is not encrypted from end to
+	// end. Nil is no.
 	RequireEncryption func() bool
 
 	// Connect opens a connection in one of the ways; nil is a [conn.Conn]. handle is called as [conn.Conn.Handle] is.
 	Connect func(ctx context.Context, t conn.Target, w TransportOption, handle func(conn.Event)) (StreamConn, error)
 
-	// Preview shows a frame of VP8 to those who do not watch the stream with a key. It returns soon when ctx ends. Nil: they see nothing.
+	// Preview shows a frame of VP8 to those who do not watch the stream with a key. It returns soon when ctx ends. Nil:
+	// they see nothing.
 	Preview func(ctx context.Context, key string, frame []byte) error
 
 	mu      sync.Mutex
@@ -152,7 +156,8 @@ func (p *Publisher) Close(ctx context.Context) error {
 	return s.end(ctx, ErrClosed)
 }
 
-// Dispatch takes what the account's main gateway says. Others than those about streams are passed over. It does not block.
+// Dispatch takes what the account's main gateway says. Others than those about streams are passed over. It does not
+// block.
 func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
 	if kind == "READY" {
 		var d struct {
@@ -218,9 +223,11 @@ func (p *Publisher) transportOptions() []TransportOption {
 	return []TransportOption{{Name: "UDP", Transport: conn.NewUDP}, {Name: "WebRTC", Transport: NewWebRTCTransport}}
 }
 
-// connect opens a leg in the first way that gets through, from the one of a number on. detour is why it is not that one. What the gateway
-// itself refuses is not tried again in another way.
-func (p *Publisher) connect(ctx context.Context, t conn.Target, from int, handle func(way int, e conn.Event)) connectResult {
+// connect opens a leg in the first way that gets through, from the one of a number on. detour is why it is not that
+// one. What the gateway itself refuses is not tried again in another way.
+func (p *Publisher) connect(ctx context.Context, t conn.Target, from int,
+	handle func(way int, e conn.Event),
+) connectResult {
 	open := p.Connect
 	if open == nil {
 		open = p.openConn
@@ -230,7 +237,8 @@ func (p *Publisher) connect(ctx context.Context, t conn.Target, from int, handle
 		from, way := from, ways[from]
 		limited, cancel := ctx, context.CancelFunc(func() {})
 		if last := from == len(ways)-1; !last {
-			limited, cancel = context.WithTimeoutCause(ctx, connectTimeout, fmt.Errorf("it was not there within %s", connectTimeout))
+			limited, cancel = context.WithTimeoutCause(ctx, connectTimeout,
+				fmt.Errorf("it was not there within %s", connectTimeout))
 		}
 		leg, err := open(limited, t, way, func(e conn.Event) { handle(from, e) })
 		cancel()
@@ -241,14 +249,18 @@ func (p *Publisher) connect(ctx context.Context, t conn.Target, from int, handle
 		if refused || ctx.Err() != nil || from == len(ways)-1 {
 			return connectResult{err: errors.Join(detour, err)}
 		}
-		p.logger().Warn("a stream does not get through; trying another way", "way", way.Name, "next", ways[from+1].Name, "error", err)
+		p.logger().Warn("a stream does not get through; trying another way", "way", way.Name, "next", ways[from+1].Name,
+			"error", err)
 		detour = fmt.Errorf("%s does not get through: %w", way.Name, err)
 	}
 }
 
-func (p *Publisher) openConn(ctx context.Context, t conn.Target, w TransportOption, handle func(conn.Event)) (StreamConn, error) {
+func (p *Publisher) openConn(ctx context.Context, t conn.Target, w TransportOption,
+	handle func(conn.Event),
+) (StreamConn, error) {
 	c := &conn.Conn{
-		Target: t, SpeakingFlags: conn.SpeakingSoundshare, Video: true, Key: p.Key, Handle: handle, Transport: w.Transport, HTTPClient: p.HTTP, Logger: p.Logger,
+		Target: t, SpeakingFlags: conn.SpeakingSoundshare, Video: true, Key: p.Key, Handle: handle, Transport: w.Transport,
+		HTTPClient: p.HTTP, Logger: p.Logger,
 		RequireEncryption: p.RequireEncryption != nil && p.RequireEncryption(),
 	}
 	if err := c.Open(ctx); err != nil {

@@ -14,9 +14,12 @@ const (
 )
 
 func TestAnOfferIsCutToTheLinesThatTheServerTakes(t *testing.T) {
-	offer := "v=0\r\na=fingerprint:sha-256 AB\r\nm=audio 9 UDP/TLS/RTP/SAVPF 120\r\na=ice-ufrag:us\r\na=ice-pwd:secret\r\na=rtpmap:120 opus/48000/2\r\n" +
-		"a=candidate:1 1 udp 1 127.0.0.1 5000 typ host\r\nm=video 9 UDP/TLS/RTP/SAVPF 105\r\na=ice-ufrag:us\r\na=ice-pwd:secret\r\na=rtpmap:105 VP8/90000\r\na=mid:1\r\n"
-	want := "a=extmap-allow-mixed\na=fingerprint:sha-256 AB\na=ice-ufrag:us\na=ice-pwd:secret\na=rtpmap:120 opus/48000/2\na=rtpmap:105 VP8/90000\n" + playoutDelayAttribute
+	offer := "v=0\r\na=fingerprint:sha-256 AB\r\nm=audio 9 UDP/TLS/RTP/SAVPF " +
+		"120\r\na=ice-ufrag:us\r\na=ice-pwd:secret\r\na=rtpmap:120 opus/48000/2\r\na=candidate:1 1 udp 1 127.0.0.1 5000 " +
+		"typ host\r\nm=video 9 UDP/TLS/RTP/SAVPF 105\r\na=ice-ufrag:us\r\na=ice-pwd:secret\r\na=rtpmap:105 " +
+		"VP8/90000\r\na=mid:1\r\n"
+	want := "a=extmap-allow-mixed\na=fingerprint:sha-256 AB\na=ice-ufrag:us\na=ice-pwd:secret\na=rtpmap:120 " +
+		"opus/48000/2\na=rtpmap:105 VP8/90000\n" + playoutDelayAttribute
 	if diff := cmp.Diff(want, trimOffer(offer)); diff != "" {
 		t.Errorf("the fragment (-want +got):\n%s", diff)
 	}
@@ -24,9 +27,13 @@ func TestAnOfferIsCutToTheLinesThatTheServerTakes(t *testing.T) {
 
 func TestTheServersLinesAreRead(t *testing.T) {
 	for name, tc := range map[string]struct{ text, candidate string }{
-		"a candidate":      {"m=audio 5000 ICE/SDP\nc=IN IP4 203.0.113.9\na=rtcp:1\n" + known + "a=candidate:" + candidate + "\n", candidate},
-		"only an address":  {"c=IN IP4 203.0.113.7\na=rtcp:5000\n" + known, "1 1 UDP 2130706431 203.0.113.7 5000 typ host"},
-		"with a long rtcp": {"c=IN IP6 2001:db8::7\r\na=rtcp:5000 IN IP6 2001:db8::7\r\n" + known, "1 1 UDP 2130706431 2001:db8::7 5000 typ host"},
+		"a candidate": {"m=audio 5000 ICE/SDP\nc=IN IP4 203.0.113.9\na=rtcp:1\n" + known + "a=candidate:" + candidate +
+			"\n", candidate},
+		"only an address": {"c=IN IP4 203.0.113.7\na=rtcp:5000\n" + known, "1 1 UDP 2130706431 203.0.113.7 5000 typ host"},
+		"with a long rtcp": {
+			"c=IN IP6 2001:db8::7\r\na=rtcp:5000 IN IP6 2001:db8::7\r\n" + known,
+			"1 1 UDP 2130706431 2001:db8::7 5000 typ host",
+		},
 	} {
 		got, err := parseRemote(tc.text)
 		want := remoteDescription{"them", "secret", "sha-256 AB:CD", []string{tc.candidate}}

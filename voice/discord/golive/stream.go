@@ -15,20 +15,22 @@ type Status string
 
 // The statuses.
 const (
-	AwaitingPresence    Status = "waiting_for_voice_session" // the account takes its place in the channel
-	Requested           Status = "stream_requested"          // Discord was asked
-	AwaitingCredentials Status = "waiting_for_credentials"   // it has agreed, or moves the stream; its server is not known yet
-	ConnectRequested    Status = "connect_requested"         // the server is known
-	Connecting          Status = "connecting"                // the second voice connection is being opened, or has no keys yet
-	Ready               Status = "ready"                     // pictures can go
-	Playing             Status = "playing"                   // they do
-	AwaitingTransport   Status = "waiting_for_transport"     // the connection has broken and is being restored
-	BadGroup            Status = "invalid_dave_channel"      // the stream's number is none, so its encryption has no group
-	NoTransport         Status = "transport_unavailable"     // the second voice connection could not be opened
-	Unsupported         Status = "unsupported_source"        // the others demand a codec that is not ours
-	CreateFailed        Status = "stream_create_failed"      // Discord has refused
-	Failed              Status = "failed"                    // it has ended by itself, see Reason
-	Disconnected        Status = "disconnected"              // it was ended
+	AwaitingPresence Status = "waiting_for_voice_session" // the account takes its place in the channel
+	Requested        Status = "stream_requested"          // Discord was asked
+	// it has agreed, or moves the stream; its server is not known yet
+	AwaitingCredentials Status = "waiting_for_credentials"
+	ConnectRequested    Status = "connect_requested" // the server is known
+	// the second voice connection is being opened, or has no keys yet
+	Connecting        Status = "connecting"
+	Ready             Status = "ready"                 // pictures can go
+	Playing           Status = "playing"               // they do
+	AwaitingTransport Status = "waiting_for_transport" // the connection has broken and is being restored
+	BadGroup          Status = "invalid_dave_channel"  // the stream's number is none, so its encryption has no group
+	NoTransport       Status = "transport_unavailable" // the second voice connection could not be opened
+	Unsupported       Status = "unsupported_source"    // the others demand a codec that is not ours
+	CreateFailed      Status = "stream_create_failed"  // Discord has refused
+	Failed            Status = "failed"                // it has ended by itself, see Reason
+	Disconnected      Status = "disconnected"          // it was ended
 )
 
 // State describes a stream.
@@ -95,7 +97,8 @@ func (s *Stream) setStatus(status Status, reason string) {
 	s.updateState(func(st *State) { st.Status, st.Reason = status, reason })
 }
 
-// Stop ends the stream and gives the seat back. It waits for all of it, at most until ctx ends, and may be called twice.
+// Stop ends the stream and gives the seat back. It waits for all of it, at most until ctx ends, and may be called
+// twice.
 func (s *Stream) Stop(ctx context.Context) error { return s.end(ctx, errStopped) }
 
 func (s *Stream) end(ctx context.Context, cause error) error {

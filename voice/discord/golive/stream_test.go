@@ -236,7 +236,9 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-func (w *town) connect(ctx context.Context, to conn.Target, way golive.TransportOption, handle func(conn.Event)) (golive.StreamConn, error) {
+func (w *town) connect(ctx context.Context, to conn.Target, way golive.TransportOption,
+	handle func(conn.Event),
+) (golive.StreamConn, error) {
 	w.mu.Lock()
 	refuse, slow, keys, eager := w.refuse, w.slow, w.keys, w.eager
 	w.tried = append(w.tried, way.Name)
@@ -277,7 +279,8 @@ func (w *town) say(kind, format string, args ...any) {
 }
 
 func (w *town) agree(server string) {
-	w.say("STREAM_CREATE", `{"stream_key":%q,"rtc_server_id":%q,"region":"x","viewer_ids":["7"],"paused":false}`, key, server)
+	w.say("STREAM_CREATE", `{"stream_key":%q,"rtc_server_id":%q,"region":"x","viewer_ids":["7"],"paused":false}`, key,
+		server)
 }
 
 func (w *town) server(endpoint, token string) {
@@ -343,7 +346,10 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 		s := w.start(t, lost.add)
 		pass(2 * time.Second)
 		l := w.leg()
-		want := conn.Target{Endpoint: "a.example", ServerID: "1001", UserID: self, SessionID: "session", Token: "token-a", GroupID: 1000}
+		want := conn.Target{
+			Endpoint: "a.example", ServerID: "1001", UserID: self, SessionID: "session", Token: "token-a",
+			GroupID: 1000,
+		}
 		if diff := cmp.Diff(want, l.target); diff != "" {
 			t.Errorf("the second connection goes elsewhere (-want +got):\n%s", diff)
 		}
@@ -351,7 +357,8 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 			t.Errorf("announced (-want +got):\n%s", diff)
 		}
 		st := s.State()
-		if n := l.count(); n < 4 || n > 6 || st.Status != golive.Playing || st.Sent != uint64(n) || st.Key != key || st.Server != "1001" || len(st.Viewers) != 1 {
+		if n := l.count(); n < 4 || n > 6 || st.Status != golive.Playing || st.Sent != uint64(n) || st.Key != key ||
+			st.Server != "1001" || len(st.Viewers) != 1 {
 			t.Errorf("got %d frames in 2 s and %+v, want about 5 and a stream that plays", n, st)
 		}
 		check.Must(t, s.Stop(t.Context()))
@@ -388,10 +395,19 @@ func TestARefusalIsNoticedWithinTenSecondsAndSaysWhy(t *testing.T) {
 			w.agree("1001")
 			w.say("STREAM_SERVER_UPDATE", `{"stream_key":%q,"token":"x","endpoint":null}`, key)
 		}, "names no other", 8 * time.Second},
-		"not allowed":     {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"unauthorized"}`, key) }, "bots never may", 0},
-		"full":            {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_full"}`, key) }, "too many watch", 0},
-		"another reason":  {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"odd"}`, key) }, `"odd"`, 0},
-		"unavailable":     {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"unavailable":true}`, key) }, "server has failed", 0},
+		"not allowed": {
+			func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"unauthorized"}`, key) },
+			"bots never may", 0,
+		},
+		"full": {
+			func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_full"}`, key) },
+			"too many watch", 0,
+		},
+		"another reason": {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"odd"}`, key) }, `"odd"`, 0},
+		"unavailable": {
+			func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"unavailable":true}`, key) },
+			"server has failed", 0,
+		},
 		"no reason":       {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q}`, key) }, "gave no reason", 0},
 		"a closed socket": {func(w *town) { w.say("RESUMED", `{}`) }, "closed the connection", 0},
 		"a new session":   {func(w *town) { w.say("READY", `{"user":{"id":%q}}`, self) }, "closed the connection", 0},
@@ -433,15 +449,22 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 		want   string
 		status golive.Status
 	}{
-		"no seat":       {func(w *town) { w.sitErr = errors.New("the channel is full") }, "cannot enter the call: the channel is full", golive.Failed},
-		"no number":     {func(w *town) { w.answer = func(int) { w.agree("odd"); w.server("a.example", "t") } }, "cannot be encrypted", golive.BadGroup},
+		"no seat": {func(w *town) { w.sitErr = errors.New("the channel is full") }, "cannot enter the call: the " +
+			"channel is full", golive.Failed},
+		"no number": {
+			func(w *town) { w.answer = func(int) { w.agree("odd"); w.server("a.example", "t") } },
+			"cannot be encrypted", golive.BadGroup,
+		},
 		"no connection": {func(w *town) { w.refuse = &conn.CloseError{Code: 4017} }, "4017", golive.NoTransport},
 		"no answer":     {func(w *town) { w.slow = true }, "not ready within 8s", golive.Failed},
 		"no keys":       {func(w *town) { w.keys = false }, "not ready within 8s", golive.Failed},
 		"no main socket": {func(w *town) {
 			w.pub.Send = func(context.Context, int, any) error { return errors.New("not connected") }
 		}, "not connected", golive.Failed},
-		"gone for good": {func(w *town) { w.answer = func(int) { w.pub.HandleDisconnect(errors.New("code 4004")) } }, "code 4004", golive.Failed},
+		"gone for good": {
+			func(w *town) { w.answer = func(int) { w.pub.HandleDisconnect(errors.New("code 4004")) } },
+			"code 4004", golive.Failed,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTown(t, func(t *testing.T, w *town) {
@@ -512,7 +535,8 @@ func TestAMoveToAnotherServerIsFollowed(t *testing.T) {
 		}
 		w.server("b.example", "token-b")
 		pass(time.Second)
-		if l := w.leg(); l.target.Endpoint != "b.example" || l.target.Token != "token-b" || l.count() == 0 || s.State().Status != golive.Playing {
+		if l := w.leg(); l.target.Endpoint != "b.example" || l.target.Token != "token-b" || l.count() == 0 ||
+			s.State().Status != golive.Playing {
 			t.Errorf("got %+v on %s, want it to play on the new server", s.State(), l.target.Endpoint)
 		}
 		first.handle(conn.Event{Kind: conn.CodecChosen, Text: "H264"}) // the old one has no say any more
@@ -567,15 +591,26 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 		lose func(w *town)
 		want string
 	}{
-		"by Discord":               {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_ended"}`, key) }, "it has ended"},
-		"with the main session":    {func(w *town) { w.say("READY", `{"user":{"id":%q}}`, self) }, "broke, and the stream with it"},
-		"with the main gateway":    {func(w *town) { w.pub.HandleDisconnect(errors.New("code 4004")) }, "code 4004"},
-		"by the call's end":        {func(w *town) { w.leg().drop(&conn.CloseError{Code: 4022}) }, "4022"},
-		"without new credentials":  {func(w *town) { w.leg().drop(&conn.CloseError{Code: 4014}) }, "names no other"},
-		"closed by itself":         {func(w *town) { w.leg().drop(nil) }, "was closed"},
-		"with its seat":            {func(w *town) { w.seats[0].err = errors.New("kicked"); close(w.seats[0].events) }, "not in the call any more: kicked"},
+		"by Discord": {func(w *town) {
+			w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_ended"}`, key)
+		}, "it has ended"},
+		"with the main session": {
+			func(w *town) { w.say("READY", `{"user":{"id":%q}}`, self) },
+			"broke, and the stream with it",
+		},
+		"with the main gateway":   {func(w *town) { w.pub.HandleDisconnect(errors.New("code 4004")) }, "code 4004"},
+		"by the call's end":       {func(w *town) { w.leg().drop(&conn.CloseError{Code: 4022}) }, "4022"},
+		"without new credentials": {func(w *town) { w.leg().drop(&conn.CloseError{Code: 4014}) }, "names no other"},
+		"closed by itself":        {func(w *town) { w.leg().drop(nil) }, "was closed"},
+		"with its seat": {
+			func(w *town) { w.seats[0].err = errors.New("kicked"); close(w.seats[0].events) },
+			"not in the call any more: kicked",
+		},
 		"with its seat, no reason": {func(w *town) { close(w.seats[0].events) }, "not in the call any more"},
-		"by a move":                {func(w *town) { w.seats[0].events <- voice.Event{Kind: voice.Moved, Text: "55"} }, "moved"},
+		"by a move": {
+			func(w *town) { w.seats[0].events <- voice.Event{Kind: voice.Moved, Text: "55"} },
+			"moved",
+		},
 		"by the end of a move": {func(w *town) {
 			w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"user_requested"}`, key)
 			pass(time.Second / 2)
@@ -649,7 +684,8 @@ func TestOneStreamAtATime(t *testing.T) {
 		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrClosed) {
 			t.Errorf("got error %v after the end, want %v", err, golive.ErrClosed)
 		}
-		if _, err := (&golive.Publisher{}).Start(t.Context(), w.wish(nil)); err == nil || !strings.Contains(err.Error(), "not connected") {
+		if _, err := (&golive.Publisher{}).Start(t.Context(), w.wish(nil)); err == nil ||
+			!strings.Contains(err.Error(), "not connected") {
 			t.Errorf("got error %v of an account that nobody knows, want that it is not connected", err)
 		}
 	})
@@ -692,7 +728,10 @@ func TestGoLiveIsAStageOfSharing(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
 		t.Helper()
 		var s share.Target = &golive.Target{Publisher: w.pub}
-		show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
+		show := share.Presentation{
+			ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src,
+			Lost: func(error) {},
+		}
 		if _, err := s.Begin(t.Context(), share.Presentation{ID: "b", Call: share.CallRef{ID: "page"}}); err == nil {
 			t.Error("something was shown outside of Discord")
 		}

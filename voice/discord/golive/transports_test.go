@@ -30,7 +30,10 @@ func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 				t.Helper()
 				block(w)
 				stage := &golive.Target{Publisher: w.pub}
-				show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
+				show := share.Presentation{
+					ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src,
+					Lost: func(error) {},
+				}
 				place, err := stage.Begin(t.Context(), show)
 				if err != nil || !strings.Contains(place.Text, "It goes over WebRTC, as UDP does not get through: ") {
 					t.Errorf("people are told %q, error %v; want the way that was taken, and why", place.Text, err)
@@ -97,7 +100,8 @@ const (
 func ready(t *testing.T) conn.Ready {
 	t.Helper()
 	var r conn.Ready
-	check.Must(t, json.Unmarshal([]byte(`{"ssrc":111,"ip":"127.0.0.1","port":5000,"streams":[{"type":"video","rid":"100","ssrc":222,"rtx_ssrc":223}]}`), &r))
+	check.Must(t, json.Unmarshal(
+		[]byte(`{"ssrc":111,"ip":"127.0.0.1","port":5000,"streams":[{"type":"video","rid":"100","ssrc":222,"rtx_ssrc":223}]}`), &r))
 	return r
 }
 
@@ -138,7 +142,10 @@ func next[T any](t *testing.T, c <-chan T, what string) T {
 // packet returns an RTP packet with a header extension, as package media makes it.
 func packet(t *testing.T, payload uint8, seq uint16, body []byte) []byte {
 	t.Helper()
-	p := rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: payload, SequenceNumber: seq, Timestamp: 7, SSRC: pictures}, Payload: body}
+	p := rtp.Packet{Header: rtp.Header{
+		Version: 2, PayloadType: payload, SequenceNumber: seq, Timestamp: 7,
+		SSRC: pictures,
+	}, Payload: body}
 	if payload == 120 {
 		p.SSRC = sound
 	}
@@ -155,7 +162,8 @@ func connect(t *testing.T, r rig) (server *voicetest.RTCPeer, rtps, rtcps chan [
 	defer cancel()
 	protocol, data, err := r.Select(ctx, ready(t))
 	fragment, _ := data.(string)
-	if err != nil || protocol != "webrtc" || strings.Contains(fragment, "m=") || strings.Contains(fragment, "a=candidate") {
+	if err != nil || protocol != "webrtc" || strings.Contains(fragment, "m=") ||
+		strings.Contains(fragment, "a=candidate") {
 		t.Fatalf("got %q, %q, error %v; want only lines that the server takes", protocol, fragment, err)
 	}
 	rtps, rtcps = make(chan []byte, 64), make(chan []byte, 64)
@@ -212,12 +220,14 @@ func TestWhatCannotBeConnectedSaysWhy(t *testing.T) {
 	if err := newRig(t).Start(t.Context(), conn.Description{SDP: "x"}); err == nil {
 		t.Error("it started before anything was selected")
 	}
-	if _, _, err := newRig(t).Select(t.Context(), conn.Ready{SSRC: sound}); err == nil || !strings.Contains(err.Error(), "no source for pictures") {
+	if _, _, err := newRig(t).Select(t.Context(), conn.Ready{SSRC: sound}); err == nil ||
+		!strings.Contains(err.Error(), "no source for pictures") {
 		t.Errorf("got error %v, want that there is no source", err)
 	}
 	for name, tc := range map[string]struct{ sdp, want string }{
-		"no answer":      {"", "needs ice-ufrag"},
-		"a broken print": {"a=ice-ufrag:themthem\na=ice-pwd:secretsecretsecretsecret\na=fingerprint:none\na=candidate:1 1 UDP 1 127.0.0.1 9 typ host", "voice server's answer"},
+		"no answer": {"", "needs ice-ufrag"},
+		"a broken print": {"a=ice-ufrag:themthem\na=ice-pwd:secretsecretsecretsecret\na=fingerprint:none\na=candidate:1 1 " +
+			"UDP 1 127.0.0.1 9 typ host", "voice server's answer"},
 	} {
 		r := newRig(t)
 		if _, _, err := r.Select(t.Context(), ready(t)); err != nil {
@@ -237,7 +247,8 @@ func TestAServerThatIsNotThereIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go cancel(context.DeadlineExceeded)
 	err := r.Start(ctx, conn.Description{
-		SDP: "a=ice-ufrag:themthem\na=ice-pwd:secretsecretsecretsecret\na=fingerprint:sha-256 " + strings.Repeat("AB:", 31) + "AB\na=candidate:1 1 UDP 1 127.0.0.1 9 typ host",
+		SDP: "a=ice-ufrag:themthem\na=ice-pwd:secretsecretsecretsecret\na=fingerprint:sha-256 " + strings.Repeat("AB:", 31) +
+			"AB\na=candidate:1 1 UDP 1 127.0.0.1 9 typ host",
 	})
 	if err == nil || !strings.Contains(err.Error(), "over WebRTC") {
 		t.Errorf("got error %v, want that the server is not reached", err)

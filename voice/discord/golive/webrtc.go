@@ -35,7 +35,11 @@ const (
 )
 
 // videoFeedback is what the server may tell us of our pictures.
-var videoFeedback = []webrtc.RTCPFeedback{{Type: "ccm", Parameter: "fir"}, {Type: "nack"}, {Type: "nack", Parameter: "pli"}}
+var videoFeedback = []webrtc.RTCPFeedback{
+	{Type: "ccm", Parameter: "fir"},
+	{Type: "nack"},
+	{Type: "nack", Parameter: "pli"},
+}
 
 type webrtcTransport struct {
 	received func([]byte)
@@ -76,7 +80,8 @@ func NewWebRTCTransport(received func(packet []byte), failed func(error)) conn.T
 func (t *webrtcTransport) Select(ctx context.Context, r conn.Ready) (string, any, error) {
 	ssrc, _ := r.VideoSSRCs()
 	if ssrc == 0 || r.SSRC == 0 {
-		return "", nil, errors.New("the voice server gives no source for pictures, without which its WebRTC mode is of no use here")
+		return "", nil, errors.New("the voice server gives no source for pictures, without which its WebRTC mode is of no " +
+			"use here")
 	}
 	t.ready = r
 	offer, err := t.offer(ctx, r.SSRC, ssrc)
@@ -95,11 +100,13 @@ func (t *webrtcTransport) offer(ctx context.Context, audio, video uint32) (strin
 		return "", err
 	}
 	t.pc.OnConnectionStateChange(t.handleState)
-	if t.sound, _, err = t.publish(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}, "sound", audio); err != nil {
+	if t.sound, _, err = t.publish(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2},
+		"sound", audio); err != nil {
 		return "", err
 	}
 	var sender *webrtc.RTPSender
-	if t.pictures, sender, err = t.publish(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90000}, "pictures", video); err != nil {
+	if t.pictures, sender, err = t.publish(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90000},
+		"pictures", video); err != nil {
 		return "", err
 	}
 	for _, e := range sender.GetParameters().Encodings {
@@ -131,15 +138,24 @@ func newWebRTCAPI(server string) (*webrtc.API, error) {
 		kind webrtc.RTPCodecType
 		p    webrtc.RTPCodecParameters
 	}{
-		{webrtc.RTPCodecTypeAudio, webrtc.RTPCodecParameters{PayloadType: typeOpus, RTPCodecCapability: webrtc.RTPCodecCapability{
-			MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2, SDPFmtpLine: "minptime=10;useinbandfec=1;usedtx=0",
-		}}},
-		{webrtc.RTPCodecTypeVideo, webrtc.RTPCodecParameters{PayloadType: typeVP8, RTPCodecCapability: webrtc.RTPCodecCapability{
-			MimeType: webrtc.MimeTypeVP8, ClockRate: 90000, RTCPFeedback: videoFeedback,
-		}}},
-		{webrtc.RTPCodecTypeVideo, webrtc.RTPCodecParameters{PayloadType: typeRTX, RTPCodecCapability: webrtc.RTPCodecCapability{
-			MimeType: webrtc.MimeTypeRTX, ClockRate: 90000, SDPFmtpLine: fmt.Sprintf("apt=%d", typeVP8),
-		}}},
+		{
+			webrtc.RTPCodecTypeAudio,
+			webrtc.RTPCodecParameters{PayloadType: typeOpus, RTPCodecCapability: webrtc.RTPCodecCapability{
+				MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2, SDPFmtpLine: "minptime=10;useinbandfec=1;usedtx=0",
+			}},
+		},
+		{
+			webrtc.RTPCodecTypeVideo,
+			webrtc.RTPCodecParameters{PayloadType: typeVP8, RTPCodecCapability: webrtc.RTPCodecCapability{
+				MimeType: webrtc.MimeTypeVP8, ClockRate: 90000, RTCPFeedback: videoFeedback,
+			}},
+		},
+		{
+			webrtc.RTPCodecTypeVideo,
+			webrtc.RTPCodecParameters{PayloadType: typeRTX, RTPCodecCapability: webrtc.RTPCodecCapability{
+				MimeType: webrtc.MimeTypeRTX, ClockRate: 90000, SDPFmtpLine: fmt.Sprintf("apt=%d", typeVP8),
+			}},
+		},
 	} {
 		if err := codecs.RegisterCodec(c.p, c.kind); err != nil {
 			return nil, err
@@ -158,18 +174,23 @@ func newWebRTCAPI(server string) (*webrtc.API, error) {
 	if addr, err := netip.ParseAddr(server); err == nil && addr.IsLoopback() {
 		set.SetIncludeLoopbackCandidate(true)
 	}
-	return webrtc.NewAPI(webrtc.WithMediaEngine(codecs), webrtc.WithInterceptorRegistry(repeats), webrtc.WithSettingEngine(set)), nil
+	return webrtc.NewAPI(webrtc.WithMediaEngine(codecs), webrtc.WithInterceptorRegistry(repeats),
+		webrtc.WithSettingEngine(set)), nil
 }
 
 // publish makes a track under the source that the server has given, and hands on what comes back about it.
-func (t *webrtcTransport) publish(c webrtc.RTPCodecCapability, id string, ssrc uint32) (*webrtc.TrackLocalStaticRTP, *webrtc.RTPSender, error) {
+func (t *webrtcTransport) publish(c webrtc.RTPCodecCapability, id string,
+	ssrc uint32,
+) (*webrtc.TrackLocalStaticRTP, *webrtc.RTPSender, error) {
 	track, err := webrtc.NewTrackLocalStaticRTP(c, id, "clank")
 	if err != nil {
 		return nil, nil, err
 	}
 	transceiver, err := t.pc.AddTransceiverFromTrack(track, webrtc.RTPTransceiverInit{
-		Direction:     webrtc.RTPTransceiverDirectionSendonly,
-		SendEncodings: []webrtc.RTPEncodingParameters{{RTPCodingParameters: webrtc.RTPCodingParameters{SSRC: webrtc.SSRC(ssrc)}}},
+		Direction: webrtc.RTPTransceiverDirectionSendonly,
+		SendEncodings: []webrtc.RTPEncodingParameters{
+			{RTPCodingParameters: webrtc.RTPCodingParameters{SSRC: webrtc.SSRC(ssrc)}},
+		},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -223,7 +244,10 @@ func (t *webrtcTransport) Start(ctx context.Context, d conn.Description) error {
 	if err != nil {
 		return err
 	}
-	if err := t.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: r.answer()}); err != nil {
+	if err := t.pc.SetRemoteDescription(webrtc.SessionDescription{
+		Type: webrtc.SDPTypeAnswer,
+		SDP:  r.answer(),
+	}); err != nil {
 		return fmt.Errorf("take the voice server's answer: %w", err)
 	}
 	late := time.NewTimer(webrtcConnectTimeout)
@@ -234,7 +258,8 @@ func (t *webrtcTransport) Start(ctx context.Context, d conn.Description) error {
 	case <-t.ended:
 		return errors.New("the voice server cannot be reached over WebRTC")
 	case <-late.C:
-		return fmt.Errorf("the voice server was not reached over WebRTC within %s; a firewall may keep clank from sending UDP", webrtcConnectTimeout)
+		return fmt.Errorf("the voice server was not reached over WebRTC within %s; a firewall may keep clank from "+
+			"sending UDP", webrtcConnectTimeout)
 	case <-ctx.Done():
 		return fmt.Errorf("reach the voice server over WebRTC: %w", context.Cause(ctx))
 	}
@@ -273,12 +298,12 @@ func isControlPacket(packet []byte) bool {
 
 func (t *webrtcTransport) Close() error { return t.close() }
 
-// playoutDelayAttribute is the line that names the header extension with which package media asks players not to hold pictures back. The library
-// writes header extensions as they come, so their numbers are ours.
+// playoutDelayAttribute is the line that names the header extension with which package media asks players not to hold
+// pictures back. The library writes header extensions as they come, so their numbers are ours.
 const playoutDelayAttribute = "a=extmap:6 http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
-// trimOffer keeps of an offer what goes to the gateway: each line once, without candidates, since the server learns where we are from our
-// checks.
+// trimOffer keeps of an offer what goes to the gateway: each line once, without candidates, since the server learns
+// where we are from our checks.
 func trimOffer(offer string) string {
 	kept := []string{"a=extmap-allow-mixed"}
 	for line := range strings.Lines(offer) {
@@ -298,8 +323,8 @@ type remoteDescription struct {
 	candidates              []string // values of a=candidate
 }
 
-// parseRemote reads the lines of the gateway's answer. Others than the known ones are passed over. A server that names no candidate is where its
-// c= and a=rtcp lines say.
+// parseRemote reads the lines of the gateway's answer. Others than the known ones are passed over. A server that names
+// no candidate is where its c= and a=rtcp lines say.
 func parseRemote(text string) (remoteDescription, error) {
 	var r remoteDescription
 	var host, port string
@@ -332,19 +357,25 @@ func parseRemote(text string) (remoteDescription, error) {
 		}
 	}
 	if r.ufrag == "" || r.pwd == "" || r.fingerprint == "" || len(r.candidates) == 0 {
-		return remoteDescription{}, errors.New("read the voice server's answer: it needs ice-ufrag, ice-pwd, fingerprint and an address")
+		return remoteDescription{}, errors.New("read the voice server's answer: it needs ice-ufrag, ice-pwd, fingerprint " +
+			"and an address")
 	}
 	return r, nil
 }
 
-// answer returns the description that the server would have given to our offer: it is ice-lite and passive, and takes what we send.
+// answer returns the description that the server would have given to our offer: it is ice-lite and passive, and takes
+// what we send.
 func (r remoteDescription) answer() string {
-	lines := []string{"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1", "a=ice-lite", "a=extmap-allow-mixed"}
+	lines := []string{
+		"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1", "a=ice-lite",
+		"a=extmap-allow-mixed",
+	}
 	lines = append(lines, r.media("0", fmt.Sprintf("m=audio 9 UDP/TLS/RTP/SAVPF %d", typeOpus))...)
 	lines = append(
 		lines,
 		fmt.Sprintf("a=rtpmap:%d opus/48000/2", typeOpus),
-		fmt.Sprintf("a=fmtp:%d minptime=10;useinbandfec=1;usedtx=0", typeOpus), // silence in sound beside pictures is sent, too
+		// silence in sound beside pictures is sent, too
+		fmt.Sprintf("a=fmtp:%d minptime=10;useinbandfec=1;usedtx=0", typeOpus),
 	)
 	lines = append(lines, r.media("1", fmt.Sprintf("m=video 9 UDP/TLS/RTP/SAVPF %d %d", typeVP8, typeRTX))...)
 	lines = append(lines, fmt.Sprintf("a=rtpmap:%d VP8/90000", typeVP8))
@@ -357,7 +388,8 @@ func (r remoteDescription) answer() string {
 
 func (r remoteDescription) media(mid, head string) []string {
 	lines := []string{
-		head, "c=IN IP4 0.0.0.0", "a=mid:" + mid, "a=ice-ufrag:" + r.ufrag, "a=ice-pwd:" + r.pwd, "a=fingerprint:" + r.fingerprint,
+		head, "c=IN IP4 0.0.0.0", "a=mid:" + mid, "a=ice-ufrag:" + r.ufrag, "a=ice-pwd:" + r.pwd, "a=fingerprint:" +
+			r.fingerprint,
 		"a=setup:passive", "a=rtcp-mux", "a=recvonly",
 	}
 	for _, c := range r.candidates {

@@ -11,10 +11,11 @@ import (
 const (
 	frameSize = voice.RateSpeech / 100
 
-	framesToBegin    = 3   // loud frames of the last four that begin a segment
-	framesToEnd      = 24  // still ones that end it
-	framesAlone      = 24  // still ones before a segment, for it to stand alone
-	framesTrail      = 5   // still ones after a segment, before nothing comes: senders end with silence, broken networks do not
+	framesToBegin = 3  // loud frames of the last four that begin a segment
+	framesToEnd   = 24 // still ones that end it
+	framesAlone   = 24 // still ones before a segment, for it to stand alone
+	// still ones after a segment, before nothing comes: senders end with silence, broken networks do not
+	framesTrail      = 5
 	maxSegmentFrames = 800 // a segment is cut here, so that phrases in it are told
 
 	quietest   = 100.0 // root mean square below which nothing is speech: 0.003 of full scale
@@ -154,17 +155,18 @@ func (f *noiseFloor) now() float64 {
 }
 
 const (
-	framesLead  = 4    // before a segment that are looked at with its beginning
-	framesHead  = 52   // of a segment that are looked at
-	partVowel   = 0.35 // of the loudest frame, that a vowel has
-	sharpVowel  = 0.9  // loudness of the differences between samples, by that of the samples: a vowel has less, a hiss more
+	framesLead = 4    // before a segment that are looked at with its beginning
+	framesHead = 52   // of a segment that are looked at
+	partVowel  = 0.35 // of the loudest frame, that a vowel has
+	// loudness of the differences between samples, by that of the samples: a vowel has less, a hiss more
+	sharpVowel  = 0.9
 	framesHiss  = 9    // of "st", at least, until the vowel
 	partClosure = 0.45 // of the hiss, that is left while the mouth is closed for a "t"
 )
 
-// beginsAsStop says whether somebody who says head begins as with "st": a hiss, a closure, and only then a vowel. The process cannot
-// tell that: to it the hiss of a quiet voice is noise like any other, and "top" fits nearly as well. Head begins lead frames
-// before what is said.
+// beginsAsStop says whether somebody who says head begins as with "st": a hiss, a closure, and only then a vowel. The
+// process cannot tell that: to it the hiss of a quiet voice is noise like any other, and "top" fits nearly as well.
+// Head begins lead frames before what is said.
 func beginsAsStop(head []int16, lead int) bool {
 	var levels, sharps []float64
 	peak := 1.0

@@ -35,9 +35,15 @@ func TestTheGateCutsSpeechAtSilence(t *testing.T) {
 		{"nothing", sound([2]int{0, 300}), nil},
 		{"a still room", sound([2]int{30, 300}), nil},
 		{"a word between silences", sound([2]int{0, 50}, [2]int{3000, 40}, [2]int{0, 50}), []keyword.Segment{{50, 90, true}}},
-		{"a pause inside a word", sound([2]int{0, 50}, [2]int{3000, 20}, [2]int{0, 10}, [2]int{3000, 10}, [2]int{0, 50}), []keyword.Segment{{50, 90, true}}},
+		{
+			"a pause inside a word", sound([2]int{0, 50}, [2]int{3000, 20}, [2]int{0, 10}, [2]int{3000, 10}, [2]int{0, 50}),
+			[]keyword.Segment{{50, 90, true}},
+		},
 		{"a click", sound([2]int{0, 50}, [2]int{3000, 2}, [2]int{0, 50}), nil},
-		{"a word in a loud room", sound([2]int{250, 300}, [2]int{3000, 40}, [2]int{250, 50}), []keyword.Segment{{0, 0, false}, {300, 340, true}}},
+		{
+			"a word in a loud room", sound([2]int{250, 300}, [2]int{3000, 40}, [2]int{250, 50}),
+			[]keyword.Segment{{0, 0, false}, {300, 340, true}},
+		},
 	} {
 		got := keyword.Cut(c.sound)
 		if c.name == "a word in a loud room" { // the room is taken for speech until it is known
@@ -161,7 +167,10 @@ func TestEveryPhraseIsUnderstoodAsInChat(t *testing.T) {
 }
 
 func FuzzJudge(f *testing.F) {
-	for _, s := range []string{"stop  1.00 1.40 0.87\n", "stop\n", "stop it NaN 1 2", "stop 2 1 0.9", strings.Repeat("x ", 5000), "stop 1e999 2 3"} {
+	for _, s := range []string{
+		"stop  1.00 1.40 0.87\n", "stop\n", "stop it NaN 1 2", "stop 2 1 0.9",
+		strings.Repeat("x ", 5000), "stop 1e999 2 3",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, printed string) {

@@ -10,8 +10,8 @@ import (
 // WakeWord is the phrase of [voice.SpottedPhrase] when somebody says the name.
 const WakeWord = "clank"
 
-// pronunciations are of every word in phrases, in the phones of CMU's dictionary of English, which has no "clank". A second way to say a
-// word is a word of its own with a number: the spotter does not look for alternatives by itself.
+// pronunciations are of every word in phrases, in the phones of CMU's dictionary of English, which has no "clank". A
+// second way to say a word is a word of its own with a number: the spotter does not look for alternatives by itself.
 var pronunciations = [][2]string{
 	{"stop", "S T AA P"},
 	{"stop(2)", "S T AO P"},
@@ -71,7 +71,8 @@ type phrase struct {
 	drawn     bool // its end is often heard too early
 }
 
-// phrases were measured with ten synthetic voices at up to three speeds, with noise at 20 dB and 5 % of all packets lost.
+// phrases were measured with ten synthetic voices at up to three speeds, with noise at 20 dB and 5 % of all packets
+// lost.
 var phrases = []phrase{
 	{"stop", standalonePhrase, -29, false},
 	{"stop(2)", standalonePhrase, -29, false},
@@ -146,8 +147,8 @@ type phraseHit struct {
 // maxLine is longer than any line that the process prints for a phrase.
 const maxLine = 4096
 
-// parseHits reads what `-time yes` prints: the words, their start and end in seconds, a score. Other lines are left out: each
-// piece of speech is printed once without times before.
+// parseHits reads what `-time yes` prints: the words, their start and end in seconds, a score. Other lines are left
+// out: each piece of speech is printed once without times before.
 func (v *vocabulary) parseHits(text string) []phraseHit {
 	var hits []phraseHit
 	for line := range strings.Lines(text) {
@@ -204,8 +205,8 @@ type segmentSpan struct {
 	asStop     bool // it begins as with "st"
 }
 
-// pickPhrase picks what was said to us in a segment. A phrase must be all of a segment that stands alone, but for the name before it, and
-// no word that sounds like it may fit better. The name counts where they begin to speak.
+// pickPhrase picks what was said to us in a segment. A phrase must be all of a segment that stands alone, but for the
+// name before it, and no word that sounds like it may fit better. The name counts where they begin to speak.
 func pickPhrase(hits []phraseHit, u segmentSpan) (phrase, bool) {
 	var best, rival, name phraseHit
 	for _, h := range hits {
@@ -217,7 +218,8 @@ func pickPhrase(hits []phraseHit, u segmentSpan) (phrase, bool) {
 			name = h
 		case h.phrase.kind == standalonePhrase && h.covers(u, hits) && h.score > best.score:
 			best = h
-		case h.phrase.kind == decoyPhrase && h.start <= u.start+slackAlike && h.end >= u.end-slackAlike && h.score > rival.score:
+		case h.phrase.kind == decoyPhrase && h.start <= u.start+slackAlike && h.end >= u.end-slackAlike &&
+			h.score > rival.score:
 			rival = h
 		}
 	}
@@ -262,7 +264,8 @@ func (h phraseHit) covers(u segmentSpan, hits []phraseHit) bool {
 // afterName says whether our name was said at start, and nothing between it and the hit.
 func (h phraseHit) afterName(start float64, hits []phraseHit) bool {
 	for _, n := range hits {
-		if n.phrase.kind == wakePhrase && n.start <= start+slackStart && n.end <= h.start+slackStart && n.end >= h.start-slackEnd && !beatenByDecoy(n, hits) {
+		if n.phrase.kind == wakePhrase && n.start <= start+slackStart && n.end <= h.start+slackStart &&
+			n.end >= h.start-slackEnd && !beatenByDecoy(n, hits) {
 			return true
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"clank/voice"
 )
 
-// recognizer is one running process. It reads sound from its standard input and prints, when it has heard the end of some
-// speech, which phrases were in it. One goroutine feeds it and one reads from it; both end with the process.
+// recognizer is one running process. It reads sound from its standard input and prints, when it has heard the end of
+// some speech, which phrases were in it. One goroutine feeds it and one reads from it; both end with the process.
 type recognizer struct {
 	cmd     *exec.Cmd
 	samples chan []byte
@@ -128,8 +128,8 @@ func (e *recognizer) writeSamples(samples []int16) error {
 // blockSize is how many samples the process reads at once.
 const blockSize = 2048
 
-// flush makes the process see the end of what was said: a still room as loud as level, up to the end of one of its blocks. With
-// silence as clean as zeros it takes the room for part of the words that follow.
+// flush makes the process see the end of what was said: a still room as loud as level, up to the end of one of its
+// blocks. With silence as clean as zeros it takes the room for part of the words that follow.
 func (e *recognizer) flush(level float64) error {
 	const still = voice.RateSpeech * 7 / 10
 	samples := make([]int16, still+blockSize-int(e.fed+still)%blockSize)

@@ -20,11 +20,41 @@ func TestPlacesGoToTheBestClaims(t *testing.T) {
 		{"nobody has a claim", voice.SpotterPriority{}, 0, voice.SpotterPriority{}, false},
 		{"nobody has a claim, and the other rests", voice.SpotterPriority{}, yieldAfter, voice.SpotterPriority{}, true},
 		{"the other has just ended", voice.SpotterPriority{}, yieldAfter / 2, voice.SpotterPriority{}, false},
-		{"what they asked for is done", voice.SpotterPriority{LastAddressed: at(9)}, 0, voice.SpotterPriority{Working: true}, true},
-		{"what the other asked for is done", voice.SpotterPriority{Working: true}, 2 * yieldAfter, voice.SpotterPriority{LastAddressed: at(9)}, false},
-		{"they called last", voice.SpotterPriority{LastAddressed: at(1)}, 0, voice.SpotterPriority{LastAddressed: at(2)}, true},
-		{"the other called last", voice.SpotterPriority{LastAddressed: at(2)}, 0, voice.SpotterPriority{LastAddressed: at(1)}, false},
-		{"both", voice.SpotterPriority{Working: true, LastAddressed: at(1)}, 0, voice.SpotterPriority{Working: true, LastAddressed: at(2)}, true},
+		{
+			"what they asked for is done",
+			voice.SpotterPriority{LastAddressed: at(9)},
+			0,
+			voice.SpotterPriority{Working: true},
+			true,
+		},
+		{
+			"what the other asked for is done",
+			voice.SpotterPriority{Working: true},
+			2 * yieldAfter,
+			voice.SpotterPriority{LastAddressed: at(9)},
+			false,
+		},
+		{
+			"they called last",
+			voice.SpotterPriority{LastAddressed: at(1)},
+			0,
+			voice.SpotterPriority{LastAddressed: at(2)},
+			true,
+		},
+		{
+			"the other called last",
+			voice.SpotterPriority{LastAddressed: at(2)},
+			0,
+			voice.SpotterPriority{LastAddressed: at(1)},
+			false,
+		},
+		{
+			"both",
+			voice.SpotterPriority{Working: true, LastAddressed: at(1)},
+			0,
+			voice.SpotterPriority{Working: true, LastAddressed: at(2)},
+			true,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,7 +133,8 @@ func Cut(samples []int16) []Segment {
 // BeginsAsStop says whether what is said in head begins as with "st". Head begins at the beginning of a segment.
 func BeginsAsStop(head []int16) bool { return beginsAsStop(head, 0) }
 
-// Judge says what is heard in a segment of which the process prints text; empty for nothing. It begins as with "st" if asStop is true.
+// Judge says what is heard in a segment of which the process prints text; empty for nothing. It begins as with "st" if
+// asStop is true.
 func Judge(text string, start, end float64, alone, asStop bool) string {
 	p, ok := pickPhrase((&vocabulary{phrases: phrases}).parseHits(text), segmentSpan{start, end, alone, asStop})
 	if !ok {

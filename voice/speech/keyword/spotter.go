@@ -33,7 +33,8 @@ type Options struct {
 	MaxListeners int           // how many people can be listened to at once; [DefaultMaxListeners] if 0
 	IdleTimeout  time.Duration // how long a process outlives the last speech; [DefaultIdleTimeout] if 0
 	Log          *slog.Logger  // nil for none
-	Dir          string        // for files, ours alone: what a former run has left there goes; a new temporary one if empty
+	// for files, ours alone: what a former run has left there goes; a new temporary one if empty
+	Dir string
 
 	// Speech returns how people call us beside "clank", and in which language (ISO 639-1) they say stop beside English.
 	// It is asked for each process that is started. nil: nothing else.
@@ -87,17 +88,20 @@ func Open(o Options) (*Spotter, error) {
 		return nil, fmt.Errorf("listen for stop words: %w", err)
 	}
 	return &Spotter{
-		program: program, model: o.Model, dir: dir, slots: recognizerSlots{limit: o.MaxListeners, slots: map[*stream]*recognizerSlot{}}, idle: o.IdleTimeout, log: o.Log,
+		program: program, model: o.Model, dir: dir,
+		slots: recognizerSlots{limit: o.MaxListeners, slots: map[*stream]*recognizerSlot{}}, idle: o.IdleTimeout, log: o.Log,
 		speech: o.Speech, open: map[*stream]struct{}{},
 	}, nil
 }
 
 // Listen implements [voice.Spotter]. The phrases that found receives are "clank" for a name, and otherwise words that
 // cancel.IsStop takes for a stop. Its At is that of the sound which ends the phrase. A process runs
-// only while the person speaks and shortly after; if it ends by itself it is started again with their next words. Beyond Max
-// people at once the others are not listened to, and the log says so. What found does must be quick, and it must not close the
-// listening. The end of ctx ends the listening like Close.
-func (s *Spotter) Listen(ctx context.Context, from string, found func(voice.SpottedPhrase)) (voice.SpotterStream, error) {
+// only while the person speaks and shortly after; if it ends by itself it is started again with their next words.
+// Beyond Max people at once the others are not listened to, and the log says so. What found does must be quick, and it
+// must not close the listening. The end of ctx ends the listening like Close.
+func (s *Spotter) Listen(ctx context.Context, from string,
+	found func(voice.SpottedPhrase),
+) (voice.SpotterStream, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := newStream(s, from, found, cancel)
 	s.mu.Lock()
@@ -132,7 +136,8 @@ func (s *Spotter) removeStream(l *stream) {
 	delete(s.open, l)
 }
 
-// recognizerSlots are what is shared by all who are listened to: each needs one for its process, and there are only so many.
+// recognizerSlots are what is shared by all who are listened to: each needs one for its process, and there are only so
+// many.
 type recognizerSlots struct {
 	limit int
 
@@ -148,8 +153,9 @@ type recognizerSlot struct {
 	since      time.Time   // that they rest, or that they began to speak
 }
 
-// acquire gives l, who has begun to speak, a place if one is free, or if somebody with a lesser claim holds one, or somebody with the same who has
-// said nothing for a while. Who held it has lost it then, and the caller ends their process.
+// acquire gives l, who has begun to speak, a place if one is free, or if somebody with a lesser claim holds one, or
+// somebody with the same who has said nothing for a while. Who held it has lost it then, and the caller ends their
+// process.
 func (p *recognizerSlots) acquire(l *stream, c voice.SpotterPriority) (ok bool, instead *recognizer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -175,7 +175,8 @@ func TestAWordThatIsNotFollowedByAnySoundEnds(t *testing.T) {
 }
 
 func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
-	l, found := listen(t, open(t, stand(t, `head -c 20000 >/dev/null; printf 'cancel that\ncancel that  0.000 0.400 0.880\n'; cat >/dev/null`)))
+	l, found := listen(t, open(t,
+		stand(t, `head -c 20000 >/dev/null; printf 'cancel that\ncancel that  0.000 0.400 0.880\n'; cat >/dev/null`)))
 	<-time.After(400 * time.Millisecond) // longer than what is taken for silence
 	write(l, sound([2]int{3000, 40}, [2]int{0, 10}))
 	if got := next(t, found); got.Phrase != "cancel that" {
@@ -186,7 +187,8 @@ func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
 func TestAProcessThatEndsIsStartedAgainWithTheNextWords(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "once")
 	l, found := listen(t, open(t, stand(t, `if ! [ -e `+mark+` ]; then touch `+mark+`; exit 1; fi; `+hears)))
-	if got := untilFound(t, l, found, 300*time.Millisecond); got.Phrase != "cancel that" { // it is not started over and over
+	// it is not started over and over
+	if got := untilFound(t, l, found, 300*time.Millisecond); got.Phrase != "cancel that" {
 		t.Errorf("heard %+v, want what is printed", got)
 	}
 }
@@ -291,7 +293,9 @@ func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
 }
 
 // untilFound lets somebody speak, with pauses, until something is found.
-func untilFound(t *testing.T, l voice.SpotterStream, found <-chan voice.SpottedPhrase, pause time.Duration) voice.SpottedPhrase {
+func untilFound(t *testing.T, l voice.SpotterStream, found <-chan voice.SpottedPhrase,
+	pause time.Duration,
+) voice.SpottedPhrase {
 	t.Helper()
 	deadline := time.After(patience)
 	for {

@@ -13,8 +13,8 @@ import (
 const (
 	// maxQueuedSounds is how many pieces of sound wait to be looked at, some five seconds of them.
 	maxQueuedSounds = 256
-	// silentAfter is how long no sound comes until that is silence: a sender that hears nothing sends nothing. A shorter one may
-	// be the network's.
+	// silentAfter is how long no sound comes until that is silence: a sender that hears nothing sends nothing. A shorter
+	// one may be the network's.
 	silentAfter = 300 * time.Millisecond
 	// maxStall is how late sound may come that has no gap.
 	maxStall = 2 * time.Second
@@ -71,7 +71,8 @@ type segmentResult struct {
 
 func newStream(s *Spotter, from string, found func(voice.SpottedPhrase), cancel context.CancelCauseFunc) *stream {
 	l := &stream{
-		spotter: s, from: from, found: found, sounds: make(chan voice.Sound, maxQueuedSounds), cancel: cancel, ended: make(chan struct{}), gate: newSpeechGate(),
+		spotter: s, from: from, found: found, sounds: make(chan voice.Sound, maxQueuedSounds), cancel: cancel,
+		ended: make(chan struct{}), gate: newSpeechGate(),
 	}
 	l.priority.Store(&voice.SpotterPriority{})
 	return l
@@ -283,7 +284,8 @@ func (l *stream) reportPhrase(p *segmentResult) {
 	}
 	said, ok := pickPhrase(p.hits, segmentSpan{p.start, p.end, p.alone, p.asStop})
 	if len(p.hits) > 0 {
-		l.spotter.log.Debug("sounds like a phrase", "from", l.from, "hits", p.hits, "start", p.start, "end", p.end, "alone", p.alone, "as_stop", p.asStop, "counts", ok)
+		l.spotter.log.Debug("sounds like a phrase", "from", l.from, "hits", p.hits, "start", p.start, "end", p.end, "alone",
+			p.alone, "as_stop", p.asStop, "counts", ok)
 	}
 	if ok {
 		p.reported = true
@@ -291,7 +293,8 @@ func (l *stream) reportPhrase(p *segmentResult) {
 	}
 }
 
-// ensureRecognizer starts the process if none runs. It may not: too many others have a better claim to be listened to, or it has just failed.
+// ensureRecognizer starts the process if none runs. It may not: too many others have a better claim to be listened to,
+// or it has just failed.
 func (l *stream) ensureRecognizer(ctx context.Context) bool {
 	claim := *l.priority.Load()
 	if l.recognizer != nil {
@@ -305,7 +308,8 @@ func (l *stream) ensureRecognizer(ctx context.Context) bool {
 	l.crowdedOut.Store(!ok)
 	if !ok {
 		l.crowded.Do(func() {
-			l.spotter.log.Warn("too many people speak to listen to all for stop words", "from", l.from, "most", l.spotter.slots.limit)
+			l.spotter.log.Warn("too many people speak to listen to all for stop words", "from", l.from, "most",
+				l.spotter.slots.limit)
 		})
 		return false
 	}

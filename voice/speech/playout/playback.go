@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	maxBehind      = 100 * time.Millisecond // and the clock starts again, instead of sending all at once
-	lineTimeout    = 5 * time.Second        // with a line that cannot carry sound for now
-	packetsToBegin = 3                      // packets that must be there before a sentence begins or continues, so that it does not stutter
-	hushAfter      = 5                      // packets that are not there, and the others are told that nothing follows
+	maxBehind   = 100 * time.Millisecond // and the clock starts again, instead of sending all at once
+	lineTimeout = 5 * time.Second        // with a line that cannot carry sound for now
+	// packets that must be there before a sentence begins or continues, so that it does not stutter
+	packetsToBegin = 3
+	hushAfter      = 5 // packets that are not there, and the others are told that nothing follows
 )
 
-// Run says what there is to say until ctx ends, which is no error. Then everything that was not said is over, and whatever
-// made sound of it has ended.
+// Run says what there is to say until ctx ends, which is no error. Then everything that was not said is over, and
+// whatever made sound of it has ended.
 func (m *Player) Run(ctx context.Context) error {
 	making, stop := context.WithCancelCause(ctx)
 	defer func() {
@@ -64,7 +65,8 @@ type playback struct {
 	unavailableSince time.Time
 }
 
-// prepareQueue begins to make sentences into sound, and falls silent when there is none. It reports whether there is one.
+// prepareQueue begins to make sentences into sound, and falls silent when there is none. It reports whether there is
+// one.
 func (v *playback) prepareQueue(ctx context.Context) bool {
 	m := v.player
 	m.mu.Lock()
@@ -118,7 +120,8 @@ func (v *playback) tick(ctx context.Context) {
 	v.finish(s, err)
 }
 
-// nextPacket returns the next packet, and the sentence that it is of, nil for a background sound; none if there is none yet.
+// nextPacket returns the next packet, and the sentence that it is of, nil for a background sound; none if there is none
+// yet.
 func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
 	m := v.player
 	m.mu.Lock()

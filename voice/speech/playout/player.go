@@ -54,9 +54,10 @@ var (
 // maxSentencesAhead is how many sentences Say queues before they are said.
 const maxSentencesAhead = 8
 
-// Say says sentences one after the other, also such as come while it speaks, and returns how many were heard to their end. It blocks
-// until all are said that are there, or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence could not
-// be said. The channel is not closed. What is made of words is charged to the account of ctx.
+// Say says sentences one after the other, also such as come while it speaks, and returns how many were heard to their
+// end. It blocks until all are said that are there, or Silence has been called, whose cause it then returns, or ctx has
+// ended, or a sentence could not be said. The channel is not closed. What is made of words is charged to the account of
+// ctx.
 func (m *Player) Say(ctx context.Context, sentences <-chan string) (said int, err error) {
 	if m.Synthesizer == nil {
 		return 0, ErrNoSynthesizer
@@ -167,8 +168,8 @@ const (
 	backgroundHeard   = time.Second // after its last packet it has fallen silent by itself
 )
 
-// PlayBackground plays sound while nothing is said, until it or ctx has ended or [Player.StopBackground] is called. What comes while something is
-// said is lost. It takes the place of what was played so before.
+// PlayBackground plays sound while nothing is said, until it or ctx has ended or [Player.StopBackground] is called.
+// What comes while something is said is lost. It takes the place of what was played so before.
 func (m *Player) PlayBackground(ctx context.Context, sound SoundFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -300,7 +301,8 @@ func (s *QueuedSentence) finish(err error) {
 	close(s.done)
 }
 
-// startSynthesis has it made into sound, by a goroutine that ends with ctx or with the sentence. The player's lock is held.
+// startSynthesis has it made into sound, by a goroutine that ends with ctx or with the sentence. The player's lock is
+// held.
 func (s *QueuedSentence) startSynthesis(ctx context.Context) {
 	s.started = true
 	ctx, s.stop = context.WithCancelCause(ctx)

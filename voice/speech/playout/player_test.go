@@ -358,7 +358,8 @@ func TestABackgroundSoundIsHeardWhileNothingIsSaid(t *testing.T) {
 		<-time.After(time.Second)
 		played, at, hushed := l.seen()
 		said := strings.Join(played, "")
-		if before, after, whole := strings.Cut(said, "a0a1a2a3a4a5a6a7a8a9"); !whole || len(before) < 45 || len(after) < 45 || len(hushed) > 0 {
+		if before, after, whole := strings.Cut(said, "a0a1a2a3a4a5a6a7a8a9"); !whole || len(before) < 45 || len(after) < 45 ||
+			len(hushed) > 0 {
 			l.t.Errorf("played %s, hushed %d times", said, len(hushed))
 		}
 		for i := 1; i < len(at); i++ {

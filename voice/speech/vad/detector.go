@@ -16,21 +16,23 @@ const (
 	maxPacketSize    = 1500             // bytes of a packet that a network carries
 )
 
-// Listener is told what a [Detector] hears. Its methods are called from Run's goroutine, one at a time, and must not block.
+// Listener is told what a [Detector] hears. Its methods are called from Run's goroutine, one at a time, and must not
+// block.
 type Listener interface {
 	Sound(s voice.Sound)     // what each person sends, 20 ms or so at a time, speech or not
 	Ended(u voice.Utterance) // somebody has ended, or has spoken for MaxUtterance
 
-	// Paused tells what somebody has said until now, when they have been silent for half a pause. Speaking is called if they go on,
-	// and Ended with all of it when they have ended.
+	// Paused tells what somebody has said until now, when they have been silent for half a pause. Speaking is called if
+	// they go on, and Ended with all of it when they have ended.
 	Paused(u voice.Utterance)
 
-	// Speaking tells that somebody begins, continues (about every 100 ms of speech) or has ended. voiced is how much of it was speech
-	// until now.
+	// Speaking tells that somebody begins, continues (about every 100 ms of speech) or has ended. voiced is how much of it
+	// was speech until now.
 	Speaking(from string, voiced time.Duration, ended bool)
 }
 
-// Detector listens to the people of one call. Set the fields, then Run; Write and Forget may be called from anywhere, at any time.
+// Detector listens to the people of one call. Set the fields, then Run; Write and Forget may be called from anywhere,
+// at any time.
 type Detector struct {
 	// Rate of the live sound: 48, 24 or 16 kHz; [voice.RateSpeech] when zero.
 	Rate int
@@ -54,7 +56,8 @@ type queueItem struct {
 	left   bool
 }
 
-// Write takes a packet. It never blocks; if Run falls far behind, the oldest packets are lost. The packet's bytes are kept.
+// Write takes a packet. It never blocks; if Run falls far behind, the oldest packets are lost. The packet's bytes are
+// kept.
 func (e *Detector) Write(p voice.Packet) {
 	if p.From == "" || len(p.Opus) > maxPacketSize || e.ignored(p.From) {
 		return

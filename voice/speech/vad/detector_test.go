@@ -181,11 +181,15 @@ func TestFivePacketsOfSilenceEndAnUtterance(t *testing.T) {
 
 func TestAPauseEndsAnUtteranceWhetherPacketsComeOrNot(t *testing.T) {
 	for name, rest := range map[string]func(a *talker){
-		"nothing comes":     func(a *talker) { a.pause(time.Second) },
-		"silence is sent":   func(a *talker) { a.say(speech(t, 0.0005, 45)...) },
-		"a gap and go on":   func(a *talker) { a.pause(650 * time.Millisecond); a.say(speech(t, 0.0005, 10)...) },
-		"they leave":        func(a *talker) { a.ear.Forget("ada") },
-		"a new stream then": func(a *talker) { a.pause(1200 * time.Millisecond); a.seq += 30000; a.say(speech(t, 0.0005, 5)...) },
+		"nothing comes":   func(a *talker) { a.pause(time.Second) },
+		"silence is sent": func(a *talker) { a.say(speech(t, 0.0005, 45)...) },
+		"a gap and go on": func(a *talker) { a.pause(650 * time.Millisecond); a.say(speech(t, 0.0005, 10)...) },
+		"they leave":      func(a *talker) { a.ear.Forget("ada") },
+		"a new stream then": func(a *talker) {
+			a.pause(1200 * time.Millisecond)
+			a.seq += 30000
+			a.say(speech(t, 0.0005, 5)...)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			listen(t, nil, func(ada *talker, h *heard) {

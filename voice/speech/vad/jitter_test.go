@@ -203,7 +203,8 @@ func TestHalfAPauseIsToldOnceAndSoIsThatTheyGoOn(t *testing.T) {
 				}
 				u, whole := h.paused[1], h.utterances[0]
 				if !u.Began.Equal(whole.Began) || !u.Loud || u.Ended.After(whole.Ended) || len(u.Packets) > len(whole.Packets) {
-					t.Errorf("the pause has %d packets from %v, the utterance %d from %v", len(u.Packets), u.Began, len(whole.Packets), whole.Began)
+					t.Errorf("the pause has %d packets from %v, the utterance %d from %v", len(u.Packets), u.Began, len(whole.Packets),
+						whole.Began)
 				}
 			})
 		})

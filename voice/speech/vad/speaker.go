@@ -96,8 +96,9 @@ func (p *speaker) concealLoss(o orderedPacket) time.Duration {
 	if o.restarted {
 		return max(0, passed-voice.FrameTime)
 	}
-	missing := time.Duration(int32(o.Timestamp-p.expected)) * time.Second / voice.RateOpus //nolint:gosec // wrapping is the point
-	missing = max(0, min(missing, passed+time.Second))                                     // no more than can have passed
+	behind := int32(o.Timestamp - p.expected) //nolint:gosec // wrapping is the point
+	missing := time.Duration(behind) * time.Second / voice.RateOpus
+	missing = max(0, min(missing, passed+time.Second)) // no more than can have passed
 	for range min(o.lost, maxConcealed) {
 		samples, err := p.decoder.Decode(nil)
 		long := time.Duration(len(samples)) * time.Second / time.Duration(p.decoder.Rate())
@@ -131,9 +132,9 @@ const (
 	restartSilence      = 1 * time.Second // of silence, and whatever comes begins anew
 )
 
-// jitterBuffer brings the packets of one stream into their order. Packets that come in order are never held up: nobody listens to
-// them in time, so jitter alone does no harm. Behind a hole they wait for the missing one, 60 to 100 ms depending on how
-// late packets have been.
+// jitterBuffer brings the packets of one stream into their order. Packets that come in order are never held up: nobody
+// listens to them in time, so jitter alone does no harm. Behind a hole they wait for the missing one, 60 to 100 ms
+// depending on how late packets have been.
 type jitterBuffer struct {
 	started bool
 	next    uint16         // the sequence number that is expected
@@ -185,12 +186,13 @@ func (o *jitterBuffer) startStream(p voice.Packet) []orderedPacket {
 	return out
 }
 
-// handleLate handles a packet that is not expected: a copy, one that comes too late, or the first of a stream that has begun
-// anew, which is told by the ones that follow it.
+// handleLate handles a packet that is not expected: a copy, one that comes too late, or the first of a stream that has
+// begun anew, which is told by the ones that follow it.
 func (o *jitterBuffer) handleLate(p voice.Packet, enough int) []orderedPacket {
 	o.wait, o.good = min(o.wait+jitterWaitStep, maxJitterWait), 0
 	if n := len(o.odd); n > 0 {
-		if step := int16(p.Sequence - o.odd[n-1].Sequence); step < 1 || step > maxPacketsBehindGap { //nolint:gosec // wrapping is the point
+		if step := int16(p.Sequence - o.odd[n-1].Sequence); step < 1 || //nolint:gosec // wrapping is the point
+			step > maxPacketsBehindGap {
 			o.odd = nil
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"clank/voice"
 )
 
-// What counts as speech. Levels are parts of full scale. They are those of clients that send what a microphone of a headset
-// hears: a still room stays below 0.003, a quiet voice is above 0.008.
+// What counts as speech. Levels are parts of full scale. They are those of clients that send what a microphone of a
+// headset hears: a still room stays below 0.003, a quiet voice is above 0.008.
 const (
 	minSpeechLevel  = 0.008 // root mean square of a frame in which somebody speaks
 	speechOverNoise = 2.5   // times louder than the steady noise around it
@@ -159,7 +159,8 @@ func (s *speechState) emitUtterance(e *Detector, id string) {
 
 // utterance returns what was said so far.
 func (s *speechState) utterance(id string) voice.Utterance {
-	loud := s.peak >= minLoudPeak && s.voiced >= minLoudTime && s.length >= minLoudLength && float64(s.voiced) >= minLoudShare*float64(s.length)
+	loud := s.peak >= minLoudPeak && s.voiced >= minLoudTime && s.length >= minLoudLength &&
+		float64(s.voiced) >= minLoudShare*float64(s.length)
 	packets := make([]voice.Packet, len(s.held))
 	for i, h := range s.held {
 		packets[i] = h.Packet

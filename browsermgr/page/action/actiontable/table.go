@@ -30,12 +30,13 @@ var (
 	doubleClick = Param{Name: "doubleClick", Type: Bool, About: "click twice", flag: "double"}
 	button      = Param{Name: "button", About: "mouse button", Enum: threeButtons}
 	anyButton   = Param{Name: "button", About: "mouse button", Enum: fiveButtons, In: Window}
-	modifiers   = Param{Name: "modifiers", Type: Modifiers, About: "keys held down: Alt, Control, ControlOrMeta, Meta, Shift"}
-	held        = Param{Name: "delayMs", Type: Natural, About: "how long it is held down", Effect: AddsTime}
-	x           = Param{Name: "x", Type: Coordinate, About: "CSS pixels of the viewport"}
-	y           = Param{Name: "y", Type: Coordinate}
-	key         = Param{Name: "key", Type: Key, About: "such as Enter or Control+Shift+T"}
-	timeoutMs   = Param{Name: "timeoutMs", Type: Positive, About: "how long it may take"}
+	modifiers   = Param{Name: "modifiers", Type: Modifiers, About: "keys held down: Alt, Control, ControlOrMeta, " +
+		"Meta, Shift"}
+	held      = Param{Name: "delayMs", Type: Natural, About: "how long it is held down", Effect: AddsTime}
+	x         = Param{Name: "x", Type: Coordinate, About: "CSS pixels of the viewport"}
+	y         = Param{Name: "y", Type: Coordinate}
+	key       = Param{Name: "key", Type: Key, About: "such as Enter or Control+Shift+T"}
+	timeoutMs = Param{Name: "timeoutMs", Type: Positive, About: "how long it may take"}
 )
 
 var (
@@ -78,7 +79,8 @@ func table() []Spec { //nolint:funlen // a table
 			Tool: "click_at", ToolFields: []string{"x!", "y!", "doubleClick", "button"}, Label: "click at {x}, {y}",
 		},
 		{
-			Kind: KindType, About: "put text into a field, in place of what it holds; press Tab after it where the page waits for the change", Limit: interaction, MayClose: true,
+			Kind: KindType, About: "put text into a field, in place of what it holds; press Tab after it where the page waits " +
+				"for the change", Limit: interaction, MayClose: true,
 			Needs: [][]string{byElement},
 			Params: []Param{
 				ref, selector,
@@ -87,7 +89,10 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "slowly", Type: Bool, About: "key by key, after what the field holds"},
 			},
 			Sketch: "{text,submit}", Command: "type", Args: []string{"ref", "text"},
-			Done: "typed into %s", Examples: []string{`type e5 "ada@example.com" --submit`, `type e5 -- "--text that begins with dashes"`},
+			Done: "typed into %s", Examples: []string{
+				`type e5 "ada@example.com" --submit`,
+				`type e5 -- "--text that begins with dashes"`,
+			},
 			Tool: "type", ToolFields: []string{"ref!", "text!", "submit"},
 		},
 		{
@@ -154,12 +159,14 @@ func table() []Spec { //nolint:funlen // a table
 			Tool: "select", ToolFields: []string{"ref!", "values!"}, Label: "select {values}{ in ref}", ByRef: true,
 		},
 		{
-			Kind: KindFill, About: "fill several fields at once, and leave them", Limit: interaction, Needs: [][]string{{"fields"}},
+			Kind: KindFill, About: "fill several fields at once, and leave them", Limit: interaction,
+			Needs: [][]string{{"fields"}},
 			Params: []Param{
 				{Name: "fields", Type: Entries, About: "{ref, type?, value}", Effect: HasLimit},
 			},
 			Sketch: "{fields:[{ref,type,value}]}", Command: "fill",
-			Done: "filled the fields", Examples: []string{`fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`},
+			Done:     "filled the fields",
+			Examples: []string{`fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`},
 		},
 		{
 			Kind: KindResize, About: "change the size of what is in view", Limit: interaction,
@@ -186,11 +193,15 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "fn", About: "until this JavaScript is true", Effect: HasLimit},
 			},
 			Sketch: "{timeMs|text|textGone|selector|url|loadState}", Command: "wait", Args: []string{"selector"},
-			Done: "wait complete", Examples: []string{`wait --text "Order placed" --timeout-ms 60000`, `wait --url "**/done" --load networkidle`}, ReadOnly: true,
+			Done: "wait complete", Examples: []string{
+				`wait --text "Order placed" --timeout-ms 60000`,
+				`wait --url "**/done" --load networkidle`,
+			}, ReadOnly: true,
 			Tool: "wait", ToolFields: []string{"timeMs", "text", "textGone", "url", "loadState"},
 		},
 		{
-			Kind: KindEvaluate, About: "run JavaScript in a page and return its value", Limit: waiting, Needs: [][]string{{"fn"}},
+			Kind: KindEvaluate, About: "run JavaScript in a page and return its value", Limit: waiting,
+			Needs: [][]string{{"fn"}},
 			Params: []Param{
 				{Name: "fn", About: "function, expression or statements; el is the element of ref"}, ref,
 			},
@@ -220,7 +231,10 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "stopOnError", Type: Bool, About: "end at the first that fails, which is the default"},
 			},
 			Sketch: "{actions}", Command: "batch",
-			Examples: []string{`batch --actions '[{"kind":"type","ref":"e5","text":"Ada"},{"kind":"click","ref":"e6"}]'`, "batch --actions-file - < actions.json"},
+			Examples: []string{
+				`batch --actions '[{"kind":"type","ref":"e5","text":"Ada"},{"kind":"click","ref":"e6"}]'`,
+				"batch --actions-file - < actions.json",
+			},
 		},
 		{
 			Kind: KindPointerMove, About: "move the mouse", Limit: interaction, In: Window, AtPoint: true,
@@ -288,7 +302,8 @@ func table() []Spec { //nolint:funlen // a table
 			About: "put files into a file field, or into what a click on an element asks for",
 			Params: []Param{
 				ref.with(func(p *Param) { p.Required = true }),
-				{Name: "paths", Type: Texts, Required: true, About: "files that came with the request, as media://inbound/ID, or of the uploads folder"},
+				{Name: "paths", Type: Texts, Required: true, About: "files that came with the request, as media://inbound/ID, or " +
+					"of the uploads folder"},
 			},
 			Tool: "upload", ToolFields: []string{"ref!", "paths!"}, Label: "upload {paths}{ to ref}", ByRef: true,
 		},

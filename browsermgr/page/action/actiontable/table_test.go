@@ -75,7 +75,10 @@ func TestFieldsOfAllKindsAreListedOnce(t *testing.T) {
 }
 
 func TestFlagsAreNamedAsCommandLinesDo(t *testing.T) {
-	for name, want := range map[string]string{"delayMs": "delay-ms", "textGone": "text-gone", "fn": "fn", "doubleClick": "double", "timeMs": "time"} {
+	for name, want := range map[string]string{
+		"delayMs": "delay-ms", "textGone": "text-gone", "fn": "fn",
+		"doubleClick": "double", "timeMs": "time",
+	} {
 		for _, p := range actiontable.Union(actiontable.API, actiontable.Kinds(actiontable.API)) {
 			if p.Name == name && p.Flag() != want {
 				t.Errorf("%s: got --%s, want --%s", name, p.Flag(), want)
@@ -94,7 +97,8 @@ func TestLimitStaysInItsBounds(t *testing.T) {
 		{actiontable.Action{Kind: actiontable.KindClick, TimeoutMs: 1}, 500 * time.Millisecond},
 		{actiontable.Action{Kind: actiontable.KindClick, TimeoutMs: 1e6, DelayMs: 100}, time.Minute + 100*time.Millisecond},
 		{actiontable.Action{Kind: actiontable.KindPress, DelayMs: 100, Count: 5}, 8500 * time.Millisecond},
-		{actiontable.Action{Kind: actiontable.KindPress, DelayMs: math.MaxInt, Count: math.MaxInt}, time.Hour + 8*time.Second},
+		{actiontable.Action{Kind: actiontable.KindPress, DelayMs: math.MaxInt, Count: math.MaxInt}, time.Hour +
+			8*time.Second},
 		{actiontable.Action{Kind: actiontable.KindEvaluate, TimeoutMs: 1e6}, 2 * time.Minute},
 		{actiontable.Action{Kind: actiontable.KindType, Text: "äb", Slowly: true}, 8150 * time.Millisecond},
 		{actiontable.Action{Kind: actiontable.KindType, Text: "äb"}, 8 * time.Second},
@@ -104,7 +108,10 @@ func TestLimitStaysInItsBounds(t *testing.T) {
 		{actiontable.Action{Kind: actiontable.KindFill, Fields: entries, TimeoutMs: 1000}, 2 * time.Second},
 		{actiontable.Action{Kind: actiontable.KindWait, TimeMs: 30_000}, 30 * time.Second},
 		{
-			actiontable.Action{Kind: actiontable.KindWait, TimeMs: 1000, Text: "a", URL: "b", LoadState: "soon", TimeoutMs: 2000},
+			actiontable.Action{
+				Kind: actiontable.KindWait, TimeMs: 1000, Text: "a", URL: "b", LoadState: "soon",
+				TimeoutMs: 2000,
+			},
 			5 * time.Second,
 		},
 	} {
@@ -116,7 +123,8 @@ func TestLimitStaysInItsBounds(t *testing.T) {
 
 func TestTheAnswerToABatchIsWaitedForAsDeepAsOneIsDone(t *testing.T) {
 	nested := func(depth int) string {
-		return strings.Repeat(`{"kind":"batch","actions":[`, depth) + `{"kind":"evaluate","timeoutMs":"1000"}` + strings.Repeat(`]}`, depth)
+		return strings.Repeat(`{"kind":"batch","actions":[`, depth) + `{"kind":"evaluate","timeoutMs":"1000"}` +
+			strings.Repeat(`]}`, depth)
 	}
 	for _, tt := range []struct {
 		body string
@@ -181,8 +189,16 @@ func TestValuesBecomeThoseOfTheirFields(t *testing.T) {
 			actiontable.Action{Key: "a", Count: 3, DelayMs: 250},
 		},
 		{actiontable.API, actiontable.KindPress, m{"key": " ", "count": 3}, actiontable.Action{Key: " "}},
-		{actiontable.Window, actiontable.KindWheel, m{"x": 1, "y": 2, "deltaY": -120.5}, actiontable.Action{X: 1, Y: 2, DeltaY: -120.5}},
-		{actiontable.Window, actiontable.KindInsertText, m{"text": 5, "clear": "yes"}, actiontable.Action{Text: "5", Clear: true}},
+		{
+			actiontable.Window, actiontable.KindWheel,
+			m{"x": 1, "y": 2, "deltaY": -120.5},
+			actiontable.Action{X: 1, Y: 2, DeltaY: -120.5},
+		},
+		{
+			actiontable.Window, actiontable.KindInsertText,
+			m{"text": 5, "clear": "yes"},
+			actiontable.Action{Text: "5", Clear: true},
+		},
 		{
 			actiontable.API, actiontable.KindType,
 			m{"ref": " e1 ", "text": "  two ", "submit": "maybe", "else": 1},
@@ -219,9 +235,18 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		{actiontable.Window, "close", nil, "use one of back, click, "},
 		{actiontable.API, "wheel", nil, `got "wheel"`},
 		{actiontable.Window, "clickCoords", m{"x": 1}, "clickCoords requires non-negative x and y"},
-		{actiontable.Window, "clickCoords", m{"x": 1, "y": 1, "clickCount": 2.5}, "clickCoords clickCount must be a non-negative integer."},
-		{actiontable.Window, "clickCoords", m{"x": 1, "y": 1, "keys": "a"}, `clickCoords has no field "keys": it takes x, y, `},
-		{actiontable.API, "clickCoords", m{"x": 1, "y": 1, "button": "back"}, `clickCoords button "back": use left, right or middle`},
+		{actiontable.Window, "clickCoords", m{"x": 1, "y": 1, "clickCount": 2.5}, "clickCoords clickCount must be a " +
+			"non-negative integer."},
+		{
+			actiontable.Window, "clickCoords",
+			m{"x": 1, "y": 1, "keys": "a"},
+			`clickCoords has no field "keys": it takes x, y, `,
+		},
+		{
+			actiontable.API, "clickCoords",
+			m{"x": 1, "y": 1, "button": "back"},
+			`clickCoords button "back": use left, right or middle`,
+		},
 		{actiontable.API, "press", m{"key": "a", "delayMs": "1e3"}, "delayMs must be a non-negative integer."},
 		{actiontable.API, "click", m{"ref": "e1", "timeoutMs": 0}, "timeoutMs must be a positive integer."},
 		{actiontable.API, "type", m{"text": "a"}, "type requires ref or selector"},

@@ -132,7 +132,8 @@ func (s *Service) accept(user uint64, c *commitment) {
 	id := s.transition(slices.Concat(stay, guests))
 	s.announce(stay, id, c)
 	for _, guest := range guests {
-		s.deliver(Message{To: guest, Op: OpWelcome, Payload: append(binary.BigEndian.AppendUint16(nil, id), letters[guest]...)})
+		s.deliver(Message{To: guest, Op: OpWelcome, Payload: append(binary.BigEndian.AppendUint16(nil, id),
+			letters[guest]...)})
 	}
 }
 
@@ -165,6 +166,7 @@ func (s *Service) assignLeaves(c *commitment) (welcomed []*proposal) {
 // announce sends op 29.
 func (s *Service) announce(to []uint64, id uint16, c *commitment) {
 	for _, user := range to {
-		s.deliver(Message{To: user, Op: OpAnnounceCommit, Payload: append(binary.BigEndian.AppendUint16(nil, id), c.message...)})
+		s.deliver(Message{To: user, Op: OpAnnounceCommit, Payload: append(binary.BigEndian.AppendUint16(nil, id),
+			c.message...)})
 	}
 }

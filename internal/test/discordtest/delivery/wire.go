@@ -34,7 +34,8 @@ func readOffer(user uint64, raw []byte) (*offeredKeyPackage, error) {
 		return nil, errors.New("a key package with something behind it, or framed")
 	case kp.CipherSuite != cipherSuite:
 		return nil, fmt.Errorf("a key package of cipher suite %d", kp.CipherSuite)
-	case leaf.Credential.CredentialType != credentials.BasicCredential || !bytes.Equal(leaf.Credential.Identity, bigEndian(user)):
+	case leaf.Credential.CredentialType != credentials.BasicCredential ||
+		!bytes.Equal(leaf.Credential.Identity, bigEndian(user)):
 		return nil, errors.New("a key package of somebody else")
 	case leaf.Lifetime == nil || leaf.Lifetime.NotBefore != 0 || leaf.Lifetime.NotAfter != math.MaxUint64:
 		return nil, errors.New("a key package that does not last for ever")
@@ -79,8 +80,12 @@ func (s *Service) sign(p *group.Proposal) (message []byte, ref string, err error
 	if err != nil {
 		return nil, "", fmt.Errorf("sign a proposal: %w", err)
 	}
-	authenticated := framing.AuthenticatedContent{WireFormat: framing.WireFormatPublicMessage, Content: public.Content, Auth: public.Auth}
-	return framing.NewMLSMessagePublic(public).Marshal(), string(group.ComputeProposalRef(authenticated.Marshal(), cipherSuite)), nil
+	authenticated := framing.AuthenticatedContent{
+		WireFormat: framing.WireFormatPublicMessage, Content: public.Content,
+		Auth: public.Auth,
+	}
+	return framing.NewMLSMessagePublic(public).Marshal(),
+		string(group.ComputeProposalRef(authenticated.Marshal(), cipherSuite)), nil
 }
 
 // commitment is a parsed op 28.
@@ -195,7 +200,10 @@ func (c *commitment) welcomeFor(o *offeredKeyPackage) []byte {
 	}
 	for _, s := range c.welcome.Secrets {
 		if bytes.Equal(s.NewMember, o.reference()) {
-			only := group.Welcome{CipherSuite: c.welcome.CipherSuite, EncryptedGroupInfo: c.welcome.EncryptedGroupInfo, Secrets: []group.EncryptedGroupSecrets{s}}
+			only := group.Welcome{
+				CipherSuite: c.welcome.CipherSuite, EncryptedGroupInfo: c.welcome.EncryptedGroupInfo,
+				Secrets: []group.EncryptedGroupSecrets{s},
+			}
 			return only.Marshal()
 		}
 	}

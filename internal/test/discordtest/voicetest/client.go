@@ -174,7 +174,10 @@ func (s *Server) introduce(to, of *client) {
 }
 
 func spoken(of *client) map[string]any {
-	return map[string]any{"user_id": of.seat.User, "speaking": of.speaking.Mask, "delay": of.speaking.Delay, "ssrc": of.speaking.SSRC}
+	return map[string]any{
+		"user_id": of.seat.User, "speaking": of.speaking.Mask, "delay": of.speaking.Delay,
+		"ssrc": of.speaking.SSRC,
+	}
 }
 
 // withUser adds the sender's id to an object.
@@ -247,15 +250,17 @@ func (s *Server) identify(c *conn, data json.RawMessage) {
 		s.remove(old)
 	}
 	cl := &client{
-		seat: ticket.ClientID, ticket: ticket, conn: c, dave: min(d.DAVE, s.cfg.DAVE), seq: -1, acked: -1, offered: s.cfg.Modes,
-		audio: s.newSSRC(), video: s.newSSRC(), rtx: s.newSSRC(), wants: map[string]int{}, met: map[string]bool{},
+		seat: ticket.ClientID, ticket: ticket, conn: c, dave: min(d.DAVE, s.cfg.DAVE), seq: -1, acked: -1,
+		offered: s.cfg.Modes,
+		audio:   s.newSSRC(), video: s.newSSRC(), rtx: s.newSSRC(), wants: map[string]int{}, met: map[string]bool{},
 	}
 	s.clients[cl.seat], c.client = cl, cl
 	streams := []map[string]any{}
 	if d.Video && !ticket.NoVideo {
 		for _, stream := range d.Streams {
 			streams = append(streams, map[string]any{
-				"type": "video", "rid": stream.RID, "quality": stream.Quality, "ssrc": cl.video, "rtx_ssrc": cl.rtx, "active": false,
+				"type": "video", "rid": stream.RID, "quality": stream.Quality, "ssrc": cl.video, "rtx_ssrc": cl.rtx,
+				"active": false,
 			})
 		}
 	}

@@ -52,7 +52,8 @@ type track struct {
 // checkPacket checks a decrypted media packet.
 func (s *Server) checkPacket(cl *client, ssrc uint32, p []byte) {
 	if payload := int(p[1] & 0x7f); !slices.Contains(cl.payloads(ssrc), payload) {
-		s.recordViolation(cl.seat, fmt.Sprintf("payload type %d on SSRC %d, and %v would be right", payload, ssrc, cl.payloads(ssrc)))
+		s.recordViolation(cl.seat, fmt.Sprintf("payload type %d on SSRC %d, and %v would be right", payload, ssrc,
+			cl.payloads(ssrc)))
 	}
 	if cl.peer == nil { // WebRTC retransmits packets
 		s.checkTrack(cl, ssrc, track{binary.BigEndian.Uint16(p[2:]), binary.BigEndian.Uint32(p[4:])})
@@ -150,7 +151,10 @@ func (s *Server) checkCodecs(cl *client, list []offeredCodec) {
 
 // checkOrder checks for a message that is valid only after op 4.
 func (s *Server) checkOrder(cl *client, op int) {
-	if early := []int{OpSpeaking, OpVideo, OpKeyPackage, OpCommitWelcome, OpReadyForTransition, OpInvalidCommitWelcome}; !cl.ready && slices.Contains(early, op) {
+	if early := []int{
+		OpSpeaking, OpVideo, OpKeyPackage, OpCommitWelcome, OpReadyForTransition,
+		OpInvalidCommitWelcome,
+	}; !cl.ready && slices.Contains(early, op) {
 		s.recordViolation(cl.seat, fmt.Sprintf("op %d before op 4", op))
 	}
 }

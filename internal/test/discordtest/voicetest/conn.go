@@ -58,7 +58,10 @@ func (s *Server) addConn(c *conn) bool {
 	}
 	s.conns = append(s.conns, c)
 	c.silence = time.AfterFunc(s.cfg.Heartbeat*3/2, func() { s.closeConn(c, CloseTimeout, "Session timed out.") })
-	s.sendTo(c, OpHello, map[string]any{"v": 8, "heartbeat_interval": float64(s.cfg.Heartbeat) / float64(time.Millisecond)})
+	s.sendTo(c, OpHello, map[string]any{
+		"v":                  8,
+		"heartbeat_interval": float64(s.cfg.Heartbeat) / float64(time.Millisecond),
+	})
 	return true
 }
 
@@ -69,7 +72,8 @@ func (s *Server) closeConn(c *conn, code int, reason string) {
 	s.notify()
 }
 
-// closeWith closes one connection with a code; unless that can be resumed, its client leaves the call. The lock is held.
+// closeWith closes one connection with a code; unless that can be resumed, its client leaves the call. The lock is
+// held.
 func (s *Server) closeWith(c *conn, code int, reason string) {
 	if c.closing != 0 {
 		return

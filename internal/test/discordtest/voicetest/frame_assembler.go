@@ -148,7 +148,8 @@ func restoreRTX(p rtp.Packet, video uint32) (rtp.Packet, bool) {
 	if len(p.Payload) < 2 {
 		return p, false
 	}
-	p.SequenceNumber, p.SSRC, p.PayloadType, p.Payload = binary.BigEndian.Uint16(p.Payload), video, payloadVP8, p.Payload[2:]
+	p.SequenceNumber, p.SSRC, p.PayloadType, p.Payload = binary.BigEndian.Uint16(p.Payload), video, payloadVP8,
+		p.Payload[2:]
 	return p, true
 }
 
@@ -188,7 +189,10 @@ func (m *Member) requestMissing(s *frameAssembler, now time.Time) {
 		return
 	}
 	slices.Sort(wanted)
-	nack := rtcp.TransportLayerNack{SenderSSRC: m.session.audio, MediaSSRC: s.ssrc, Nacks: rtcp.NackPairsFromSequenceNumbers(wanted)}
+	nack := rtcp.TransportLayerNack{
+		SenderSSRC: m.session.audio, MediaSSRC: s.ssrc,
+		Nacks: rtcp.NackPairsFromSequenceNumbers(wanted),
+	}
 	data, err := nack.Marshal()
 	if err == nil {
 		_, _ = m.udp.Write(m.session.out.Seal(data, 8)) // what is lost is asked for again

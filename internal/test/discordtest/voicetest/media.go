@@ -213,8 +213,8 @@ func (s *Server) handleRTCP(cl *client, plain []byte) {
 	}
 }
 
-// concerns tells whether a control packet is for the client: reports of a sender are for all, feedback is for the source
-// that it names.
+// concerns tells whether a control packet is for the client: reports of a sender are for all, feedback is for the
+// source that it names.
 func concerns(p []byte, cl *client) bool {
 	const senderReport, sourceDescription, goodbye = 200, 202, 203
 	switch p[1] {

@@ -129,7 +129,8 @@ func JoinCall(ctx context.Context, o MemberOptions) (*Member, error) {
 	m := &Member{
 		User: o.Credentials.User, options: o, frames: make(chan ReceivedFrame, frameBacklog),
 		settled: make(chan struct{}), queue: make(chan memberMessage, 64),
-		session: memberSession{seq: -1}, people: map[string]bool{}, sources: map[uint32]mediaSource{}, early: map[uint32][]rtp.Packet{},
+		session: memberSession{seq: -1}, people: map[string]bool{}, sources: map[uint32]mediaSource{},
+		early:   map[uint32][]rtp.Packet{},
 		pending: map[uint32]*frameAssembler{}, repeats: map[uint32]uint32{}, changed: make(chan struct{}),
 	}
 	ws, err := o.dial(ctx)
@@ -142,7 +143,10 @@ func JoinCall(ctx context.Context, o MemberOptions) (*Member, error) {
 	if o.Privacy != nil {
 		user, err := strconv.ParseUint(m.User, 10, 64)
 		if err == nil {
-			m.private, err = o.Privacy(PrivacyConfig{User: user, Group: o.Credentials.Group, SendJSON: m.sendJSON, SendBinary: m.sendBinary})
+			m.private, err = o.Privacy(PrivacyConfig{
+				User: user, Group: o.Credentials.Group, SendJSON: m.sendJSON,
+				SendBinary: m.sendBinary,
+			})
 		}
 		if err != nil {
 			m.end(err)
@@ -169,7 +173,8 @@ func (o MemberOptions) dial(ctx context.Context) (*websocket.Conn, error) {
 	scheme, client := "ws", &http.Client{}
 	if o.Roots != nil || o.Dial != nil {
 		client.Transport = &http.Transport{
-			TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true, DialContext: o.Dial,
+			TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true,
+			DialContext: o.Dial,
 		}
 	}
 	if o.Roots != nil {

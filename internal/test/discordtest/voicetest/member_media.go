@@ -46,7 +46,8 @@ func (m *Member) Send(opus []byte) error {
 	m.audio.sequence++
 	m.audio.timestamp += opusTicks
 	return m.sendRTP(&rtp.Packet{Header: rtp.Header{
-		Version: 2, PayloadType: payloadOpus, SequenceNumber: m.audio.sequence, Timestamp: m.audio.timestamp, SSRC: m.session.audio,
+		Version: 2, PayloadType: payloadOpus, SequenceNumber: m.audio.sequence, Timestamp: m.audio.timestamp,
+		SSRC: m.session.audio,
 	}, Payload: opus})
 }
 

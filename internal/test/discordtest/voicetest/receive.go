@@ -87,7 +87,8 @@ func (s *Server) heartbeat(c *conn, data json.RawMessage) {
 		return
 	}
 	if cl := c.client; cl != nil && !cl.acknowledge(*d.Seq) {
-		s.recordViolation(cl.seat, fmt.Sprintf("heartbeat acknowledges %d, after %d and with %d as the last number", *d.Seq, cl.acked, cl.seq))
+		s.recordViolation(cl.seat, fmt.Sprintf("heartbeat acknowledges %d, after %d and with %d as the last number", *d.Seq,
+			cl.acked, cl.seq))
 		s.closeWith(c, CloseBadRequest, "Bad request.")
 		return
 	}

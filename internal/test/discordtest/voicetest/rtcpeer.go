@@ -147,8 +147,11 @@ func newPeerConnection(f sdpFragment) (*webrtc.PeerConnection, error) {
 	media := &webrtc.MediaEngine{}
 	for _, c := range f.codecs {
 		err := media.RegisterCodec(webrtc.RTPCodecParameters{
-			RTPCodecCapability: webrtc.RTPCodecCapability{MimeType: c.kind.String() + "/" + c.name, ClockRate: c.clock, Channels: c.channels},
-			PayloadType:        webrtc.PayloadType(c.payload),
+			RTPCodecCapability: webrtc.RTPCodecCapability{
+				MimeType: c.kind.String() + "/" + c.name, ClockRate: c.clock,
+				Channels: c.channels,
+			},
+			PayloadType: webrtc.PayloadType(c.payload),
 		}, c.kind)
 		if err != nil {
 			return nil, err
@@ -166,7 +169,8 @@ func newPeerConnection(f sdpFragment) (*webrtc.PeerConnection, error) {
 	if err := webrtc.ConfigureRTCPReports(reports); err != nil {
 		return nil, err
 	}
-	api := webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithSettingEngine(setting), webrtc.WithInterceptorRegistry(reports))
+	api := webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithSettingEngine(setting),
+		webrtc.WithInterceptorRegistry(reports))
 	return api.NewPeerConnection(webrtc.Configuration{})
 }
 

@@ -81,7 +81,9 @@ func Start(cfg Config) (*Server, error) {
 		cfg.Listen = func() (net.Listener, error) { return net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}) }
 	}
 	if cfg.ListenPacket == nil {
-		cfg.ListenPacket = func() (net.PacketConn, error) { return net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}) }
+		cfg.ListenPacket = func() (net.PacketConn, error) {
+			return net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		}
 	}
 	udp, err := cfg.ListenPacket()
 	if err != nil {
