@@ -188,8 +188,8 @@ widgets: chromium ## tasks on pages of component libraries from npm, solved with
 apps: chromium ## tasks on applications from Debian and npm, by a policy that reads only snapshots
 	@scripts/ensure-apps
 	@$(GO) test ./internal/test/widgets -count=1 -timeout 20m -run '^TestApps$$' -apps -v \
-		| awk '/^(FAIL|panic)/ {print} /_test.go:[0-9]+: (apps|node-red): / {sub(/^.*_test.go:[0-9]+: /, ""); \
-			if (/^apps: [0-9]/) last = $$0; else print} END {print last}'
+		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: (apps|node-red): / {sub(/^.*_test.go:[0-9]+: /, ""); \
+			if (/^apps: [0-9]/) last = $$0; else print} END {print last; exit bad || !last}'
 
 bench-peers: chromium build ## compare the browser's speed and refs with playwright-core and agent-browser (ROUNDS=30, ONLY=names)
 	@$(GO) run ./internal/test/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)

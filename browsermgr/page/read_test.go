@@ -19,6 +19,7 @@ import (
 )
 
 func TestReadLimitsTheText(t *testing.T) {
+	t.Parallel()
 	srv := site(t, map[string]string{
 		"/":      `<!doctype html><meta charset=utf-8><nav>Menu</nav><main><h1>Title</h1><p class=p>One</p><p class=p>Two 😀</p><p hidden>No</p><input type=password id=s value=hunter2></main>`,
 		"/plain": `<!doctype html><p>Just this`,
@@ -137,6 +138,7 @@ func TestTheTextOfAPageHasOfClosedListsWhatIsChosen(t *testing.T) {
 }
 
 func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
+	t.Parallel()
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		pages := map[string]string{
@@ -231,6 +233,7 @@ const closedPage = `<div id=box style="width:300px;height:60px"></div><x-outer><
 	</script>`
 
 func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
+	t.Parallel()
 	tab := show(t, closedPage)
 	want := `- button "Boxed" [ref=e1]
 - textbox "Field" [ref=e2]
@@ -253,6 +256,7 @@ func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
 }
 
 func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
+	t.Parallel()
 	tab := show(t, closedPage)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, `customElements.define('x-late', class extends HTMLElement { constructor() { super(); shut(this, '<button>Late</button>') } }), document.body.append(document.createElement('x-late'))`)
@@ -260,6 +264,7 @@ func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
 }
 
 func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	sent := map[string]int{}
 	b := browser.Connect(t, page.Options{OnSent: func(method string) {
@@ -346,6 +351,7 @@ func TestWhatOnlyAListenerMakesClickableHasARef(t *testing.T) {
 
 // Not in parallel with others: Chromium does not draw the frames of a tab that another one covers.
 func TestListenersAreFoundInFrames(t *testing.T) {
+	t.Parallel()
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Query().Get("in")

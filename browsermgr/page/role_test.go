@@ -19,6 +19,7 @@ import (
 )
 
 func TestRoleSnapshotTellsEqualsApart(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<h1>Shop</h1><button>Go</button><button>Buy</button><button onclick=1>Go</button><main><img alt=cat><a href=/x>Go</a></main>
 		<div style=cursor:pointer>Card</div><iframe title=In srcdoc="<button>Go</button><h1></h1>"></iframe>`)
 	browsertest.Eventually(t, "the frames are seen", func() bool {
@@ -50,6 +51,7 @@ func TestRoleSnapshotTellsEqualsApart(t *testing.T) {
 }
 
 func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<ul><li><div>plain</div><hr></ul><nav aria-label=Top><ul><li><a href=/a>A</a></ul></nav><figure><img alt=cat></figure><p>Text <b>here</b></p>
 		<table><tr><td>one</table><blockquote><hr></blockquote>`)
 	want := `    - text: plain
@@ -63,6 +65,7 @@ func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
 }
 
 func TestEfficientSnapshotIsShort(t *testing.T) {
+	t.Parallel()
 	tab := show(t, strings.Repeat(`<main><h2>Head</h2><p>Text</p><a href=/x>Somewhere else</a></main>`, 400))
 	snap := snapshot(t, tab, efficient)
 	if !snap.Truncated || len(snap.Text) > 8000 || strings.Contains(snap.Text, "heading") ||
@@ -79,6 +82,7 @@ func TestEfficientSnapshotIsShort(t *testing.T) {
 }
 
 func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<main><button>Add lamp</button><button>Add table</button><button id=x>Remove lamp</button></main>`)
 	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Query: "LAMP remove"})
 	if want := "  - button \"Remove lamp\" [ref=e3]"; snap.Text != want {
@@ -88,6 +92,7 @@ func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
 }
 
 func TestAddressesStandBelowLinks(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<a href=/docs?a=1>Docs</a><a href="#x"><h2>Head</h2></a><a>None</a>`)
 	want := `- link "Docs" [ref=e1]:
   - /url: /docs?a=1
@@ -98,6 +103,7 @@ func TestAddressesStandBelowLinks(t *testing.T) {
 }
 
 func TestLinksAppendixIsScoped(t *testing.T) {
+	t.Parallel()
 	var near strings.Builder
 	near.WriteString(`<a href=/f>In frame</a>`)
 	srv := site(t, map[string]string{
@@ -132,6 +138,7 @@ func TestLinksAppendixIsScoped(t *testing.T) {
 const emptyWait = 2 * time.Second
 
 func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<div id=box></div><p>text</p>`)
 	for _, tt := range []struct {
 		opts         page.SnapshotOptions
@@ -163,6 +170,7 @@ func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 }
 
 func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<button>A</button><div id=d></div>`)
 	below := -1
 	for _, opts := range []page.SnapshotOptions{
@@ -183,6 +191,7 @@ func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
 }
 
 func TestRefsOfEachSnapshotHold(t *testing.T) {
+	t.Parallel()
 	tab := show(t, rows)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "l.append(l.firstElementChild)") // b c a
@@ -196,6 +205,7 @@ func TestRefsOfEachSnapshotHold(t *testing.T) {
 }
 
 func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
+	t.Parallel()
 	tab := busyFrames(t)
 	js(t, tab, "document.body.insertAdjacentHTML('afterbegin', '<button>A</button><p id=p><button>B</button></p>')")
 	var want string
@@ -215,6 +225,7 @@ func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
 }
 
 func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
+	t.Parallel()
 	tab := openTab(t, framed(t).URL)
 	browsertest.Eventually(t, "the frames are seen", func() bool {
 		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Near button")
@@ -246,6 +257,7 @@ func busyFrames(t *testing.T) *page.Tab {
 }
 
 func TestFrameThatNavigatesDuringItsCaptureIsReported(t *testing.T) {
+	t.Parallel()
 	tab := busyFrames(t)
 	var err error
 	for tries := 0; tries < 5 && err == nil; tries++ { // the frame may be late to become busy
@@ -257,6 +269,7 @@ func TestFrameThatNavigatesDuringItsCaptureIsReported(t *testing.T) {
 }
 
 func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
+	t.Parallel()
 	tab := busyFrames(t)
 	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Frame: "#two"})
 	if refs := snap.Refs(); len(refs) != 1 || refs[0].Name != "Inner" {
@@ -266,6 +279,7 @@ func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
 }
 
 func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/data" {
@@ -302,6 +316,7 @@ func tree(t *testing.T, tab *page.Tab, limit int) []page.AccessibilityNode {
 }
 
 func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
+	t.Parallel()
 	tab := openTab(t, framed(t).URL)
 	browsertest.Eventually(t, "the frames are seen", func() bool {
 		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button")
@@ -327,6 +342,7 @@ func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
 }
 
 func TestTreeLimits(t *testing.T) {
+	t.Parallel()
 	tab := show(t, strings.Repeat("<button>B</button>", 1200))
 	for limit, want := range map[int]int{0: 500, 1: 1, -3: 1, 7: 7, 5000: 2000} {
 		if got := len(tree(t, tab, limit)); got != want {
@@ -336,6 +352,7 @@ func TestTreeLimits(t *testing.T) {
 }
 
 func TestTreeRefsAreElementsToo(t *testing.T) {
+	t.Parallel()
 	tab := show(t, rows)
 	refs := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole}).Refs()
 	nodes := tree(t, tab, 0)
@@ -358,6 +375,7 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 }
 
 func TestTreeMasksSecrets(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<input type=password value=hunter2 aria-label=a><input autocomplete="one-time-code" value=123456 aria-label=b><input value=open aria-label=c>`)
 	for _, n := range tree(t, tab, 0) {
 		for _, secret := range []string{"hunter", "123456"} {
@@ -373,6 +391,7 @@ const rows = `<ul id=l><li><button onclick="hit('a')">Delete</button><li><button
 	<script>window.hits = []; function hit(x) { hits.push(x) }</script>`
 
 func TestRefSurvivesReordering(t *testing.T) {
+	t.Parallel()
 	tab := show(t, rows)
 	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
 	js(t, tab, "l.append(l.firstElementChild)")
@@ -385,6 +404,7 @@ func TestRefSurvivesReordering(t *testing.T) {
 }
 
 func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
+	t.Parallel()
 	tab := show(t, rows)
 	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
 	js(t, tab, "l.children[1].remove()")
@@ -398,6 +418,7 @@ func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
 }
 
 func TestRefOfReplacedElementIsGone(t *testing.T) {
+	t.Parallel()
 	tab := show(t, rows)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "l.innerHTML = l.innerHTML")
@@ -406,6 +427,7 @@ func TestRefOfReplacedElementIsGone(t *testing.T) {
 }
 
 func TestRefEndsWithItsDocument(t *testing.T) {
+	t.Parallel()
 	srv := site(t, map[string]string{"/": rows, "/other": `<button>Other</button>`})
 	tab := openTab(t, srv.URL)
 	ref := refOf(t, tab, "Delete")
@@ -418,6 +440,7 @@ func TestRefEndsWithItsDocument(t *testing.T) {
 }
 
 func TestRefSpellings(t *testing.T) {
+	t.Parallel()
 	tab := show(t, rows)
 	snapshot(t, tab, page.SnapshotOptions{})
 	for _, ref := range []string{"e2", "@e2", "ref=e2", "2", "E2", "[ref=e2]", " e2 "} {
@@ -437,6 +460,7 @@ func TestRefSpellings(t *testing.T) {
 }
 
 func TestRefOfOddNames(t *testing.T) {
+	t.Parallel()
 	names := []string{
 		strings.Repeat("x", 901), strings.Repeat("long ", 180) + "x", strings.Repeat("x", 898) + "\U0001F600\U0001F600",
 		"\u200b\u200b", "\u200d\ufeff",

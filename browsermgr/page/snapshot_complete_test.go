@@ -14,6 +14,7 @@ const listen = `<script>for (const e of document.querySelectorAll('.l')) e.addEv
 for (const e of document.querySelectorAll('.drop')) e.addEventListener('drop', () => {});</script>`
 
 func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, html string
 		want       []string // lines, without what surrounds them
@@ -245,6 +246,7 @@ func wantLines(t *testing.T, got string, want []string) {
 }
 
 func TestAnElementKeepsItsRefInEachForm(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<h1>Sign in</h1><p>Text <a href=/help>Help</a></p><label>User <input></label><label>Password <input type=password></label>
 		<div id=box><button>Go</button></div><iframe title=In srcdoc="<button>Inner</button>"></iframe>`)
 	browsertest.Eventually(t, "the frame is seen", func() bool {
@@ -273,6 +275,7 @@ func TestAnElementKeepsItsRefInEachForm(t *testing.T) {
 }
 
 func TestALongTextHidesNothingBehindIt(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<p>`+strings.Repeat("word ", 18000)+`</p><button>Go</button>`)
 	for name, opts := range map[string]page.SnapshotOptions{"whole": {MaxChars: 8000}, "efficient": efficient} {
 		if got := snapshot(t, tab, opts).Text; !strings.Contains(got, `- button "Go"`) ||

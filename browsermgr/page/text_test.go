@@ -21,6 +21,7 @@ const form = `<form onsubmit="event.preventDefault(); window.sent = true">
 	<script>window.log = []; for (const k of ['input','change','keydown']) addEventListener(k, e => log.push(k + ' ' + e.target.id), true)</script>`
 
 func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
+	t.Parallel()
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: " Ada Lovelace "})
 	browsertest.WantJS(t, tab, "[document.getElementById('name').value, log.join(), document.activeElement.id]",
@@ -37,6 +38,7 @@ func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
 // TestFieldsTakeWhatTheyTakeFromAPerson types into, fills or selects in a field #i and checks its value and events;
 // those that were not trusted end in "!".
 func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
+	t.Parallel()
 	const list = `<select id=i aria-label=In><option>One<option disabled>Off<optgroup label=G disabled><option>Far</optgroup>
 		<option hidden>Gone<option value=2>Two</select>`
 	kind := func(kind actiontable.Kind, text string) page.Action {
@@ -181,6 +183,7 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 }
 
 func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
+	t.Parallel()
 	// A framework that shadows the value property on the element and ignores events without a change, as React does.
 	tab := show(t, `<input id=i aria-label=In><script>
 		const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value'); let known = '';
@@ -191,6 +194,7 @@ func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
 }
 
 func TestTypeIntoRichText(t *testing.T) {
+	t.Parallel()
 	tab := show(t, form)
 	ref := refOf(t, tab, `"Rich"`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "new"})
@@ -200,12 +204,14 @@ func TestTypeIntoRichText(t *testing.T) {
 }
 
 func TestTypeSlowlySendsKeys(t *testing.T) {
+	t.Parallel()
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"About"`), Text: "aB é!", Slowly: true})
 	browsertest.WantEqual(t, jsString(t, tab, "about.value + log.filter(x => x === 'keydown about').length"), "aB é!5")
 }
 
 func TestTypeRefusesWhatTakesNoText(t *testing.T) {
+	t.Parallel()
 	tab := show(t, form+`<button>B</button><div role=slider tabindex=0 aria-label=Loud>x</div>`)
 	tests := map[string]string{
 		`"Fixed"`: "is read-only", `"Loud"`: "does not take text: click it and press ArrowUp or ArrowDown",
@@ -219,6 +225,7 @@ func TestTypeRefusesWhatTakesNoText(t *testing.T) {
 }
 
 func TestSelectByValueOrLabel(t *testing.T) {
+	t.Parallel()
 	tab := show(t, form)
 	ref := refOf(t, tab, `"Land"`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"Germany"}})
@@ -236,6 +243,7 @@ func TestSelectByValueOrLabel(t *testing.T) {
 }
 
 func TestFillSetsSeveralFields(t *testing.T) {
+	t.Parallel()
 	tab := show(t, form)
 	fields := []actiontable.Field{
 		{Ref: refOf(t, tab, `"Name"`), Value: "Ada"},
@@ -252,6 +260,7 @@ func TestFillSetsSeveralFields(t *testing.T) {
 }
 
 func TestPressSendsChords(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<input id=i value=text aria-label=In><script>window.log = []; addEventListener('keydown', e => log.push([e.key, e.code, e.ctrlKey, e.shiftKey].join()))</script>`)
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Ref: refOf(t, tab, "In"), Key: "Control+A"})
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "shift+x"})
@@ -263,6 +272,7 @@ func TestPressSendsChords(t *testing.T) {
 }
 
 func TestMalformedActionsAreRefused(t *testing.T) {
+	t.Parallel()
 	tab := show(t, form)
 	for want, a := range map[string]page.Action{
 		"click requires ref or selector": {Kind: actiontable.KindClick},
@@ -274,6 +284,7 @@ func TestMalformedActionsAreRefused(t *testing.T) {
 }
 
 func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
+	t.Parallel()
 	tab := show(t, "<p>x")
 	ctx := browsertest.Within(t, 20*time.Second)
 	for fn, want := range map[string]string{
@@ -292,6 +303,7 @@ func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 
 // The effect of a key is read from the title when press returned: nothing in between gives the page time.
 func TestPressReturnsWhenWhatItSetOffHasRun(t *testing.T) {
+	t.Parallel()
 	tests := map[string]string{
 		"a handler of the key that goes up": `onkeyup = () => document.title = 'done'`,
 		"a slow handler of the key that goes down": `onkeydown = () => {
@@ -337,6 +349,7 @@ func TestPressInAFrameReturnsWithoutWaitingForItsKeysHere(t *testing.T) {
 }
 
 func TestPressThatOpensADialogLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<script>onkeydown = (e) => { if (e.key === 'd') alert('Hello') }; onkeyup = (e) => setTimeout(() => document.title = e.key)</script>`)
 	if res := act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "d"}); !res.BlockedByDialog {
 		t.Fatalf("got %+v, want the dialog", res)
@@ -354,6 +367,7 @@ const browserChords = `Control+w Control+F4 Alt+F4 Control+Shift+q Meta+q Contro
 	Shift+Escape Control+Shift+Delete`
 
 func TestChordsStayInThePage(t *testing.T) {
+	t.Parallel()
 	srv := site(t, map[string]string{
 		"/": `<input id=i autofocus><script>let seen = 0; addEventListener('keydown', () => seen++)</script>`,
 	})

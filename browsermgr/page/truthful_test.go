@@ -11,6 +11,7 @@ import (
 )
 
 func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
+	t.Parallel()
 	tab := show(t, `<iframe sandbox title=In width=400 height=300 srcdoc="<button>Go</button><label>Name <input></label><label><input type=checkbox>Tick</label>
 		<select aria-label=S><option>One<option>Two</select><details><summary>More</summary>Inner text</details>"></iframe>`)
 	find := func(name string) string {
@@ -45,6 +46,7 @@ func combobox(style, more string) string {
 }
 
 func TestClicksSayWhatGetsThemInstead(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, html string
 		target     string // a selector

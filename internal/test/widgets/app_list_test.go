@@ -56,7 +56,7 @@ var applications = []application{
 				click link "Deploy"
 				see Successfully deployed`, wantPage("/flows", `"type":"inject"`)},
 			{"wire two nodes", `
-				click generic "" after "[tabindex, drop]"
+				click group ""
 				press Shift+ArrowUp 5
 				drag generic "debug" -> generic "" after "Flow 1"
 				drag generic "" after "text: timestamp" -> generic "" after "text: debug 1"
