@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,10 +118,15 @@ func TestATaskGoesOnAfterARestartWithWhatIsLeftOfItsMoney(t *testing.T) {
 	kept := newOpenMessages(map[string][]byte{})
 	s.bot.Messages, s.tasks.spent = kept, 0.25
 	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "budget": 1.0, "steps": 7})
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps, password: hunter22", "budget": 1.0, "steps": 7})
 	s.next()
 	s.close()
 	s.answer(it, "clank is being restarted")
+	for _, data := range kept.kept {
+		if strings.Contains(string(data), "hunter22") {
+			t.Errorf("a password is kept: %s", data)
+		}
+	}
 	next := s.newBot()
 	next.Messages = kept
 	check.Must(t, next.Open(s.ctx()))
@@ -149,10 +155,15 @@ func TestABotStartsAnewIfDiscordHasForgottenItsSession(t *testing.T) {
 
 func TestWhatArrivesWhileClankEndsIsBegunByTheNext(t *testing.T) {
 	for name, x := range map[string]struct {
+		task string // "lamps" if empty
 		err  error
 		told string // "" if it is kept
 	}{
-		"refused":                 {err: fmt.Errorf("run the task: %w", sessions.ErrShuttingDown)},
+		"refused": {err: fmt.Errorf("run the task: %w", sessions.ErrShuttingDown)},
+		"with a password": {
+			task: "log in with the password: hunter22", err: sessions.ErrShuttingDown,
+			told: "There was a password in that task",
+		},
 		"stopped before it began": {err: &cancel.Cause{Reason: cancel.ShuttingDown}},
 		"wrong":                   {err: sessions.ErrNotOwner, told: "It belongs to somebody else."},
 	} {
@@ -161,7 +172,8 @@ func TestWhatArrivesWhileClankEndsIsBegunByTheNext(t *testing.T) {
 			kept := newOpenMessages(map[string][]byte{})
 			s.bot.Messages = kept
 			s.open()
-			it, k := s.lamps()
+			it := s.browse(s.ada, discordtest.Args{"task": cmp.Or(x.task, "lamps")})
+			k := s.next()
 			k.end <- ending{err: x.err}
 			if x.told != "" {
 				s.answer(it, x.told)

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"clank/bot/discord"
@@ -163,6 +164,10 @@ func (b *Bot) resumeOld(base context.Context, work string, data []byte) (dead *w
 // pausedText is what a message says while its task waits for the program to start again.
 const pausedText = "clank is being restarted. It goes on with this by itself afterwards."
 
+// passwordNotKeptText refuses a task that would need a password that is not kept.
+const passwordNotKeptText = "There was a password in that task, which is not kept. Please ask again with " +
+	"/clank browse."
+
 // continuePrompt asks any model to go on with what its session is about.
 const continuePrompt = "go on"
 
@@ -187,8 +192,15 @@ func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, ti
 	return true
 }
 
-// keepPaused has a task go on, or begin, after the program has started again, and says so where it is shown.
+// keepPaused has a task go on, or begin, after the program has started again, and says so where it is shown. Passwords
+// are not kept, so a task that cannot begin without one is given up.
 func (b *Bot) keepPaused(ctx context.Context, work string, where *workMessage, t *pausedTask) {
+	t.Prompt, t.Title = sessions.MaskLikely(t.Prompt), sessions.MaskLikely(t.Title)
+	if strings.Contains(t.Prompt, sessions.SecretMask) {
+		b.conclude(ctx, where, finalMessage{text: where.locale.T(passwordNotKeptText)})
+		b.forgetOpen(ctx, work)
+		return
+	}
 	b.conclude(ctx, where, finalMessage{text: where.locale.T(pausedText)})
 	b.keepOpen(ctx, work, where, t)
 }

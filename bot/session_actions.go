@@ -290,7 +290,7 @@ func (b *Bot) retry(ctx context.Context, i *discordgo.Interaction, id string, wh
 	switch {
 	case refusal != "":
 	case strings.Contains(t.Prompt, sessions.SecretMask):
-		refusal = who.locale.T("There was a password in that task, which is not kept. Please ask again with /clank browse.")
+		refusal = who.locale.T(passwordNotKeptText)
 	}
 	if refusal != "" {
 		b.replyPrivately(ctx, i, refusal)

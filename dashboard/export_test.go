@@ -1,5 +1,14 @@
 package dashboard
 
+import "clank/sessions"
+
+// SaveUnfinished writes the file that Close writes if a shutdown interrupted a task.
+func SaveUnfinished(file string, t sessions.Task, rec sessions.TaskRecord) error {
+	var u unfinishedTasks
+	u.add(t, rec)
+	return u.save(file)
+}
+
 // Route is a row of the table of routes.
 type Route struct {
 	Pattern string

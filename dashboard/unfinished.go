@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,7 +50,10 @@ func (u *unfinishedTasks) add(t sessions.Task, rec sessions.TaskRecord) {
 		MaxSteps: t.MaxSteps, MaxUSD: rec.RemainingUSD(), Headed: t.Headed,
 	}
 	if rec.Started.IsZero() {
-		kept.Prompt = t.Prompt
+		kept.Prompt = rec.Prompt
+	}
+	if strings.Contains(kept.Prompt, sessions.SecretMask) { // it cannot begin without its password, which is not kept
+		return
 	}
 	u.keep(kept)
 }

@@ -270,6 +270,12 @@ func LikelySecrets(prompt string) []string {
 	return found
 }
 
+// MaskLikely returns an instruction without what looks like a password.
+func MaskLikely(prompt string) string {
+	secrets, _ := Secrets{}.With(LikelySecrets(prompt)...)
+	return secrets.Mask(prompt)
+}
+
 // LikelyCodes returns those of [LikelySecrets] that are not plain words. They are masked in other texts, too; masking
 // a word that was taken for a password by mistake would spoil these.
 func LikelyCodes(prompt string) []string {
