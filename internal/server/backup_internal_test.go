@@ -241,7 +241,7 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 		held  bool // by a server
 		want  string
 	}{
-		"no file":         {file: filepath.Join(dir, "none"), want: "no such file"},
+		"no file":         {file: filepath.Join(dir, "none"), want: "give the path of a file"},
 		"no file, a home": {file: filepath.Join(dir, "none"), again: true, want: "no such file"},
 		"something else": {
 			make: func(p string) { check.Must(t, os.WriteFile(p, []byte("my diary"), 0o600)) },
@@ -364,6 +364,9 @@ func TestADiskWithoutRoomIsNamedAsTheCause(t *testing.T) {
 	if strings.Contains(err.Error(), "damaged") {
 		t.Errorf("the restore says %v, want the disk as the cause", err)
 	}
+	t.Setenv("TMPDIR", small)
+	err = check.Err(h.Backup(t.Context(), big+"2", BackupOptions{}))
+	check.Fails(t, err, nil, "copy the database: there is no room in "+small)
 	if left := filesBelow(t, small); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

@@ -54,7 +54,10 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if real, err := filepath.EvalSymlinks(h.Dir); err == nil {
 		h = &Home{Dir: real}
 	}
-	if _, err := os.Stat(file); err != nil {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return r, errors.New("there is no such file, and nothing was changed: give the path of a file that clank backup " +
+			"has written")
+	} else if err != nil {
 		return r, err
 	}
 	defer h.Release()

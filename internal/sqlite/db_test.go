@@ -87,7 +87,7 @@ func TestOnlyItsUserCanReadTheFileAndNothingElseIsLeft(t *testing.T) {
 	}
 }
 
-// refused opens path, which must fail with all these words and change nothing.
+// refused opens path and copies it, which must fail with all these words and change nothing.
 func refused(t *testing.T, path string, words ...string) {
 	t.Helper()
 	before, _ := os.ReadFile(path)
@@ -96,11 +96,10 @@ func refused(t *testing.T, path string, words ...string) {
 		db.Close()
 		t.Fatal("it was opened")
 	}
-	for _, w := range append(words, filepath.Base(path)) {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("error %q does not say %q", err, w)
-		}
-	}
+	words = append(words, filepath.Base(path))
+	check.Contains(t, err.Error(), words...)
+	_, err = sqlite.Snapshot(t.Context(), path, filepath.Join(t.TempDir(), "copy"))
+	check.Fails(t, err, nil, words...)
 	if after, _ := os.ReadFile(path); string(after) != string(before) {
 		t.Error("the file was changed")
 	}

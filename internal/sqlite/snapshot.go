@@ -6,6 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Version returns the number of the newest migration, which is the version of every database that [Open] has opened.
@@ -18,8 +22,12 @@ func Version() (int, error) {
 // [Open] it does not migrate, so that a backup before an upgrade is unchanged.
 func Snapshot(ctx context.Context, path, to string) (version int, err error) {
 	version, err = withFile(ctx, path, func(pool *sql.DB) error { return copyInto(ctx, pool, to) })
+	if from, is := errors.AsType[*sqlite.Error](err); is && from.Code()&0xff == lib.SQLITE_FULL {
+		return 0, fmt.Errorf("copy the database: there is no room in %s; free some space there, or set TMPDIR to another "+
+			"folder: %w", filepath.Dir(to), err)
+	}
 	if err != nil {
-		return 0, fmt.Errorf("copy the database: %w", err)
+		return 0, fmt.Errorf("copy the database: %w", (&DB{path: path}).explain(ctx, err))
 	}
 	return version, nil
 }
