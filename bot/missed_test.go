@@ -119,7 +119,12 @@ func TestATaskGoesOnAfterARestartWithWhatIsLeftOfItsMoney(t *testing.T) {
 	s.bot.Messages, s.tasks.spent = kept, 0.25
 	s.open()
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps, password: hunter22", "budget": 1.0, "steps": 7})
-	s.next()
+	s.next().step("look", nil)
+	kept.wait(s, "where it is shown", func(all map[string][]byte) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Values(all)), func(data []byte) bool {
+			return strings.HasPrefix(string(data), `{"guild":"`+s.guild.ID+`"`)
+		})
+	})
 	s.close()
 	s.answer(it, "clank is being restarted")
 	for _, data := range kept.kept {

@@ -27,6 +27,7 @@ type MessageStore interface {
 
 // openMessage is a message that shows work under way, as it is kept.
 type openMessage struct {
+	Guild   string    `json:"guild,omitempty"`
 	Channel string    `json:"channel"`
 	Message string    `json:"message,omitempty"` // in the channel
 	App     string    `json:"app,omitempty"`     // with Token: the answer to a command
@@ -62,7 +63,7 @@ func (b *Bot) keepOpen(ctx context.Context, work string, p *workMessage, paused 
 		return
 	}
 	kept := openMessage{
-		Channel: p.channel, Message: p.message, User: p.user, Private: p.private, Locale: p.locale,
+		Guild: p.guild, Channel: p.channel, Message: p.message, User: p.user, Private: p.private, Locale: p.locale,
 		Paused: paused,
 	}
 	if i := p.interaction; i != nil {
@@ -135,9 +136,9 @@ func (b *Bot) resumeOld(base context.Context, work string, data []byte) (dead *w
 		return nil
 	}
 	where := &workMessage{
-		rest: b.rest, log: b.logger(), channel: m.Channel, message: m.Message, user: m.User, private: m.Private,
-		expires: m.Expires,
-		locale:  m.Locale,
+		rest: b.rest, log: b.logger(), guild: m.Guild, channel: m.Channel, message: m.Message, user: m.User,
+		private: m.Private, expires: m.Expires,
+		locale: m.Locale,
 	}
 	if m.Token != "" && time.Now().Before(m.Expires) {
 		where.interaction = &discordgo.Interaction{AppID: m.App, Token: m.Token}

@@ -51,7 +51,11 @@ var tableRules = []tableRule{
 	},
 	{table: "ledger_sum", person: "level = 'user' AND id = ?1", server: "level = 'guild' AND id = ?1"},
 	{table: "calls_begun", person: "user = ?1", server: "guild = ?1", anonymize: blankOrigin},
-	{table: "open_messages", person: "json_extract(CAST(data AS TEXT), '$.user') = ?1"},
+	{
+		table: "open_messages", person: "json_extract(CAST(data AS TEXT), '$.user') = ?1",
+		server: "?1 IN (json_extract(CAST(data AS TEXT), '$.guild'), " +
+			"json_extract(CAST(data AS TEXT), '$.paused.origin.guild'))",
+	},
 	{table: "watch", person: "user = ?1", server: "guild = ?1"},
 	rowsOfTasks("view", "task"), rowsOfTasks("picture", "task"), rowsOfTasks("step", "task"),
 	rowsOfTasks("searchable", "task"),

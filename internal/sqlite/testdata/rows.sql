@@ -54,8 +54,10 @@ INSERT INTO left_out VALUES ('canary-guild', 'canary-user'), ('g2', 'bob');
 INSERT INTO calls_begun (at) VALUES (4000);
 
 -- 0009
-INSERT INTO open_messages VALUES ('wk1', CAST('{"channel":"canary-channel","user":"canary-user"}' AS BLOB)),
-	('wk2', CAST('{"channel":"c2","user":"bob"}' AS BLOB));
+INSERT INTO open_messages VALUES
+	('wk1', CAST('{"guild":"canary-guild","channel":"canary-channel","user":"canary-user"}' AS BLOB)),
+	('wk2', CAST('{"channel":"c2","user":"bob"}' AS BLOB)),
+	('wk3', CAST('{"channel":"c2","user":"bob","paused":{"origin":{"guild":"canary-guild"}}}' AS BLOB));
 
 -- 0010
 INSERT INTO calls_begun (at, guild, user) VALUES (5000, 'canary-guild', 'canary-user'), (6000, 'g2', 'bob');
