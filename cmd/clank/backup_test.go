@@ -6,9 +6,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"clank/internal/budget"
 	"clank/internal/server"
 	"clank/internal/sqlite"
 	"clank/internal/test/browsertest"
@@ -76,7 +79,9 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 		t.Errorf("restore where something is: exit code %d, %s", code, told)
 	}
 	does(other, "", "what was there before is in", "restore", "--replace", sealed)
+	awaitGone := saveOldSpending(t, second)
 	startServer(t, second, other)
+	awaitGone()
 	does(other, "", "never", "config", "get", "interaction.sessions.record")
 	does(other, "", "office opens for", "vault", "test", "office")
 	does(other, "", "Sold out", "watches")
@@ -89,6 +94,28 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 		}
 	}
 	check.Must(t, os.Remove(sealed))
+}
+
+// saveOldSpending adds an entry that is older than anything is kept, and returns what waits until it is deleted.
+func saveOldSpending(t *testing.T, home string) (awaitGone func()) {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), (&server.Home{Dir: home}).DatabaseFile())
+	check.Must(t, err)
+	e := budget.Entry{At: time.Unix(0, 0), Day: "1970-01-01"}
+	id, err := db.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
+	check.Must(t, err)
+	check.Must(t, db.Settle(t.Context(), id, budget.Amount{Calls: 1}, budget.StateSettled, false))
+	return func() {
+		t.Helper()
+		for ctx := testDeadline(t); ; {
+			calls, err := db.Calls(ctx, 1000)
+			check.Must(t, err)
+			if !slices.ContainsFunc(calls, func(e budget.Entry) bool { return e.Day == "1970-01-01" }) {
+				check.Must(t, db.Close())
+				return
+			}
+		}
+	}
 }
 
 func TestErasingASubjectAsksForConfirmation(t *testing.T) {

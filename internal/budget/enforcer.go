@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"sync"
 	"time"
 
 	"clank/llm"
@@ -36,10 +35,10 @@ type Enforcer struct {
 	IsFree func(model string) bool
 	Now    func() time.Time // nil means time.Now
 	Logger *slog.Logger     // nil means none
-
-	mu          sync.Mutex
-	forgottenOn string // the day on which old entries were last deleted
 }
+
+// forgetInterval is how often old entries are looked for.
+const forgetInterval = time.Hour
 
 // settleTime bounds recording the cost of a call.
 const settleTime = 10 * time.Second
@@ -49,9 +48,7 @@ func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, mos
 	unpriced bool,
 ) (int64, error) {
 	rules, now := k.rulesFor(a), k.now()
-	day := dayOf(now, rules.Zone)
-	k.forgetOld(ctx, rules, now, day)
-	e := Entry{At: now, Day: day, Account: a, Model: model, Amount: most, Unpriced: unpriced}
+	e := Entry{At: now, Day: dayOf(now, rules.Zone), Account: a, Model: model, Amount: most, Unpriced: unpriced}
 	id, err := k.Ledger.Reserve(ctx, e, func(sums []Sum) error { return checkLimits(rules, model, sums, most, unpriced) })
 	if err != nil && ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -101,16 +98,28 @@ func (r Rules) forAccount(a llm.Account) Rules {
 	return r
 }
 
-// forgetOld deletes old entries, once a day.
-func (k *Enforcer) forgetOld(ctx context.Context, rules Rules, now time.Time, day string) {
-	k.mu.Lock()
-	due := rules.KeepDays > 0 && k.forgottenOn != day
-	k.forgottenOn = day
-	k.mu.Unlock()
-	if !due {
+// Run deletes old entries from time to time until ctx ends.
+func (k *Enforcer) Run(ctx context.Context) {
+	tick := time.NewTicker(forgetInterval)
+	defer tick.Stop()
+	for {
+		k.forgetOld(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// forgetOld deletes old entries.
+func (k *Enforcer) forgetOld(ctx context.Context) {
+	rules := k.Rules()
+	if rules.KeepDays <= 0 {
 		return
 	}
-	if err := k.Ledger.Forget(ctx, dayOf(now.AddDate(0, 0, -rules.KeepDays), rules.Zone)); err != nil && ctx.Err() == nil {
+	err := k.Ledger.Forget(ctx, dayOf(k.now().AddDate(0, 0, -rules.KeepDays), rules.Zone))
+	if err != nil && ctx.Err() == nil {
 		k.logger().Warn("old entries of the ledger could not be forgotten", "error", err)
 	}
 }

@@ -52,6 +52,9 @@ func (a *Server) openBudget(ctx context.Context) (err error) {
 		return err
 	}
 	a.budget.GuildLimit = a.guildLimit
+	if !a.Ephemeral {
+		a.inBackground(ctx, a.budget.Run)
+	}
 	return nil
 }
 

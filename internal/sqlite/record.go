@@ -46,10 +46,13 @@ func (db *DB) Records(ctx context.Context, q telemetry.Query) ([]telemetry.Recor
 	}, "SELECT "+recordColumns+" FROM record "+w.String()+" ORDER BY at DESC LIMIT ?", append(w.args, limit)...)
 }
 
-// PruneRecords implements [telemetry.Store].
+// PruneRecords implements [telemetry.Store]. It also deletes who began calls.
 func (db *DB) PruneRecords(ctx context.Context, before time.Time) error {
 	return db.write(ctx, "forget old records", func(tx *transaction) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM audit WHERE at < ?", toMicros(before))
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "DELETE FROM calls_begun WHERE at < ?", toMicros(before))
+		}
 		return err
 	})
 }
