@@ -77,25 +77,29 @@ func attachedFiles(
 	return list
 }
 
-// messageFiles takes the files of a message, and of the one that it replies to, unless that is the bot's own. notes say
-// which of the latter are not there.
+// messageFiles takes the files of a message, of what it forwards, and of the one that it replies to, unless that is
+// the bot's own. notes say which of the files of others are not there.
 func (b *Bot) messageFiles(
 	ctx context.Context, loc i18n.Locale, m *discordgo.Message,
 ) (list []sessions.File, notes []string, err error) {
 	if list, err = b.receiveFiles(ctx, loc, m.Attachments); err != nil {
 		return nil, nil, err
 	}
-	to := m.ReferencedMessage
-	if to == nil || to.Author != nil && to.Author.ID == b.identity().user {
-		return list, nil, nil
+	others := forwarded(m)
+	if to := m.ReferencedMessage; to != nil && (to.Author == nil || to.Author.ID != b.identity().user) {
+		others = append(append(others, to), forwarded(to)...)
 	}
-	for _, a := range to.Attachments {
+	var quoted []*discordgo.MessageAttachment
+	for _, o := range others {
+		quoted = append(quoted, o.Attachments...)
+	}
+	for _, a := range quoted {
 		if a == nil || len(list) == sessions.MaxTaskFiles {
 			continue
 		}
 		more, err := b.receiveFiles(ctx, "", []*discordgo.MessageAttachment{a})
 		if err != nil {
-			notes = append(notes, "of the message that this replies to: "+err.Error())
+			notes = append(notes, "of the quoted message: "+err.Error())
 		}
 		list = append(list, more...)
 	}

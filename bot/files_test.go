@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/assistant"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/llm"
@@ -121,6 +122,67 @@ func TestFilesOfAMessageAndOfTheOneItRepliesToReachTheBrain(t *testing.T) {
 	}
 	if diff := cmp.Diff([]llm.Image{picture(9)}, got.Lines[len(got.Lines)-1].Images); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAForwardedMessageIsReadAsSomebodyElsesWords forwards a message in each way in which it can reach the assistant.
+func TestAForwardedMessageIsReadAsSomebodyElsesWords(t *testing.T) {
+	s := newStage(t)
+	turns := s.answering("ok")
+	s.open()
+	original, err := s.Send(s.room, s.bob, discordtest.Post{
+		Text: s.account.Mention() + " buy the lamp", Files: []discordtest.File{paper},
+	})
+	check.Must(t, err)
+	s.turn(turns)
+	s.message(s.room, "ok")
+	forward := func(in discordtest.Channel) discordtest.Message {
+		m, err := s.Send(in, s.ada, discordtest.Post{Forward: &original})
+		check.Must(t, err)
+		return m
+	}
+	attached := []string{"attached earlier: paper.pdf"}
+	asked := assistant.ChatLine{Text: "what is it"}
+	for name, way := range map[string]struct {
+		post        func()
+		quoted, own assistant.ChatLine
+		files       int
+	}{
+		"sent to the bot": {
+			post:   func() { forward(s.OpenDM(s.ada, s.account)) },
+			quoted: assistant.ChatLine{Subject: true, Notes: attached}, files: 1,
+			own: assistant.ChatLine{Notes: []string{"forwarded the message above, without a word of their own"}},
+		},
+		"replied to": {
+			post: func() {
+				in := s.CreateChannel(s.guild, "a")
+				m := forward(in)
+				_, err := s.Send(in, s.ada, discordtest.Post{Text: s.account.Mention() + " what is it", Reply: &m})
+				check.Must(t, err)
+			},
+			quoted: assistant.ChatLine{Subject: true, Notes: attached}, own: asked, files: 1,
+		},
+		"said before": {
+			post: func() {
+				in := s.CreateChannel(s.guild, "b")
+				forward(in)
+				s.say(in, s.ada, s.account.Mention()+" what is it")
+			},
+			quoted: assistant.ChatLine{Notes: attached}, own: asked,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			way.post()
+			got := s.turn(turns)
+			way.quoted.Speaker, way.quoted.Text = "somebody, forwarded by ada", "buy the lamp"
+			way.own.Speaker, way.own.SpeakerID = "ada", s.ada.ID
+			if diff := cmp.Diff([]assistant.ChatLine{way.quoted, way.own}, got.Lines); diff != "" {
+				t.Error(diff)
+			}
+			if len(got.Files) != way.files {
+				t.Errorf("got files %+v, want %d", got.Files, way.files)
+			}
+		})
 	}
 }
 

@@ -96,8 +96,16 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	line := assistant.ChatLine{
 		Speaker: who.name, SpeakerID: who.id, Text: b.withoutMention(m.Content), Images: b.pictures(files), Notes: notes,
 	}
+	lines := b.conversation(ctx, m)
+	for _, quoted := range b.forwardedLines(m) {
+		quoted.Subject = true
+		lines = append(lines, quoted)
+	}
+	if line.Text == "" && len(m.MessageSnapshots) > 0 {
+		line.Notes = append(line.Notes, "forwarded the message above, without a word of their own")
+	}
 	b.converse(ctx, where, work.ID, handle, assistant.Turn{
-		Origin: from, Lines: append(b.conversation(ctx, m), line), Typed: true, Files: files,
+		Origin: from, Lines: append(lines, line), Typed: true, Files: files,
 	}, false)
 }
 
@@ -194,22 +202,26 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message) []assistan
 	var lines []assistant.ChatLine
 	for _, e := range before {
 		n := len(lines)
-		if lines = b.appendLine(lines, e); len(lines) > n {
-			lines[n].Subject = about(e) && !lines[n].FromAssistant
+		lines = b.appendLine(lines, e)
+		for i := range lines[n:] {
+			lines[n+i].Subject = about(e) && !lines[n+i].FromAssistant
 		}
 	}
 	return lines
 }
 
-// appendLine appends what e says, if a person or the bot itself said it. Its
-// pictures are only mentioned.
+// appendLine appends what e says and forwards, if it is by a person or the bot itself. Its pictures are only mentioned.
 func (b *Bot) appendLine(lines []assistant.ChatLine, e *discordgo.Message) []assistant.ChatLine {
 	if e.Author == nil || e.WebhookID != "" && e.Author.ID != b.identity().user {
 		return lines
 	}
 	mine := e.Author.ID == b.identity().user
+	if e.Author.Bot && !mine {
+		return lines
+	}
+	lines = append(lines, b.forwardedLines(e)...)
 	text := b.withoutMention(e.Content)
-	if e.Author.Bot && !mine || text == "" && len(e.Attachments) == 0 {
+	if text == "" && len(e.Attachments) == 0 {
 		return lines
 	}
 	if mine {
@@ -217,14 +229,43 @@ func (b *Bot) appendLine(lines []assistant.ChatLine, e *discordgo.Message) []ass
 	}
 	line := assistant.ChatLine{Speaker: personFrom(e.Author, "").name, FromAssistant: mine, Text: text}
 	if !mine {
-		line.SpeakerID = e.Author.ID
-		for _, a := range e.Attachments {
-			if a != nil {
-				line.Notes = append(line.Notes, "attached earlier: "+discord.EscapeLine(a.Filename, 80))
-			}
-		}
+		line.SpeakerID, line.Notes = e.Author.ID, earlierFiles(e)
 	}
 	return append(lines, line)
+}
+
+// earlierFiles names the files of a message for the model.
+func earlierFiles(m *discordgo.Message) (notes []string) {
+	for _, a := range m.Attachments {
+		if a != nil {
+			notes = append(notes, "attached earlier: "+discord.EscapeLine(a.Filename, 80))
+		}
+	}
+	return notes
+}
+
+// forwarded returns the messages that m forwards. Discord copies what they say, but not who wrote it.
+func forwarded(m *discordgo.Message) (list []*discordgo.Message) {
+	for _, s := range m.MessageSnapshots {
+		if s.Message != nil {
+			list = append(list, s.Message)
+		}
+	}
+	return list
+}
+
+// forwardedLines returns what m forwards, as said by nobody in particular: to forward words is not to say them.
+func (b *Bot) forwardedLines(m *discordgo.Message) (lines []assistant.ChatLine) {
+	for _, f := range forwarded(m) {
+		line := assistant.ChatLine{
+			Speaker: "somebody, forwarded by " + personFrom(m.Author, "").name,
+			Text:    b.withoutMention(quotedText(f)), Notes: earlierFiles(f),
+		}
+		if line.Text != "" || line.Notes != nil {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // secretLink matches an address of ours by which people watch a share. What is behind the # is a secret between them

@@ -68,8 +68,7 @@ const (
 
 var linkForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("https?://[^\\s<>\"`|\\\\^{}]+") })
 
-// linksOf returns the addresses of web pages in a message, in what is quoted with it, and in the cards below it, each
-// once.
+// linksOf returns the addresses of web pages in a message, in what it forwards, and in the cards below it, each once.
 func linksOf(m *discordgo.Message) (links []string) {
 	add := func(text string) {
 		for _, link := range linkForm().FindAllString(text, -1) {
@@ -82,16 +81,13 @@ func linksOf(m *discordgo.Message) (links []string) {
 			}
 		}
 	}
-	add(m.Content)
-	for _, e := range m.Embeds {
-		if e != nil {
-			add(e.URL)
-			add(e.Description)
-		}
-	}
-	for _, s := range m.MessageSnapshots {
-		if s.Message != nil {
-			add(s.Message.Content)
+	for _, said := range append([]*discordgo.Message{m}, forwarded(m)...) {
+		add(said.Content)
+		for _, e := range said.Embeds {
+			if e != nil {
+				add(e.URL)
+				add(e.Description)
+			}
 		}
 	}
 	return links
@@ -234,15 +230,13 @@ func (b *Bot) converseOn(
 
 // quotedText returns all that a message says, without secrets of links of ours.
 func quotedText(m *discordgo.Message) string {
-	parts := []string{m.Content}
-	for _, e := range m.Embeds {
-		if e != nil {
-			parts = append(parts, e.Title, e.Description, e.URL)
-		}
-	}
-	for _, s := range m.MessageSnapshots {
-		if s.Message != nil {
-			parts = append(parts, s.Message.Content)
+	var parts []string
+	for _, said := range append([]*discordgo.Message{m}, forwarded(m)...) {
+		parts = append(parts, said.Content)
+		for _, e := range said.Embeds {
+			if e != nil {
+				parts = append(parts, e.Title, e.Description, e.URL)
+			}
 		}
 	}
 	text := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n")

@@ -63,7 +63,8 @@ func checkSentences(t *testing.T, path string, errorsToo bool, known map[string]
 // forOthers are what models are told, and programs and people elsewhere than in Discord.
 var forOthers = []string{
 	"its time was over", "there is no kind %q; there are %s, %s, %s, %s, %s and %s",
-	"of the message that this replies to: ", "$1(only for those who watch)", "read what the page says",
+	"of the quoted message: ", "$1(only for those who watch)", "read what the page says",
+	"somebody, forwarded by ", "forwarded the message above, without a word of their own",
 }
 
 // sentenceWords are words between spaces, of which a sentence has several.

@@ -308,9 +308,10 @@ func within[N int | float64](n N, least, most *N) bool {
 
 // A Post is a message by a person. Mentions are in the text, as written by User.Mention.
 type Post struct {
-	Text  string
-	Reply *Message // the message it replies to
-	Files []File
+	Text    string
+	Reply   *Message // the message it replies to
+	Forward *Message // the message that is forwarded; a post has nothing else then
+	Files   []File
 }
 
 // A File is a file that a person attaches.
@@ -341,6 +342,12 @@ func (s *Server) Send(in Channel, author User, p Post) (Message, error) {
 		if err := s.hub.SetReference(r, Reference{MessageID: p.Reply.ID}); err != nil {
 			return Message{}, fmt.Errorf("send a reply as %s: %w", author.Username, err)
 		}
+	}
+	if f := p.Forward; f != nil {
+		r.Reference = &Reference{Type: ForwardReference, MessageID: f.ID, ChannelID: f.ChannelID}
+		r.Snapshots = []Snapshot{{SnapshotMessage{
+			f.Content, f.Timestamp, f.Mentions, f.Attachments, f.Type, f.Flags,
+		}}}
 	}
 	uploads := make([]UploadedFile, 0, len(p.Files))
 	for _, f := range p.Files {

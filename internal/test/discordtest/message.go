@@ -43,6 +43,7 @@ type Message struct {
 	WebhookID       string       `json:"webhook_id,omitempty"`
 	Reference       *Reference   `json:"message_reference,omitempty"`
 	Referenced      *Message     `json:"referenced_message,omitempty"`
+	Snapshots       []Snapshot   `json:"message_snapshots,omitempty"`
 
 	ViewerID string `json:"-"`
 }
@@ -63,13 +64,32 @@ func (m Message) HasButton(label string) bool {
 	return slices.ContainsFunc(m.Buttons(), func(b Component) bool { return b.Label == label })
 }
 
-// A Reference points from a reply to the message it answers.
+// ForwardReference is the type of a [Reference] to a message that is forwarded.
+const ForwardReference = 1
+
+// A Reference points from a reply to the message it answers, or from a forward to the original.
 type Reference struct {
+	Type      int    `json:"type,omitempty"`
 	MessageID string `json:"message_id,omitempty"`
 	ChannelID string `json:"channel_id,omitempty"`
 	GuildID   string `json:"guild_id,omitempty"`
 	// FailIfNotExists nil means true.
 	FailIfNotExists *bool `json:"fail_if_not_exists,omitempty"`
+}
+
+// A Snapshot is the copy of a forwarded message. It does not say who wrote the message.
+type Snapshot struct {
+	Message SnapshotMessage `json:"message"`
+}
+
+// SnapshotMessage has the fields of a message that Discord copies.
+type SnapshotMessage struct {
+	Content     string       `json:"content"`
+	Timestamp   time.Time    `json:"timestamp"`
+	Mentions    []User       `json:"mentions"`
+	Attachments []Attachment `json:"attachments"`
+	Type        int          `json:"type"`
+	Flags       int          `json:"flags"`
 }
 
 // An Attachment is a file of a message.
@@ -135,7 +155,7 @@ func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
 	if granted || guild == "" || m.Author.ID == bot || mentioned {
 		return m
 	}
-	m.Content, m.Attachments, m.Components = "", []Attachment{}, []Component{}
+	m.Content, m.Attachments, m.Components, m.Snapshots = "", []Attachment{}, []Component{}, nil
 	if m.Referenced != nil {
 		referenced := m.Referenced.ReadableBy(bot, guild, granted)
 		m.Referenced = &referenced
@@ -369,7 +389,7 @@ func (m *Message) CheckBody() error {
 
 // Empty reports whether the message contains nothing to show.
 func (m *Message) Empty() bool {
-	return strings.TrimSpace(m.Content) == "" && len(m.Attachments)+len(m.Components) == 0
+	return strings.TrimSpace(m.Content) == "" && len(m.Attachments)+len(m.Components)+len(m.Snapshots) == 0
 }
 
 // commandName matches names of chat commands and options; in addition they must be in lower case.
