@@ -163,17 +163,18 @@ func withFiles(lines []ChatLine, files []sessions.File) []ChatLine {
 }
 
 func lineParts(l ChatLine, own bool, pictures int, caps llm.Caps) []llm.Part {
-	text := l.Text
-	if !l.FromAssistant {
+	text, notes := l.Text, l.Notes
+	switch {
+	case l.FromAssistant:
+	case own:
 		text = fmt.Sprintf("[%s] %s", displayName(l.Speaker), stripSpeakers(l.Text))
+	default:
+		quote := strings.Join(append([]string{l.Text}, notes...), "\n")
+		text, notes = fmt.Sprintf("[%s, quoted: somebody else than the one who asks you] %s",
+			displayName(l.Speaker), untrusted.WrapFrom("a message", quote)), nil
 	}
-	if !l.FromAssistant && !own {
-		quote := strings.Join(append([]string{l.Text}, l.Notes...), "\n")
-		return []llm.Part{{Text: fmt.Sprintf("[%s, quoted: somebody else than the one who asks you] %s",
-			displayName(l.Speaker), untrusted.WrapFrom("a message", quote))}}
-	}
-	if len(l.Notes) > 0 {
-		text += "\n[" + strings.Join(l.Notes, "]\n[") + "]"
+	if len(notes) > 0 {
+		text += "\n[" + strings.Join(notes, "]\n[") + "]"
 	}
 	if hidden := len(l.Images) - pictures; hidden > 0 && !l.FromAssistant {
 		text += fmt.Sprintf("\n[pictures not shown to you: %d]", hidden)
