@@ -197,9 +197,11 @@ func dropBidiControls(s string) string {
 // RevealLinks returns an answer of a model as people may see it: an answer may repeat
 // what a page wanted them to see. A link shows where it leads, an invitation is
 // no card, and nothing reads backwards. Code stays as it is, because Discord
-// shows it so.
+// shows it so. Where brackets nest so deeply that it takes long to tell what is a
+// link, the others are shown as brackets.
 func RevealLinks(text string) string {
 	text = dropBidiControls(text)
+	left := maxLinkWork
 	var b strings.Builder
 	prose := 0 // where the prose began that was not written yet
 	flush := func(to int) {
@@ -221,13 +223,23 @@ func RevealLinks(text string) string {
 				continue
 			}
 			i += countBackticks(text, i)
-		case '[':
-			label, address, end := parseMaskedLink(text, i)
-			if end == 0 {
+		case '[', ']':
+			if left <= 0 {
+				flush(i)
+				b.WriteByte('\\')
+			}
+			if left <= 0 || text[i] == ']' {
+				i++
+				continue
+			}
+			label, address, end, ok := parseMaskedLink(text, i)
+			left -= end - i
+			if !ok {
 				i++
 				continue
 			}
 			flush(i)
+			left -= len(text) / copiesPerWork
 			text = text[:i] + revealedLink(label, address) + text[end:] // read again: the label may be or hold another
 		default:
 			i++
@@ -236,6 +248,11 @@ func RevealLinks(text string) string {
 	flush(len(text))
 	return b.String()
 }
+
+const (
+	maxLinkWork   = 16 << 20 // bytes that are read to find the ends of links, in one text
+	copiesPerWork = 16       // bytes are copied in the time in which one is read
+)
 
 func countBackticks(s string, i int) int { return len(s[i:]) - len(strings.TrimLeft(s[i:], "`")) }
 
@@ -258,8 +275,8 @@ func findCodeEnd(s string, i int) int {
 	return 0
 }
 
-// parseMaskedLink reads [label](address) at i; end is 0 if there is none.
-func parseMaskedLink(s string, i int) (label, address string, end int) {
+// parseMaskedLink reads [label](address) at i. end is where it ends, or, if there is none, how far was read.
+func parseMaskedLink(s string, i int) (label, address string, end int, ok bool) {
 	deep := 0
 	for j := i; j < len(s); j++ {
 		switch s[j] {
@@ -272,34 +289,34 @@ func parseMaskedLink(s string, i int) (label, address string, end int) {
 				continue
 			}
 			if !strings.HasPrefix(s[j+1:], "(") {
-				return "", "", 0
+				return "", "", j + 1, false
 			}
-			to := closingParen(s, j+1)
-			if to == 0 {
-				return "", "", 0
+			to, closed := closingParen(s, j+1)
+			if !closed {
+				return "", "", to, false
 			}
 			address, _, _ = strings.Cut(strings.TrimSpace(s[j+2:to]), " ")
-			return s[i+1 : j], strings.Trim(address, "<>"), to + 1
+			return s[i+1 : j], strings.Trim(address, "<>"), to + 1, true
 		}
 	}
-	return "", "", 0
+	return "", "", len(s), false
 }
 
-// closingParen returns the index of the parenthesis that closes the one at i, on the same
-// line; 0 if there is none.
-func closingParen(s string, i int) int {
+// closingParen returns the index of the parenthesis that closes the one at i, on the same line; if there is none, the
+// end of that line.
+func closingParen(s string, i int) (at int, closed bool) {
 	deep := 0
-	for j := i; j < len(s) && s[j] != '\n'; j++ {
-		switch s[j] {
+	for at = i; at < len(s) && s[at] != '\n'; at++ {
+		switch s[at] {
 		case '(':
 			deep++
 		case ')':
 			if deep--; deep == 0 {
-				return j
+				return at, true
 			}
 		}
 	}
-	return 0
+	return at, false
 }
 
 // revealedLink returns a link with its address for everybody to see, without a preview.

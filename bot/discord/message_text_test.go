@@ -123,16 +123,38 @@ func TestAnAnswerShowsWhereItsLinksLead(t *testing.T) {
 	}
 }
 
+// TestLinksAreRevealedInBoundedTime ends long texts with a link. What is not read any more must not hide where it
+// leads.
+func TestLinksAreRevealedInBoundedTime(t *testing.T) {
+	const size = 64 << 10
+	for _, shape := range []string{"[", "[a](", "[a][", "[]([", "]["} {
+		got := discord.RevealLinks(strings.Repeat(shape, size/len(shape)) + "[x](https://evil.example)")
+		end := got[max(0, len(got)-40):]
+		if !strings.HasSuffix(end, `\[x\](https://evil.example)`) && !strings.HasSuffix(end, "x (<https://evil.example>)") {
+			t.Errorf("%q many times: the text ends %q", shape, end)
+		}
+		if len(got) > 3*size {
+			t.Errorf("%q many times: the text has %d bytes", shape, len(got))
+		}
+	}
+	const many = 1 << 20 // takes minutes if each bracket costs as much as the text is long
+	if got := discord.RevealLinks(strings.Repeat("[", many)); strings.Count(got, `\[`) < many/2 {
+		t.Error("brackets that nobody reads are not escaped")
+	}
+}
+
 func FuzzHonest(f *testing.F) {
 	for _, s := range []string{
 		"[a](b)", "[[a](b)](c)", "`[a](b)`", "```[a](b)```[c](d)", `\[a](b)`, "[a](b(c)d)", "[a]((",
 		"``[a`](b)", "[" + strings.Repeat("[", 50) + "](", "[`](a)`](b)",
 	} {
-		f.Add(s)
+		f.Add(s, byte(1))
+		f.Add(s, byte(200))
 	}
 	code := regexp.MustCompile("(?s)```.*?```|``.*?``|`[^`]*`|\\\\.")
 	masked := regexp.MustCompile(`\[[^\[\]]*\]\(https?://[^()\s]*\)`)
-	f.Fuzz(func(t *testing.T, s string) {
+	f.Fuzz(func(t *testing.T, s string, times byte) {
+		s = strings.Repeat(s, min(int(times), 1+(32<<10)/(len(s)+1)))
 		out := discord.RevealLinks(s)
 		if strings.ContainsAny(out, "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
 			t.Errorf("%q became %q", s, out)
