@@ -1,15 +1,15 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
-	"clank/internal/untrusted"
 	"clank/sessions"
+	"clank/voice"
 )
 
 // Why a native model uses no tool, in words for it.
@@ -23,24 +23,24 @@ var (
 type heardPeople struct {
 	mu      sync.Mutex
 	origins map[string]sessions.Origin // by the ids of people
+	names   map[string]string          // by the same; on a call page many people are one origin
 	latest  string
 }
 
-func (h *heardPeople) add(id string, o sessions.Origin) {
+func (h *heardPeople) add(p voice.Person, o sessions.Origin) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.origins == nil {
-		h.origins = map[string]sessions.Origin{}
+		h.origins, h.names = map[string]sessions.Origin{}, map[string]string{}
 	}
-	h.origins[id], h.latest = o, id
+	h.origins[p.ID], h.names[p.ID], h.latest = o, cmp.Or(p.Name, h.names[p.ID]), p.ID
 }
 
-// name returns the name of somebody who was heard.
+// name returns the name of somebody who was heard; "" if it is not known.
 func (h *heardPeople) name(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	name := strings.NewReplacer("[", "(", "]", ")").Replace(h.origins[id].UserName)
-	return untrusted.CleanLine(name, maxSpokenName)
+	return h.names[id]
 }
 
 // maxSpokenName is how many characters of a name a model is told.

@@ -1,12 +1,15 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"clank/cancel"
+	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -94,7 +97,10 @@ func (n *nativeSession) Show(text string, images []llm.Image) {
 }
 
 // Name implements [realtime.Listener].
-func (n *nativeSession) Name(id string) string { return n.heard.name(id) }
+func (n *nativeSession) Name(id string) string {
+	name := strings.NewReplacer("[", "(", "]", ")").Replace(n.heard.name(id))
+	return untrusted.CleanLine(name, maxSpokenName)
+}
 
 // Asker implements [realtime.Listener].
 func (n *nativeSession) Asker(ctx context.Context, by []string) (sessions.Origin, error) {
@@ -155,7 +161,7 @@ func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
 		return false
 	}
 	n.asker = p
-	n.heard.add(p.ID, n.call.origin(p))
+	n.heard.add(p.Person, n.call.origin(p))
 	for _, s := range n.preWake.Drain(p.ID) {
 		n.call.Native.Hear(s)
 	}
@@ -223,6 +229,20 @@ func (n *nativeSession) stop(p *person, all bool, cause error) {
 // unknownSpeaker is who has said something if several spoke at the same time.
 var unknownSpeaker = voice.Person{ID: "somebody", Name: "Somebody"}
 
+// speaker returns who has said something, by the ids of those who spoke. A single one is known by their id, even if
+// they have left.
+func (n *nativeSession) speaker(by []string) voice.Person {
+	if len(by) != 1 || by[0] == "" {
+		return unknownSpeaker
+	}
+	who := voice.Person{ID: by[0]}
+	if p := n.call.room.people[who.ID]; p != nil {
+		who = p.Person
+	}
+	who.Name = cmp.Or(who.Name, n.heard.name(who.ID), unknownSpeaker.Name)
+	return who
+}
+
 // handleHeard handles what was said and who may have said it: two things are not left to the model. A stop that several
 // people may have said counts as said by each of them, and one of which nobody knows by who was heard last. Only the
 // person concerned can decide whether they are heard.
@@ -231,10 +251,7 @@ func (n *nativeSession) handleHeard(ctx context.Context, by []string, text strin
 	if len(by) == 1 {
 		sure = n.call.room.people[by[0]]
 	}
-	said := TranscriptLine{Speaker: unknownSpeaker, Text: text, At: time.Now()}
-	if sure != nil {
-		said.Speaker = sure.Person
-	}
+	said := TranscriptLine{Speaker: n.speaker(by), Text: text, At: time.Now()}
 	n.call.recordLine(said)
 	n.call.showLine(said)
 	named, rest := CutName(text, n.call.Options.Names)

@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"sync"
@@ -320,6 +321,32 @@ func TestWhoIsLeftOutIsNeverGuessed(t *testing.T) {
 		p.wait(time.Second)
 		if p.privacy.OptedOut("g", "ada") || !p.privacy.OptedOut("g", "bob") {
 			t.Error("not the one who said so is left out")
+		}
+	})
+}
+
+func TestWordsThatComeAfterTheirSpeakerHasLeftKeepTheirName(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		var kept []string
+		p.Recorder = recorder(func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) })
+		p.host.origin = func(voice.Person) sessions.Origin { return sessions.Origin{User: "operator"} } // as on a call page
+		p.begin("ada", "bob")
+		p.sound("bob", 100*time.Millisecond)
+		p.spots("bob", "clank")
+		p.line.events <- voice.Event{Kind: voice.Left, Person: voice.Person{ID: "bob"}}
+		m.on.Heard([]string{"bob"}, "good night")
+		p.wait(time.Second)
+		for n := range 500 { // so many that those who have left are forgotten
+			p.join(fmt.Sprintf("p%d", n))
+		}
+		p.wait(time.Second)
+		m.on.Heard([]string{"bob"}, "and thanks")
+		p.wait(time.Second)
+		if got := strings.Join(kept, "; "); got != "Bob: good night; Bob: and thanks" {
+			t.Errorf("kept %q", got)
+		}
+		if got := m.on.Name("bob"); got != "Bob" {
+			t.Errorf("the model is told %q", got)
 		}
 	})
 }
