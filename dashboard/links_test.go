@@ -33,7 +33,7 @@ func (b *linkBook) NewLink(_ context.Context, by sessions.Origin, in api.LinkReq
 	v := api.LinkView{
 		ID: "l1", Session: in.Session, Control: in.Control, By: "the operator",
 		Until:   time.Now().Add(time.Duration(in.Seconds) * time.Second),
-		Viewers: []api.LinkViewer{{From: "198.51.100.7", Since: time.Now()}},
+		Viewers: []api.LinkViewer{{From: "198.51.100.7"}, {From: "203.0.113.5"}, {From: "198.51.100.7"}},
 	}
 	b.list = append(b.list, v)
 	v.URL = "https://view.example/#secret"
@@ -75,7 +75,7 @@ func TestLinksAreMadeShownAndRevokedOnThePage(t *testing.T) {
 	tb.click("#link-form [name=control]")
 	tb.click("#link-form [type=submit]")
 	tb.waitFor(`document.querySelector("#link-text input")?.value === "https://view.example/#secret"`)
-	tb.waitFor(`/to use · made by the operator .* watched from 198.51.100.7/
+	tb.waitFor(`/to use · made by the operator .* watched from 198.51.100.7 \(2 windows\), 203.0.113.5/
 		.test(document.getElementById("link-list").textContent)`)
 	list, err := r.client().Links(t.Context(), session)
 	if err != nil || len(list) != 1 || !list[0].Control || list[0].URL != "" {

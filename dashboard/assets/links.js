@@ -22,6 +22,13 @@ export function showLinks(sessions, current) {
   draw().catch(failed);
 }
 
+// places names each address once from which people watch, with the number of windows there.
+function places(viewers) {
+  const windows = new Map();
+  for (const { from } of viewers) windows.set(from, (windows.get(from) ?? 0) + 1);
+  return [...windows].map(([from, n]) => n > 1 ? `${from} (${n} windows)` : from).join(", ");
+}
+
 async function draw() {
   const links = await api("GET", "/api/links");
   list.replaceChildren(...links.map((link) => {
@@ -29,7 +36,7 @@ async function draw() {
       link.title || link.session, link.control ? "to use" : "to watch",
       ...link.user ? [`for ${link.name || `Discord user ${link.user}`}`] : [], `made by ${link.by}`,
       `until ${new Date(link.until).toLocaleTimeString([], { timeStyle: "short" })}`,
-      link.viewers.length ? `watched from ${link.viewers.map((v) => v.from).join(", ")}` : "nobody watches now",
+      link.viewers.length ? `watched from ${places(link.viewers)}` : "nobody watches now",
     ];
     return el("li", {}, el("span", {}, words.join(" · ")), el("button", {
       class: "ghost", type: "button",
