@@ -215,7 +215,7 @@ func hostHeader(t policy.Target) string {
 // writeFailure responds to a request that was refused or failed.
 func (d *profileProxy) writeFailure(w http.ResponseWriter, t policy.Target, err error) {
 	if rule := ruleOf(err); rule != "" {
-		writeErrorPage(w, http.StatusForbidden, refusedHeader, rule, "clank did not load this", err.Error())
+		writeErrorPage(w, http.StatusForbidden, refusedHeader, rule, "clank did not load this page", err.Error())
 		return
 	}
 	status, what := http.StatusBadGateway, "connect"

@@ -59,7 +59,7 @@ func badInputCases(site, model string) []badInputCase {
 			name: "unknown host", model: plain, task: "open http://no-such-host.invalid, read", code: exitFailed,
 			want: []string{
 				"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read.",
-				"This page cannot be reached",
+				`Instead of the page, the tab shows "This page cannot be reached", at http://no-such-host.invalid/`,
 			},
 		},
 		{

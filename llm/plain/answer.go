@@ -44,7 +44,7 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 		}
 	}
 	_, p := c.replay()
-	if here := p.here(); len(parts) == 0 || c.failed != nil || why != "" {
+	if here := p.here(c.failed); len(parts) == 0 || c.failed != nil || why != "" {
 		if len(parts) == 0 {
 			add("Done: " + listSteps(steps) + ".")
 		}
@@ -183,11 +183,13 @@ func isPage(url string) bool {
 	return url != "" && url != "about:blank" && !strings.HasPrefix(url, "chrome-error:")
 }
 
-// here says where the page is.
-func (p page) here() string {
+// here says where the page is. What a tab shows whose page did not open may be a notice of ours: it is no page.
+func (p page) here(failed *result) string {
 	switch {
 	case !isPage(p.url):
 		return ""
+	case failed != nil && failed.tool == "browser_open" && p.title != "":
+		return fmt.Sprintf("Instead of the page, the tab shows %q, at %s", p.title, p.url)
 	case p.title == "":
 		return "The page is now " + p.url + "."
 	default:
