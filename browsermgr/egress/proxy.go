@@ -271,13 +271,16 @@ func (g *Proxy) AttributeRefusal(profile, target, requestURL string, document bo
 }
 
 // LastFailure returns why the host of a request could not be reached, or nil if that is unknown or more than a minute
-// ago. Browsers only report that a tunnel failed.
+// ago. Browsers only report that a tunnel failed. It is the error that a browser would report itself.
 func (g *Proxy) LastFailure(profile, requestURL string) error {
 	d, err := g.profileProxy(profile)
 	if err != nil {
 		return err
 	}
-	return d.failures.last(urlHostPort(requestURL))
+	if err := d.failures.last(urlHostPort(requestURL)); err != nil {
+		return g.redactError(unreachedError(requestURL, err))
+	}
+	return nil
 }
 
 // Refusals returns the last refusals of a profile, at most 200, oldest first.

@@ -1,17 +1,21 @@
 package web
 
 import (
+	"compress/flate"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"clank/browsermgr/address"
 )
 
 // fetchedPage is a server's response.
@@ -82,7 +86,7 @@ func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
 		CheckRedirect: func(next *http.Request, via []*http.Request) error {
 			next.Header.Del("Referer")
 			if len(via) > maxRedirects {
-				return fmt.Errorf("more than %d redirects", maxRedirects)
+				return fmt.Errorf("it redirects more than %d times", maxRedirects)
 			}
 			if len(next.URL.String()) > maxRedirectChars {
 				return fmt.Errorf("it leads to an address of more than %d characters", maxRedirectChars)
@@ -129,17 +133,45 @@ func (r *Reader) unreachableError(asked *url.URL, begun time.Time, err error) er
 		return err
 	}
 	if why := r.failureReason(at, begun); why != nil {
-		return unreachedError(hostOf(at, asked), why)
+		return proxyError(hostOf(at, asked), why)
 	}
-	return fmt.Errorf("read %s: %w", hostOf(at, asked), err)
+	return unreachedError(hostOf(at, asked), err)
 }
 
-// unreachedError says why a host was not reached.
-func unreachedError(host string, why error) error {
-	if dns, ok := errors.AsType[*net.DNSError](why); ok && dns.IsNotFound {
-		return fmt.Errorf("there is no site called %s", host)
+// proxyError says why the proxy has not reached a host.
+func proxyError(host string, why error) error {
+	if e, ok := errors.AsType[*address.NetError](why); ok && e.Code == "ERR_NAME_NOT_RESOLVED" {
+		return fmt.Errorf("there is no site called %s", host) // which is translated
 	}
-	return fmt.Errorf("read %s: %w", host, why)
+	return why
+}
+
+// unreachedError says why there was no answer of a host that the proxy has reached.
+func unreachedError(host string, why error) error {
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var certificate x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	var code string
+	switch {
+	case errors.As(why, &authority):
+		code = "ERR_CERT_AUTHORITY_INVALID"
+	case errors.As(why, &name):
+		code = "ERR_CERT_COMMON_NAME_INVALID"
+	case errors.As(why, &certificate) && certificate.Reason == x509.Expired:
+		code = "ERR_CERT_DATE_INVALID"
+	case errors.As(why, &certificate):
+		code = "ERR_CERT_INVALID"
+	case errors.As(why, &record):
+		code = "ERR_SSL_PROTOCOL_ERROR"
+	case errors.Is(why, io.EOF), errors.Is(why, io.ErrUnexpectedEOF):
+		code = "ERR_EMPTY_RESPONSE"
+	case address.Broken(why):
+		code = "ERR_CONNECTION_RESET"
+	default:
+		return fmt.Errorf("%s cannot be read: %w", host, why)
+	}
+	return address.NewNetError("https://"+host, code)
 }
 
 func hostOf(address string, asked *url.URL) string {
@@ -161,7 +193,7 @@ func (r *Reader) refusedError(at *url.URL, begun time.Time, res *http.Response) 
 	// The proxy has details only if it generated the response itself.
 	if res.StatusCode == http.StatusForbidden || res.StatusCode >= http.StatusInternalServerError {
 		if why := r.failureReason(at.String(), begun); why != nil {
-			return unreachedError(at.Host, why)
+			return proxyError(at.Host, why)
 		}
 	}
 	said := fmt.Sprintf("%s answered %d (%s)", at.Host, res.StatusCode, http.StatusText(res.StatusCode))
@@ -191,7 +223,7 @@ func receiveBody(res *http.Response) (fetchedPage, error) {
 	case "gzip", "x-gzip":
 		unpacked, err := gzip.NewReader(body)
 		if err != nil {
-			return a, fmt.Errorf("unpack what %s sent: %w", a.url.Host, err)
+			return a, fmt.Errorf("%s sent a page that cannot be unpacked: %w", a.url.Host, ErrNeedsBrowser)
 		}
 		body = &limitedReader{r: unpacked, left: maxUnpackedBytes}
 	default:
@@ -199,7 +231,7 @@ func receiveBody(res *http.Response) (fetchedPage, error) {
 			ErrNeedsBrowser)
 	}
 	if a.body, err = io.ReadAll(body); err != nil {
-		return a, fmt.Errorf("read what %s sent: %w", a.url.Host, err)
+		return a, bodyError(a.url.Host, err)
 	}
 	if a.mediaType == "" {
 		a.mediaType, _, _ = mime.ParseMediaType(http.DetectContentType(a.body)) // always valid
@@ -209,6 +241,21 @@ func receiveBody(res *http.Response) (fetchedPage, error) {
 	}
 	return a, nil
 }
+
+// bodyError says why a page did not come whole.
+func bodyError(host string, why error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(why, errTooLarge):
+		return fmt.Errorf("the page at %s is too large: %w", host, why)
+	case errors.Is(why, gzip.ErrHeader), errors.Is(why, gzip.ErrChecksum), errors.As(why, &corrupt):
+		return fmt.Errorf("%s sent a page that cannot be unpacked: %w", host, ErrNeedsBrowser)
+	default: // an error of the connection names no cause that a person could act on
+		return fmt.Errorf("%s broke off the connection before the page was complete: try again", host)
+	}
+}
+
+var errTooLarge = fmt.Errorf("it has more than %d MiB", maxPageBytes>>20)
 
 // limitedReader fails if there is more data than its limit.
 type limitedReader struct {
@@ -221,7 +268,7 @@ func (c *limitedReader) Read(p []byte) (int, error) {
 		var one [1]byte
 		n, err := c.r.Read(one[:])
 		if n > 0 {
-			return 0, fmt.Errorf("it is larger than %d MiB", maxPageBytes>>20)
+			return 0, errTooLarge
 		}
 		return 0, err
 	}

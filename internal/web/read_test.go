@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -31,7 +32,7 @@ type testSite struct {
 	asked []*http.Request
 }
 
-func serve(t *testing.T, handler http.HandlerFunc) *testSite {
+func serve(t *testing.T, handler http.HandlerFunc, others ...string) *testSite {
 	t.Helper()
 	w := &testSite{}
 	site := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -41,9 +42,8 @@ func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 		handler(rw, r)
 	}))
 	t.Cleanup(site.Close)
-	host := strings.TrimPrefix(site.URL, "http://")
 	w.url = site.URL
-	w.gate = &egress.Proxy{Config: allowedHost{host: host}}
+	w.gate = &egress.Proxy{Config: allowedHosts{hosts: append(others, strings.TrimPrefix(site.URL, "http://"))}}
 	check.Must(t, w.gate.Open(t.Context()))
 	w.Reader = web.NewReader(w.gate, "reader")
 	t.Cleanup(func() {
@@ -55,14 +55,14 @@ func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 	return w
 }
 
-// allowedHost allows one host of this machine.
-type allowedHost struct {
+// allowedHosts allows hosts of this machine.
+type allowedHosts struct {
 	egress.DefaultConfig
 
-	host string
+	hosts []string
 }
 
-func (a allowedHost) Rules() policy.Rules { return policy.Rules{AllowedHosts: []string{a.host}} }
+func (a allowedHosts) Rules() policy.Rules { return policy.Rules{AllowedHosts: a.hosts} }
 
 func sends(contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -269,6 +269,9 @@ func TestRequestsRevealNothingAboutTheReader(t *testing.T) {
 
 func TestUnreadablePagesAreExplained(t *testing.T) {
 	big := strings.Repeat("x", 1<<20)
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer secure.Close()
 	for name, c := range map[string]struct {
 		handle  http.HandlerFunc
 		want    string
@@ -294,7 +297,7 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 		},
 		"in circles": {
 			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) },
-			"more than 10 redirects", false,
+			" cannot be read: it redirects more than 10 times", false,
 		},
 		"file": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
@@ -309,13 +312,13 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 		"bad gzip": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			fmt.Fprint(w, "x")
-		}, "unpack", false},
+		}, "sent a page that cannot be unpacked", true},
 		"huge": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			for range 17 {
 				_, _ = io.WriteString(w, big)
 			}
-		}, "larger than 16 MiB", false},
+		}, " is too large: it has more than 16 MiB", false},
 		"bomb": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.Header().Set("Content-Encoding", "gzip")
@@ -324,19 +327,24 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 				_, _ = io.WriteString(z, big)
 			}
 			_ = z.Close()
-		}, "larger than 16 MiB", false},
+		}, " is too large: it has more than 16 MiB", false},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, "<p>words")
-		}, "read what", false},
+		}, "broke off the connection before the page was complete: try again", false},
+		"nothing": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "try again", false},
+		"wrong certificate": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, secure.URL, http.StatusFound)
+		}, "the certificate of " + strings.TrimPrefix(secure.URL, "https://") + " is not from a known authority", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := serve(t, c.handle)
+			w := serve(t, c.handle, strings.TrimPrefix(secure.URL, "https://"))
 			p, err := w.Read(t.Context(), web.ReadRequest{URL: w.url})
 			if err == nil {
 				t.Fatalf("it was read: %.300q", p.Text)
 			}
 			contains(t, err.Error(), c.want)
+			lacks(t, err.Error(), "read ", "dial ", "tls:", "EOF", "Get ")
 			if got := errors.Is(err, web.ErrNeedsBrowser); got != c.browser {
 				t.Errorf("a browser is needed: %v, want %v: %v", got, c.browser, err)
 			}
