@@ -159,19 +159,25 @@ func (c *PageCall) addPage(p *callPage) bool {
 	return true
 }
 
-// removePage takes a page out of the call whose connection has ended.
+// removePage takes a page out of the call whose connection has ended. That nobody is left is no interruption; that only
+// pages are left that cannot be reached is one.
 func (c *PageCall) removePage(p *callPage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.unreachable, p)
 	if c.ending || c.pages[p.person.ID] != p {
+		delete(c.unreachable, p)
 		return
 	}
+	reached := !c.unreachable[p]
+	delete(c.unreachable, p)
 	delete(c.pages, p.person.ID)
 	c.queue.Push(voice.Event{Kind: voice.Left, Person: p.person})
 	c.sendPeople()
-	if len(c.pages) == 0 {
+	switch {
+	case len(c.pages) == 0:
 		c.emptyTimer.Reset(c.host.linger())
+	case reached && c.reachablePages() == 0:
+		c.pushInterrupted()
 	}
 	c.host.log().Info("somebody has left the call", "person", p.person.ID, "people", len(c.pages))
 }
@@ -193,8 +199,12 @@ func (c *PageCall) setReachable(p *callPage, yes bool) {
 	case before == 0 && after > 0:
 		c.queue.Push(voice.Event{Kind: voice.Connected})
 	case before > 0 && after == 0:
-		c.queue.Push(voice.Event{Kind: voice.Interrupted, Text: "the connection to the page is interrupted"})
+		c.pushInterrupted()
 	}
+}
+
+func (c *PageCall) pushInterrupted() {
+	c.queue.Push(voice.Event{Kind: voice.Interrupted, Text: "the connection to the page is interrupted"})
 }
 
 // reachablePages returns how many pages can be reached. The lock is held.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/internal/test/check"
 	"clank/voice"
@@ -77,6 +78,48 @@ func TestNobodyIsHeardWhoHasMuted(t *testing.T) {
 	}
 	if e, more := <-call.queue.Events; more {
 		t.Errorf("heard %+v, too", e.Packet)
+	}
+}
+
+func TestACallIsInterruptedWhenOnlyPagesOutOfReachAreLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		unreachable, leaves []string
+		want                string
+	}{
+		"the last page leaves":             {leaves: []string{"ada", "bob"}, want: "left left"},
+		"one of two leaves":                {leaves: []string{"ada"}, want: "left"},
+		"the other one is out of reach":    {[]string{"bob"}, []string{"ada"}, "left trouble"},
+		"both are, and leave":              {[]string{"ada", "bob"}, []string{"ada", "bob"}, "trouble left left"},
+		"the one out of reach leaves":      {[]string{"bob"}, []string{"bob"}, "left"},
+		"both are, and one of them leaves": {[]string{"ada", "bob"}, []string{"ada"}, "trouble left"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := &PageCall{
+				host: &CallHost{}, queue: voice.NewEventQueue(), emptyTimer: time.NewTimer(time.Hour),
+				pages: map[string]*callPage{}, unreachable: map[*callPage]bool{},
+			}
+			pages := map[string]*callPage{}
+			for _, id := range []string{"ada", "bob"} {
+				pages[id] = &callPage{person: voice.Person{ID: id}, conn: &Conn{messages: &messageChannel{}}}
+				call.pages[id] = pages[id]
+			}
+			for _, id := range c.unreachable {
+				call.setReachable(pages[id], false)
+			}
+			for _, id := range c.leaves {
+				call.removePage(pages[id])
+			}
+			call.emptyTimer.Stop()
+			call.queue.End()
+			go call.queue.Run(nil)
+			var got []string
+			for e := range call.queue.Events {
+				got = append(got, string(e.Kind))
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
