@@ -322,7 +322,8 @@ func (c *REST) EditResponse(ctx context.Context, i *discordgo.Interaction, m Out
 	return out.ID, err
 }
 
-// FollowUp adds a further answer to an interaction.
+// FollowUp adds a further answer to an interaction. Unlike [REST.Send], a repeated try may post it twice if Discord's
+// answer was lost: webhooks take no nonce.
 func (c *REST) FollowUp(ctx context.Context, i *discordgo.Interaction, m OutgoingMessage) error {
 	return c.do(ctx, apiRequest{
 		method: http.MethodPost, path: interactionWebhook(i), route: "/webhooks/…", in: m.payload(),
