@@ -229,6 +229,30 @@ func TestClickThatOpensATabReportsIt(t *testing.T) {
 	}
 }
 
+func TestClosedTabsAreNotKept(t *testing.T) {
+	srv := site(t, map[string]string{"/": `<button onclick="window.open('/')">Next</button>`})
+	b := browser.Connect(t, page.Options{})
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
+	kept := 0
+	for range 100 {
+		kept = page.AddOpened(tab, tab)
+	}
+	if kept != 16 {
+		t.Errorf("a page that opens tabs for weeks keeps %d of them, want the last 16", kept)
+	}
+	for range 3 { // tabs that each open the next
+		res := click(t, tab, refOf(t, tab, "Next"))
+		if len(res.Opened) != 1 {
+			t.Fatalf("got %d opened tabs, want 1", len(res.Opened))
+		}
+		check.Must(t, tab.Close(t.Context()))
+		tab = res.Opened[0]
+	}
+	if tab.Opener() == nil || tab.Opener().Opener() != nil {
+		t.Error("want the closed opener, and none of those before it")
+	}
+}
+
 // greeter makes every document of a session record that it was set up first.
 type greeter struct{}
 

@@ -19,6 +19,12 @@ func CountState(ctx context.Context, t *Tab) (int, error) {
 		countEntries(reflect.ValueOf(&t.loadState)), nil
 }
 
+// AddOpened makes other the last tab that t has opened, and returns how many of those are kept.
+func AddOpened(t, other *Tab) int {
+	t.addOpened(other)
+	return len(t.openedTabs)
+}
+
 func countEntries(v reflect.Value) int {
 	n := 0
 	switch v.Kind() {

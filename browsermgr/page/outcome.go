@@ -22,13 +22,13 @@ const (
 type actionBaseline struct {
 	LoadCounts
 
-	openedTabs int
+	openedCount int
 }
 
 func (t *Tab) takeBaseline() actionBaseline {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return actionBaseline{LoadCounts: t.loadState.LoadCounts, openedTabs: len(t.openedTabs)}
+	return actionBaseline{LoadCounts: t.loadState.LoadCounts, openedCount: t.openedCount}
 }
 
 // resultSince describes what happened since m.
@@ -40,7 +40,7 @@ func (t *Tab) resultSince(m actionBaseline) Result {
 		URL: t.url, Navigated: l.Documents != m.Documents || l.SameDocument != m.SameDocument,
 		Downloading: l.Downloads != m.Downloads,
 		Loading:     l.Pending || (l.Documents != m.Documents && !l.Parsed && !IsErrorPage(t.url)),
-		Opened:      slices.Clone(t.openedTabs[min(m.openedTabs, len(t.openedTabs)):]),
+		Opened:      slices.Clone(t.openedTabs[max(len(t.openedTabs)-(t.openedCount-m.openedCount), 0):]),
 	}
 	if l.Documents != m.Documents {
 		r.Status = l.Status
@@ -112,10 +112,10 @@ func (t *Tab) awaitNavigation(ctx context.Context, m actionBaseline) error {
 	l := &t.loadState
 	here := l.Navigations != m.Navigations && l.Pending
 	fresh := l.Documents != m.Documents
-	tabs := l.NewTabs != m.NewTabs && len(t.openedTabs) == m.openedTabs
+	tabs := l.NewTabs != m.NewTabs && t.openedCount == m.openedCount
 	t.mu.Unlock()
 	if tabs {
-		if err := t.waitUntilWithin(ctx, requestsWait, func() bool { return len(t.openedTabs) != m.openedTabs }); err != nil {
+		if err := t.waitUntilWithin(ctx, requestsWait, func() bool { return t.openedCount != m.openedCount }); err != nil {
 			return err
 		}
 	}

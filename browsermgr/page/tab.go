@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,7 +27,7 @@ type Tab struct {
 	id          string
 	targetID    string
 	contextID   string
-	opener      *Tab
+	opener      atomic.Pointer[Tab]
 	actionToken chan struct{}     // holds a token while an action runs
 	inputState  action.InputState // used by the running action
 	ready       chan struct{}     // closed when the tab is set up
@@ -49,7 +50,8 @@ type Tab struct {
 	watchers      map[*tabWatcher]struct{}
 	changed       chan struct{} // closed and replaced whenever a field below mu changes
 	refs          frame.RefRegistry
-	openedTabs    []*Tab // tabs that this page has opened
+	openedCount   int    // tabs that this page has opened
+	openedTabs    []*Tab // the last of them
 	dragStart     chan<- proto.InputDragData
 	lastMasks     []*PrivacyMask // masks of the last screencast frames; nil for none
 }
@@ -73,8 +75,8 @@ func (t *Tab) TargetID() string { return t.targetID }
 // ContextID returns the browser context the tab belongs to.
 func (t *Tab) ContextID() string { return t.contextID }
 
-// Opener returns the tab whose page opened this one, or nil.
-func (t *Tab) Opener() *Tab { return t.opener }
+// Opener returns the tab whose page opened this one, or nil. If both have closed it is forgotten.
+func (t *Tab) Opener() *Tab { return t.opener.Load() }
 
 // URL returns the last address Chromium reported. It does not query the page.
 func (t *Tab) URL() string {
@@ -284,11 +286,31 @@ func (t *Tab) locate(ref, selector string) (frame.Element, error) {
 	return t.refs.Find(t.main, ref)
 }
 
+// maxOpenedTabs is the maximum number of tabs that a result names as opened by its action.
+const maxOpenedTabs = 16
+
 func (t *Tab) addOpened(other *Tab) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.openedCount++
 	t.openedTabs = append(t.openedTabs, other)
+	if len(t.openedTabs) > maxOpenedTabs {
+		t.openedTabs = slices.Delete(t.openedTabs, 0, 1)
+	}
 	t.signalChange()
+}
+
+// unlink lets a tab that closes and its opener forget each other if that has closed already, so that tabs which opened
+// each other are not kept for as long as the last one is open.
+func (t *Tab) unlink() {
+	opener := t.Opener()
+	if opener == nil || !errors.Is(opener.Err(), ErrTabGone) {
+		return
+	}
+	t.opener.Store(nil)
+	opener.mu.Lock()
+	defer opener.mu.Unlock()
+	opener.openedTabs = nil
 }
 
 // markClosed marks the tab as closed with the given reason, and ends what runs in it.

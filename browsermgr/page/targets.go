@@ -108,8 +108,8 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 			t.tree.DiscoverCrossOrigin(t.main)
 		}
 		b.publish(TabOpened, t)
-		if t.opener != nil {
-			t.opener.addOpened(t)
+		if opener := t.Opener(); opener != nil {
+			opener.addOpened(t)
 		}
 	case info.Type == "iframe" && embedded:
 		s := b.conn.Session(p.SessionID, cdp.ErrDocumentGone)
@@ -216,9 +216,10 @@ func (b *Browser) addTab(main *frame.Frame, info targetInfo) *Tab {
 	}
 	delete(b.openers, info.TargetID)
 	if opener != "" {
-		if t.opener = b.findTab(opener); t.opener != nil {
-			t.hold.Store(t.opener.hold.Load())
-			t.clean.Store(t.opener.clean.Load())
+		if from := b.findTab(opener); from != nil {
+			t.opener.Store(from)
+			t.hold.Store(from.hold.Load())
+			t.clean.Store(from.clean.Load())
 		}
 	}
 	b.sessions[main.Session.ID()] = attachment{frame: main, tab: t}
@@ -249,6 +250,7 @@ func (b *Browser) handleDetached(sessionID string) {
 	b.tabs = slices.DeleteFunc(b.tabs, func(t *Tab) bool { return t == at.tab })
 	b.signalTabs()
 	b.mu.Unlock()
+	at.tab.unlink()
 	at.tab.markClosed(ErrTabGone)
 	b.publish(TabClosed, at.tab)
 }
