@@ -2,6 +2,7 @@ package browsermgr
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -26,5 +27,19 @@ func TestABrowserThatRunsForWeeksRemembersTheLastClosedTabsOnly(t *testing.T) {
 	}
 	if owner, known := b.tabOwners.Owner(strconv.Itoa(last)); known {
 		t.Errorf("a closed tab still belongs to %q", owner)
+	}
+}
+
+func TestAWindowThatIsOpenForWeeksRemembersTheLastSweptTabsOnly(t *testing.T) {
+	var tabs windowTabs
+	for i := range 3 * maxClosedTabs {
+		id := "t" + strconv.Itoa(i)
+		tabs.NoteSweep(id, "not used for 2h")
+		if _, err := tabs.Find(id); !strings.Contains(err.Error(), "was closed (not used for 2h)") {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if got := len(tabs.swept); got > maxClosedTabs {
+		t.Errorf("%d swept tabs are remembered, want no more than %d", got, maxClosedTabs)
 	}
 }

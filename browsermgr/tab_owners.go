@@ -218,7 +218,7 @@ func (b *browser) closeInBackground(tab *page.Tab, why string) {
 	b.manager.Logger.Info("closing tab", "tab", tab.ID(), "why", why)
 	if w := b.windowOf(tab); w != nil {
 		w.mu.Lock()
-		w.tabs.NoteSweep(tab, why)
+		w.tabs.NoteSweep(tab.ID(), why)
 		w.mu.Unlock()
 	}
 	b.manager.wg.Go(func() {

@@ -17,7 +17,7 @@ type windowTabs struct {
 	selected []*page.Tab // in the order of last selection; the last one is current
 	lastURL  string      // address of the last tab when it closed
 	notes    []string
-	swept    map[string]string // why cleanup closed tabs, by tab id
+	swept    map[string]string // why cleanup closed tabs, by tab id; not all are kept
 	switched chan struct{}     // closed when another tab becomes current; nil if nobody waits
 }
 
@@ -98,12 +98,12 @@ func (s *windowTabs) Remove(tab *page.Tab) {
 	s.AddNotes(text)
 }
 
-// NoteSweep records why cleanup closes a tab.
-func (s *windowTabs) NoteSweep(tab *page.Tab, why string) {
-	if s.swept == nil {
+// NoteSweep records why cleanup closes the tab with that id.
+func (s *windowTabs) NoteSweep(id, why string) {
+	if s.swept == nil || len(s.swept) >= maxClosedTabs {
 		s.swept = map[string]string{}
 	}
-	s.swept[tab.ID()] = why
+	s.swept[id] = why
 }
 
 // BrowserGone removes all tabs because their browser has ended, and remembers the current tab's address.

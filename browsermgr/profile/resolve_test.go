@@ -190,8 +190,10 @@ func TestTabsKeepTheirNamesAndNumbersAreNotUsedAgain(t *testing.T) {
 	r.Forget("C")
 	syncTabs(&r, "A", "B", "D")
 	r.Reset()
-	r.Sync([]profile.OpenTab{{Target: "E", ID: "t1"}, {Target: "F", ID: "t9"}, {Target: "G", ID: "nonsense"}})
-	if diff := cmp.Diff(map[string]string{"E": "t5", "F": "t9", "G": "t10"}, namesByTarget(&r)); diff != "" {
+	r.Sync([]profile.OpenTab{
+		{Target: "E", ID: "t1"}, {Target: "F", ID: "t9"}, {Target: "G", ID: "nonsense"}, {Target: "H", ID: "t7"},
+	})
+	if diff := cmp.Diff(map[string]string{"E": "t5", "F": "t9", "G": "t10", "H": "t11"}, namesByTarget(&r)); diff != "" {
 		t.Error(diff)
 	}
 }

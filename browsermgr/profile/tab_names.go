@@ -36,9 +36,8 @@ func (t NamedTab) Name() string { return cmp.Or(t.Label, t.ID) }
 type TabNames struct {
 	mu         sync.Mutex
 	tabs       []NamedTab
-	usedIDs    map[string]struct{} // all IDs ever assigned
-	lastNumber int                 // highest number ever assigned
-	lastUsed   string              // target of the tab used last
+	lastNumber int    // highest number ever assigned
+	lastUsed   string // target of the tab used last
 }
 
 // Sync updates the list to the browser's present tabs, in the order given. If one tab has gone and another is new, the
@@ -101,20 +100,16 @@ func replacements(gone []NamedTab, fresh []OpenTab) map[string]NamedTab {
 	return out
 }
 
-// assignID assigns an ID: the requested one, or the next. The caller holds b.mu.
+// assignID assigns an ID: the requested one, or the next if that is not above all assigned before. The caller holds
+// b.mu.
 func (b *TabNames) assignID(wish string) string {
 	digits, ok := strings.CutPrefix(wish, "t")
 	n, err := strconv.Atoi(digits)
-	if _, taken := b.usedIDs[wish]; !ok || err != nil || n < 1 || taken {
+	if !ok || err != nil || n <= b.lastNumber {
 		n = b.lastNumber + 1
 	}
-	b.lastNumber = max(b.lastNumber, n)
-	id := "t" + strconv.Itoa(n)
-	if b.usedIDs == nil {
-		b.usedIDs = map[string]struct{}{}
-	}
-	b.usedIDs[id] = struct{}{}
-	return id
+	b.lastNumber = n
+	return "t" + strconv.Itoa(n)
 }
 
 // Reset removes all tabs, for another browser. Their IDs are not reused.
