@@ -456,6 +456,11 @@ func TestOneClickIsOneProgram(t *testing.T) {
 	if !p.takeApprovedClick("s1") || p.takeApprovedClick("s1") || p.takeApprovedClick("s2") || p.takeApprovedClick("s3") {
 		t.Error("a click counts for more than its download")
 	}
+	p.approvedClicks["expired"] = time.Now().Add(-clickApprovalLifetime)
+	p.recordApprovedClick("s4")
+	if len(p.approvedClicks) != 1 || !p.takeApprovedClick("s4") {
+		t.Errorf("got %v, want the last click alone", p.approvedClicks)
+	}
 }
 
 // callerIDIn returns the caller id in a context.

@@ -37,7 +37,7 @@ type diskLimiter struct {
 	mu     sync.Mutex
 	used   int64                    // by all files; recounted by each tidying
 	places map[sessions.Place]int64 // the same by place; the files of the operator count only in the total
-	tasks  map[string]int64         // by session, since this process started
+	tasks  map[string]int64         // by open session, since this process started
 }
 
 // diskFolders are the folders, below the state, whose files are limited. The record of a task, a folder in
@@ -224,6 +224,13 @@ func (k *diskLimiter) Keep(task string, place sessions.Place, size int64) error 
 	}
 	k.tasks[task] += size
 	return nil
+}
+
+// ForgetTask ends counting the files of a closed session towards the limit of a task.
+func (k *diskLimiter) ForgetTask(task string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.tasks, task)
 }
 
 // diskWarning returns a warning if the disk is nearly or completely full; "" if not, or if no minimum is set.

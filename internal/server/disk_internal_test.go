@@ -104,6 +104,13 @@ func TestFilesOfTasksCannotFillTheDisk(t *testing.T) {
 		}
 		check.Fails(t, err, sessions.ErrNoRoom, tt.want)
 	}
+	for task := range k.tasks {
+		k.ForgetTask(task)
+	}
+	free = 100
+	if err := k.Room("a", "", 6); err != nil || len(k.tasks) > 0 {
+		t.Errorf("after their sessions were closed, %v is counted: %v", k.tasks, err)
+	}
 	for free, want := range map[int64]string{80: "", 79: "nearly full", 40: "nearly full", 39: "is full"} {
 		got := diskWarning(k.Limits(), func(string) (int64, error) { return free, nil }, "")
 		if (got == "") != (want == "") || !strings.Contains(got, want) {

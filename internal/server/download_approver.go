@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"sync"
@@ -49,7 +50,9 @@ func (p *DownloadApprover) recordApprovedClick(session string) {
 	if p.approvedClicks == nil {
 		p.approvedClicks = map[string]time.Time{}
 	}
-	p.approvedClicks[session] = time.Now()
+	now := time.Now()
+	maps.DeleteFunc(p.approvedClicks, func(_ string, at time.Time) bool { return now.Sub(at) >= clickApprovalLifetime })
+	p.approvedClicks[session] = now
 }
 
 // callerKey is the key of a tool caller's approvals.

@@ -19,10 +19,11 @@ import (
 // FileInbox stores the files that people attach to tasks: first as received files, then, when the task begins, in the
 // folder of its session until the session is closed or the files expire.
 type FileInbox struct {
-	Dir      string // of the files of sessions and of received files
-	MaxBytes func() int64
-	Room     func(bytes int64) error // returns an error if there is no room for more bytes
-	Keep     func(session string, place sessions.Place, size int64) error
+	Dir       string // of the files of sessions and of received files
+	MaxBytes  func() int64
+	Room      func(bytes int64) error // returns an error if there is no room for more bytes
+	Keep      func(session string, place sessions.Place, size int64) error
+	Forgotten func(session string) // is called when a session is closed
 
 	mu       sync.Mutex
 	received map[string]sessions.File // by id
@@ -177,6 +178,7 @@ func copyFile(from, to string) (err error) {
 
 // Forget implements [sessions.FileStore].
 func (i *FileInbox) Forget(sessionID string) {
+	i.Forgotten(sessionID)
 	if dir := i.Folder(sessionID); dir != "" {
 		_ = os.RemoveAll(dir) // remaining files are removed when they expire
 	}

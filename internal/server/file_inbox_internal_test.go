@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -25,7 +26,8 @@ func newTestInbox(t *testing.T) *FileInbox {
 	free := func(int64) error { return nil }
 	return &FileInbox{
 		Dir: t.TempDir(), MaxBytes: func() int64 { return 1 << 20 }, Room: free,
-		Keep: func(_ string, _ sessions.Place, size int64) error { return free(size) },
+		Keep:      func(_ string, _ sessions.Place, size int64) error { return free(size) },
+		Forgotten: func(string) {},
 	}
 }
 
@@ -40,6 +42,8 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 		}
 		return nil
 	}
+	var closed []string
+	i.Forgotten = func(session string) { closed = append(closed, session) }
 	got, err := i.Receive(t.Context(), `../..\etc/c`+"\u202e"+`v.pdf`, strings.NewReader("%PDF-1.7 and so on"))
 	check.Must(t, err)
 	want := sessions.File{Name: "cv.pdf", Type: "application/pdf", Size: 18}
@@ -78,6 +82,9 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 	if i.Folder(server.ID) != "" || i.Folder(private.ID) == "" || i.Folder("*") != "" || i.Folder("") != "" ||
 		i.Folder("..") != "" {
 		t.Error("the wrong folders are left")
+	}
+	if want := []string{server.ID}; !slices.Equal(closed, want) {
+		t.Errorf("the files of %q are not counted any more, want %q", closed, want)
 	}
 }
 

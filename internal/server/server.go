@@ -282,7 +282,8 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		Dir: filepath.Join(a.StateDir, inboundFolder), Keep: a.disk.Keep, Room: func(bytes int64) error {
 			return a.disk.Room("", "", bytes)
 		},
-		MaxBytes: func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
+		Forgotten: a.disk.ForgetTask,
+		MaxBytes:  func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
 	}
 	a.features = &control.Features{Dir: a.StateDir, Held: true, Host: fileHost{a}, Logger: a.logger}
 	first := a.Settings.Current().Browser.FirstPort
