@@ -531,16 +531,19 @@ func TestProxyAndObserversAreAskedForAtEachStart(t *testing.T) {
 	proxy := recording(t)
 	var asked []string
 	made := 0
+	ctx, giveUp := context.WithCancel(t.Context())
+	g := newGate("never", "")
+	g.listen = func(profile string) (string, error) {
+		switch asked = append(asked, profile); len(asked) {
+		case 1:
+			return "", errors.New("no port is free")
+		case 2:
+			giveUp()
+		}
+		return proxy.url, nil
+	}
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.NewObservers = func(string, bool) []page.Observer { made++; return []page.Observer{} }
-		g := newGate("never", "")
-		g.listen = func(profile string) (string, error) {
-			asked = append(asked, profile)
-			if len(asked) == 1 {
-				return "", errors.New("no port is free")
-			}
-			return proxy.url, nil
-		}
 		m.Gate = g
 	})
 	p := findProfile(t, m, "")
@@ -548,14 +551,18 @@ func TestProxyAndObserversAreAskedForAtEachStart(t *testing.T) {
 		!strings.Contains(err.Error(), "no port is free") {
 		t.Errorf("a browser without its proxy: %v", err)
 	}
+	check.Fails(t, p.Start(ctx, browsermgr.StartOptions{}), context.Canceled)
 	for n := range 2 {
+		if got := g.endedCount(); got != n+1 {
+			t.Errorf("%d listeners of browsers that ended were closed, want %d", got, n+1)
+		}
 		a, b := use(t, p), use(t, p)
-		if made != n+2 || a.Browser != b.Browser || a.Observers == nil {
-			t.Errorf("%d sets of observers for %d connections and a failure", made, n+1)
+		if made != n+3 || a.Browser != b.Browser || a.Observers == nil {
+			t.Errorf("%d sets of observers for %d connections and two failures", made, n+1)
 		}
 		stop(t, p)
 	}
-	if want := []string{"clank", "clank", "clank"}; !slices.Equal(asked, want) {
+	if want := []string{"clank", "clank", "clank", "clank"}; !slices.Equal(asked, want) {
 		t.Errorf("asked for %q", asked)
 	}
 }

@@ -294,6 +294,7 @@ func (b *browser) shutDown() {
 		b.endProcess(crashed)
 	}
 	b.closeObservers()
+	b.stopProxy()
 	if b.isLocal() {
 		b.manager.packState(b.resolved.Name)
 	}
@@ -313,6 +314,13 @@ func (b *browser) undoOverrides() {
 	defer cancel()
 	if err := profile.UndoOverrides(ctx, b.observers); err != nil {
 		b.manager.Logger.Warn("undo overrides in browser", "error", err)
+	}
+}
+
+// stopProxy closes the proxy that the browser was to be started with, if any.
+func (b *browser) stopProxy() {
+	if b.proxy != "" {
+		b.manager.Gate.StopListening(b.resolved.Name)
 	}
 }
 

@@ -84,13 +84,20 @@ type Manager struct {
 	wg               sync.WaitGroup // watchers of browsers, and tabs closing in the background
 }
 
+// ProxyListener listens for the traffic of browsers that we start.
+type ProxyListener interface {
+	// Listen returns the proxy that all traffic of a browser goes through, as http://host:port. It is called at each
+	// start; "" means no proxy.
+	Listen(ctx context.Context, profile string) (proxy string, err error)
+	// StopListening ends what Listen began; the browser has ended, or did not start.
+	StopListening(profile string)
+}
+
 // Gate decides what pages may reach; [clank/browsermgr/egress.Proxy] implements it. It proxies browsers that we
 // start, and checks each request of other browsers, which do not use its proxy.
 type Gate interface {
 	intercept.RequestPolicy
-	// Listen returns the proxy that all traffic of a browser we start goes through, as http://host:port. It is
-	// called at each start; "" means no proxy.
-	Listen(ctx context.Context, profile string) (proxy string, err error)
+	ProxyListener
 	// Watch records the requests refused to the tab with that CDP target id from now on. finish, which must be
 	// called once, waits for late refusals and returns the first.
 	Watch(profile, target string) (finish func(ctx context.Context) error)

@@ -167,6 +167,7 @@ func (p *profileState) start(ctx context.Context, headless *bool) (*browser, err
 	}
 	if err != nil {
 		b.closeObservers()
+		b.stopProxy()
 		return nil, wrapUnavailable(p.name, err)
 	}
 	m.wg.Go(b.run)

@@ -27,6 +27,7 @@ type gate struct {
 	mu     sync.Mutex
 	judged []string
 	blamed []string // "profile address document"
+	ended  []string // profiles whose listeners were closed
 	told   chan struct{}
 }
 
@@ -37,6 +38,19 @@ func newGate(word, proxy string) *gate {
 }
 
 func (g *gate) Listen(_ context.Context, profile string) (string, error) { return g.listen(profile) }
+
+func (g *gate) StopListening(profile string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = append(g.ended, profile)
+}
+
+// endedCount returns how many listeners were closed.
+func (g *gate) endedCount() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.ended)
+}
 
 func (g *gate) ExplainDocument(_, _, _ string, _ time.Time) error { return nil }
 

@@ -319,6 +319,17 @@ func TestRefusesItselfAndOtherListeners(t *testing.T) {
 			t.Errorf("%s: got %d %q", host, status, rule)
 		}
 	}
+	for range 2 {
+		f.StopListening("other")
+	}
+	if status, rule, _ := f.get(t, other); status != http.StatusBadGateway || rule != "" {
+		t.Errorf("got %d %q from a listener that was closed, want %d", status, rule, http.StatusBadGateway)
+	}
+	again, err := f.Listen(t.Context(), "other")
+	check.Must(t, err)
+	if status, rule, _ := f.get(t, again); status != http.StatusForbidden || rule != policy.RuleOwnListener {
+		t.Errorf("%s: got %d %q", again, status, rule)
+	}
 }
 
 func TestSaysNothingToWhoeverTakesItForAServer(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -78,6 +79,30 @@ func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 		}
 	})
 	return d.address, nil
+}
+
+// stopListening closes the listener, if there is one, and the connections to it. It must not run together with listen.
+func (d *profileProxy) stopListening() {
+	d.mu.Lock()
+	server, address := d.server, d.address
+	d.server = nil
+	d.mu.Unlock()
+	if server == nil {
+		return
+	}
+	d.endServing(server)
+	d.proxy.mu.Lock()
+	defer d.proxy.mu.Unlock()
+	others := slices.Clone(d.proxy.ownListeners)
+	d.proxy.ownListeners = slices.DeleteFunc(others, func(a netip.AddrPort) bool { return a == address })
+}
+
+// endServing closes the listener and waits until it is closed.
+func (d *profileProxy) endServing(server *http.Server) {
+	if err := server.Close(); err != nil {
+		d.proxy.Logger.Debug("closing a listener failed", "profile", d.profile, "error", err)
+	}
+	d.serving.Wait()
 }
 
 // limitConns closes connections in excess of the limits.
@@ -291,11 +316,8 @@ func (d *profileProxy) close() {
 	}
 	d.mu.Unlock()
 	if server != nil {
-		if err := server.Close(); err != nil {
-			d.proxy.Logger.Debug("closing a listener failed", "profile", d.profile, "error", err)
-		}
+		d.endServing(server)
 	}
-	d.serving.Wait()
 	d.approvals.close()
 	d.pool.Close()
 	d.clients.Wait()

@@ -176,7 +176,8 @@ func (g *Proxy) Close(ctx context.Context) error {
 }
 
 // Listen returns the address of the profile's proxy, http://127.0.0.1:PORT. The first call starts the listener, which
-// runs until Close. Each call begins a new browser session: approvals of hosts for the previous session are forgotten.
+// runs until StopListening or Close. Each call begins a new browser session: approvals of hosts for the previous
+// session are forgotten.
 func (g *Proxy) Listen(ctx context.Context, profile string) (proxy string, err error) {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -188,6 +189,13 @@ func (g *Proxy) Listen(ctx context.Context, profile string) (proxy string, err e
 		return "", fmt.Errorf("listen for the browser of profile %q: %w", profile, err)
 	}
 	return "http://" + address.String(), nil
+}
+
+// StopListening closes the listener of the profile's proxy and the connections to it. The next Listen starts another.
+func (g *Proxy) StopListening(profile string) {
+	if d, err := g.profileProxy(profile); err == nil {
+		d.stopListening()
+	}
 }
 
 // profileProxy returns the proxy of a profile, creating it on the first call.
