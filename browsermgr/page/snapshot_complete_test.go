@@ -197,6 +197,24 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- listitem "Shop" [ref] [hover]`, `- link "Shop" [ref]`, `- generic "More" [ref] [hover]`},
 		},
 		{
+			"menus of shadow roots that open while the mouse is over them",
+			`<x-menu></x-menu><script>customElements.define('x-menu', class extends HTMLElement { constructor() { super();
+				const root = this.attachShadow({mode: 'open'}), sheet = new CSSStyleSheet();
+				sheet.replaceSync('.sub { display: none } .item:hover > .sub { display: block }');
+				root.adoptedStyleSheets = [sheet];
+				root.innerHTML = '<div class=item>Shop<p class=sub>Shoes</div><div class=item>Plain</div>' } })</script>`,
+			[]string{`- generic "Shop" [ref] [hover]`, `- text: Plain`},
+			[]string{`- generic "Shop" [ref] [hover]`},
+		},
+		{
+			"menus beside thousands of rules for classes that no element has",
+			`<style id=s>.sub { display: none }</style><div class="menu sm:top">Shop <p class="sub w-1.5">Shoes</div><p>Text</p>`+strings.Repeat("<i></i>", 150)+`<script>
+			for (let i = 0; i < 5000; i++) s.sheet.insertRule('.menu:hover .no-' + i + ' { opacity: 1 }', i);
+			s.sheet.insertRule('.sm\\:top:hover [href$=".pdf"], .sm\\:top:hover > .w-1\\.5 { display: block }', 5000)</script>`,
+			[]string{`- generic "Shop" [ref] [hover]`, `- paragraph: Text`},
+			nil,
+		},
+		{
 			"what scripts let drag", `<div class="box draggable">One</div><div style=touch-action:none>Two</div><p>Three</p>`,
 			[]string{`- generic "One" [ref] [draggable]`, `- generic "Two" [ref] [touch-action]`, `- paragraph: Three`},
 			nil,

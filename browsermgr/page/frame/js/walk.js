@@ -260,6 +260,8 @@ class Walk {
       if (visible && !this.muted) scope.text += element.textContent;
     } else {
       if (tag.includes('-')) this.suspect(element, tag);
+      const root = shadowOf(element, tag);
+      if (root) for (const found of opensOnHover(root)) opening.add(found);
       for (let node = firstChildOf(element, tag); node && !this.stopped; node = node.nextSibling) {
         this.child(node, scope, cursor, inside, visible);
       }
