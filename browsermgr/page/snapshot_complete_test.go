@@ -215,8 +215,22 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			nil,
 		},
 		{
-			"what scripts let drag", `<div class="box draggable">One</div><div style=touch-action:none>Two</div><p>Three</p>`,
-			[]string{`- generic "One" [ref] [draggable]`, `- generic "Two" [ref] [touch-action]`, `- paragraph: Three`},
+			"what scripts let drag",
+			`<div class="box draggable">One</div><div class=drag-drop>Four</div><div class=dropzone>Five</div><div style=touch-action:none>Two</div><p>Three</p>`,
+			[]string{`- generic "Four" [ref] [draggable]`, `- generic "Five" [ref] [drop]`, `- generic "One" [ref] [draggable]`, `- generic "Two" [ref] [touch-action]`, `- paragraph: Three`},
+			nil,
+		},
+		{
+			"parts of what a gesture library listens on",
+			`<div class=l style="touch-action:pan-y;user-select:none"><div><div><div><div><div>Alpha</div></div></div></div><p>`+
+				strings.Repeat("Long text. ", 20)+`</div></div><div class=l><div><div>Plain</div></div></div>`,
+			[]string{`- generic "Alpha" [ref] [item]`, `- generic "Plain" [ref] [listener]`},
+			[]string{`- generic "Alpha" [ref] [item]`},
+		},
+		{
+			"what Dragula sorts",
+			`<style>.gu-mirror { opacity: 0.8 }</style><ul><li>One<li>Two</ul><div>Three</div><div>Four <b>b</b></div><p>Text<p>More`,
+			[]string{`- listitem "Two" [ref] [item]`, `- generic "Four b" [ref] [item]`, `- paragraph: Text`, `- paragraph: More`},
 			nil,
 		},
 		{

@@ -90,7 +90,7 @@ func (l *library) bundle(ctx context.Context, dir string) error {
 	}
 	args := []string{
 		entry, "--bundle", "--outfile=" + out, "--jsx=automatic", "--log-level=error",
-		`--define:process.env.NODE_ENV="production"`,
+		`--define:process.env.NODE_ENV="production"`, "--define:global=globalThis",
 	}
 	for _, kind := range []string{"png", "gif", "svg", "woff", "woff2", "ttf", "eot"} {
 		args = append(args, "--loader:."+kind+"=dataurl")

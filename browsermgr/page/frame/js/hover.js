@@ -1,44 +1,49 @@
-// What shows only while the mouse is over something, by style sheets.
+// What style sheets tell of scripts and the mouse: what shows only while it is over something, and that Dragula sorts.
 
 // opening are the elements walked over that show more while the mouse is over them.
 let opening = new Set();
 
-// overs tells of style sheets which selectors do that, with what they show.
-const overs = new WeakMap();
+// sorting says that the document walked over has the style sheet of Dragula, which listens on the root element alone.
+let sorting = false;
+
+// readSheets tells of style sheets which selectors show more, with what they show, and whether one is Dragula's.
+const readSheets = new WeakMap();
+const sheetsOf = (root) => [...root.styleSheets, ...root.adoptedStyleSheets];
 const SHOWING = ['display', 'visibility', 'opacity'];
 
 // SHEET_RULES is how many rules of a style sheet are read; TRIALS, about how many elements are tried against selectors.
 const SHEET_RULES = 10000;
 const TRIALS = 500000;
 
-function oversOf(sheet) {
+function readSheet(sheet) {
   let rules;
   try {
     rules = sheet.cssRules;
   } catch {
-    return []; // of another origin
+    return { list: [], sorts: false }; // of another origin
   }
-  const known = overs.get(sheet);
-  if (known?.count === rules.length) return known.list;
-  const list = [];
+  const before = readSheets.get(sheet);
+  if (before?.count === rules.length) return before;
+  const found = { count: rules.length, list: [], sorts: false };
   let left = SHEET_RULES;
   const read = (rules) => {
     for (const rule of rules) {
       if (left-- <= 0) return;
       const selectors = rule.selectorText;
       if (selectors === undefined && rule.cssRules) read(rule.cssRules);
+      if (selectors === '.gu-mirror') found.sorts = true;
       if (!selectors?.includes(':hover') || !SHOWING.some((name) => rule.style.getPropertyValue(name))) continue;
       for (const selector of selectors.split(',')) {
-        const [, before, shows] = /^([^()]*):hover\s*((?:>| )[^()+~]+)$/.exec(selector.trim()) ?? [];
-        const over = /(^|[ >+~])$/.test(before ?? '') ? `${before} *` : before;
+        const [, base, shows] = /^([^()]*):hover\s*((?:>| )[^()+~]+)$/.exec(selector.trim()) ?? [];
+        const over = /(^|[ >+~])$/.test(base ?? '') ? `${base} *` : base;
         if (!shows || !CSS.supports(`selector(${over})`) || !CSS.supports(`selector(${over} ${shows})`)) continue;
-        list.push({ over, part: `${over} ${shows}`, classes: selector.replace(/\[[^\]]*\]/g, '').match(/\.(?:\\.|[\w-]|[^\x00-\x7f])+/g)?.map(unescaped) ?? [] });
+        found.list.push({ over, part: `${over} ${shows}`, classes: selector.replace(/\[[^\]]*\]/g, '').match(/\.(?:\\.|[\w-]|[^\x00-\x7f])+/g)?.map(unescaped) ?? [] });
       }
     }
   };
   read(rules);
-  overs.set(sheet, { count: rules.length, list });
-  return list;
+  readSheets.set(sheet, found);
+  return found;
 }
 
 // unescaped is the name of a class in a selector. One with an escaped code point is not unescaped.
@@ -54,7 +59,7 @@ function classesOf(root) {
 // opensOnHover finds what shows more on hover in a document or shadow root.
 function opensOnHover(root) {
   const found = new Set();
-  let list = [...root.styleSheets, ...root.adoptedStyleSheets].flatMap(oversOf);
+  let list = sheetsOf(root).flatMap((sheet) => readSheet(sheet).list);
   if (list.length === 0) return found;
   const most = Math.ceil(TRIALS / root.querySelectorAll('*').length);
   if (list.length > most) { // as those of utility classes, most of which no element has

@@ -55,7 +55,7 @@ const MARKERS = [
   'hx-get', 'hx-post', 'hx-put', 'hx-patch', 'hx-delete',
 ];
 const STATES = ['aria-haspopup', 'aria-expanded', 'aria-pressed', 'aria-selected', 'aria-checked'];
-const MOVED = '[draggable=true], .draggable, [data-draggable]:not([data-draggable=false])';
+const MOVED = '[draggable=true], .draggable, .cdk-drag, .drag-drop, .drag-handle, .drag-item, .resize-drag, [data-draggable]:not([data-draggable=false])';
 const MARKED = [...HANDLERS, ...MARKERS, ...STATES, 'tabindex', 'contenteditable'].map((name) => `[${name.replace(/[:@]/g, '\\$&')}]`).join(',') +
   `, audio[controls], video[controls], ${MOVED}`;
 
@@ -68,11 +68,26 @@ const PARTS = new Set('listitem option row treeitem'.split(' '));
 const DELEGATED = 3;
 const delegates = (element, role) => heard.has(element) && DELEGATES.has(role) && (role !== 'generic' || hears(element));
 
+// recognizes says that a gesture library listens on an element: Hammer.js sets these styles.
+const recognizes = (element) => heard.has(element) && element.style?.touchAction !== '' && element.style?.userSelect === 'none';
+
+// holdsText says that an element has a short text of its own.
+const PART_LIMIT = 100;
+const holdsText = (element) => element.textContent.length <= PART_LIMIT &&
+  Array.prototype.some.call(element.childNodes, (node) => node.nodeType === Node.TEXT_NODE && node.data.trim() !== '');
+
+// sorted says that an element is one of several that look alike, which Dragula may sort.
+function sorted(element, tag, role) {
+  const like = (other) => other?.localName === tag && other.className === element.className;
+  return (role === 'generic' || PARTS.has(role)) && (like(element.nextElementSibling) || like(element.previousElementSibling));
+}
+
 // Roles whose content is no name even where a listener makes them clickable.
 const HOLDERS = new Set([...STRUCTURAL, 'article', 'dialog', 'feed', 'form', 'main', 'navigation', 'region', 'search', 'tabpanel']
   .filter((role) => role !== 'generic'));
 
-const DRAGGED = '[aria-roledescription=draggable], [aria-roledescription=sortable], [draggable=true], [ondragstart], .ui-draggable';
+const DRAGGED = '[aria-roledescription=draggable], [aria-roledescription=sortable], [draggable=true], [ondragstart], .ui-draggable, ' +
+  '.draggable, .drag-drop, .drag-item';
 
 // dragging knows of which documents and shadow roots something can be dragged, for one look at the page.
 let dragging = new Map();
@@ -82,8 +97,9 @@ function drags(root) {
 }
 
 // drops says that something on the page can be dropped on an element: where nothing can be dragged, it takes a person's own files
-// at best. jQuery UI drops on what has this class, by listeners of the document.
-const drops = (element) => (dropping.has(element) || element.classList.contains('ui-droppable')) &&
+// at best. jQuery UI and Interact.js drop on what has these classes, by listeners of the document.
+const DROPPED_ON = '.ui-droppable, .dropzone';
+const drops = (element) => (dropping.has(element) || element.matches(DROPPED_ON)) &&
   (drags(element.ownerDocument) || drags(element.getRootNode()));
 
 const cursorName = (cursor) => cursor.slice(cursor.lastIndexOf(' ') + 1);
@@ -168,6 +184,7 @@ class Walk {
     this.kinds = [];
     this.elements = []; // of lines that look like others, in a flat list
     this.delegated = 0;
+    this.gestures = false; // a gesture library listens around
     this.chars = 0;
     this.stopped = false;
     this.frames = [];
@@ -225,16 +242,19 @@ class Walk {
   within(doc, depth, visit) {
     const before = this.owned;
     const around = opening;
+    const sorts = sorting;
     this.owned = owned(doc);
     const active = this.active;
     this.active = deepActive(doc);
     opening = opensOnHover(doc);
+    sorting = sheetsOf(doc).some((sheet) => readSheet(sheet).sorts);
     const scope = { text: '', depth };
     visit(scope);
     this.flush(scope);
     this.active = active;
     this.owned = before;
     opening = around;
+    sorting = sorts;
   }
 
   // scoped visits what is below an element, and the element itself if it is a control or holds nothing but text.
@@ -324,7 +344,8 @@ class Walk {
     if (!plain && element.getAttribute('hidden') === 'until-found') return;
     const visible = style.visibility === 'visible';
     const cursor = style.cursor;
-    const part = this.delegated > 0 && (PARTS.has(role) || (tag === 'text' && !inside));
+    const part = (this.delegated > 0 && (PARTS.has(role) || (tag === 'text' && !inside))) ||
+      (this.gestures && !inside && holdsText(element)) || (sorting && !inside && sorted(element, tag, role));
     const reasons = control || (plain && cursor === parentCursor && !listening.size && !part && !opening.size) ? '' : promotion(element, tag, cursor, parentCursor, inside, part);
 
     if (reasons && mayTell(element, tag)) this.custom.push(element);
@@ -363,8 +384,11 @@ class Walk {
     const before = this.delegated;
     if (listening.size && delegates(element, role)) this.delegated = DELEGATED;
     else if (before > 0 && element.namespaceURI === HTML) this.delegated--; // drawings are deep
+    const around = this.gestures;
+    this.gestures ||= listening.size > 0 && recognizes(element);
     visit();
     this.delegated = before;
+    this.gestures = around;
   }
 
   // names says that a label is told already, as the name of its control.

@@ -1,4 +1,4 @@
-// npm: react@19.3.1 react-dom@19.3.1 sortablejs@1.15.7 @dnd-kit/core@6.3.1 @dnd-kit/sortable@10.0.0 dropzone@6.0.0-beta.2
+// npm: react@19.3.1 react-dom@19.3.1 sortablejs@1.15.7 @dnd-kit/core@6.3.1 @dnd-kit/sortable@10.0.0 dropzone@6.0.0-beta.2 vis-timeline@8.5.4 interactjs@1.10.28 dragula@3.7.3
 // npm: @fullcalendar/core@6.1.22 @fullcalendar/daygrid@6.1.22 @fullcalendar/interaction@6.1.22
 import React, { useState } from "react";
 import { createRoot } from "react-dom/client";
@@ -9,6 +9,11 @@ import Dropzone from "dropzone";
 import { Calendar } from "@fullcalendar/core";
 import dayGrid from "@fullcalendar/daygrid";
 import interaction from "@fullcalendar/interaction";
+import { DataSet, Timeline } from "vis-timeline/standalone";
+import "vis-timeline/styles/vis-timeline-graph2d.css";
+import interact from "interactjs";
+import dragula from "dragula";
+import "dragula/dist/dragula.css";
 const mount = (el, root) => createRoot(root).render(el);
 const order = box => [...box.children].map(e => e.dataset.id).join('');
 const list = (ids, label) => `<ul aria-label="${label}" style="min-height:40px">${[...ids].map(i => `<li data-id="${i}" style="height:40px;width:200px">Task ${i} <i class="grip" style="cursor:grab" title="Grip ${i}">::</i></li>`).join('')}</ul>`;
@@ -24,6 +29,9 @@ function Steps() {
 }
 const zone = opts => { root.innerHTML = '<form class="dropzone" action="/upload" style="min-height:90px"></form>'; new Dropzone(root.firstChild, { autoProcessQueue: false, ...opts }).on('addedfile', f => done(f.name)); };
 const calendar = opts => new Calendar(root, { plugins: [dayGrid, interaction], initialDate: '2026-03-01', ...opts }).render();
+const timeline = opts => new Timeline(root, new DataSet([{ id: 1, content: 'Alpha', start: '2026-01-02', group: 1 }, { id: 2, content: 'Beta', start: '2026-01-05', end: '2026-01-08', group: 2 }]),
+  new DataSet([{ id: 1, content: 'Ada' }, { id: 2, content: 'Bob' }]), { start: '2026-01-01', end: '2026-01-10', ...opts });
+const lanes = () => { root.innerHTML = '<div><div>One</div><div>Two</div><div>Four</div></div><div><div>Three</div></div>'; return dragula([...root.children]) };
 const meeting = [{ title: 'Meeting', start: '2026-03-10' }];
 
 //== sortablejs
@@ -103,3 +111,35 @@ calendar({ navLinks: true, navLinkDayClick: d => done(d.toLocaleDateString('sv')
 //do drag * "Meeting" -> gridcell "March 19, 2026"
 //is result === '2026-03-19'
 calendar({ events: meeting, editable: true, eventDrop: e => done(e.event.startStr) })
+
+//== vis-timeline-item
+//do click * "Beta"
+//is result === '2'
+timeline({}).on('select', e => done(e.items.join()))
+
+//== vis-timeline-group
+//do click * "Bob"
+//is result === 'group-label 2'
+timeline({}).on('click', e => done(e.what + ' ' + e.group))
+
+//== vis-timeline-move
+//do drag * "Beta" -> * "Alpha"
+//is result < '2026-01-05'
+timeline({ editable: true, itemsAlwaysDraggable: true, onMove: (item, ok) => { ok(item); done(item.start.toISOString()) } })
+
+//== dragula
+//do drag * "One" -> * "Four"
+//is /Two.*One/.test(result)
+lanes().on('drop', (el, to) => done(to.textContent))
+
+//== dragula-lanes
+//do drag * "One" -> * "Three"
+//is /One/.test(result) && /Three/.test(result)
+lanes().on('drop', (el, to) => done(to.textContent))
+
+//== interact-drop
+//do drag * "Card" -> * "Lane"
+//is result === 'Card'
+root.innerHTML = '<p class="drag-item" style="width:80px">Card</p><div class="dropzone" style="height:90px">Lane</div>';
+interact('.drag-item').draggable({ listeners: { move() {} } });
+interact('.dropzone').dropzone({ accept: '.drag-item', overlap: 'pointer', ondrop: e => done(e.relatedTarget.textContent) });
