@@ -145,8 +145,12 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- link "One" [ref]`},
 		},
 		{
-			"kinds of fields", `<input type=date aria-label=Day><input type=color aria-label=C value=#112233>`,
-			[]string{`- textbox "Day" [type=date] [ref]`, `- button "C" [type=color] [ref]: #112233`},
+			"kinds of fields", `<input type=date aria-label=Day><input type=color aria-label=C value=#112233>
+			<div role=separator tabindex=0 aria-valuenow=50 aria-label=Split></div>`,
+			[]string{
+				`- textbox "Day" [type=date] [ref]`, `- button "C" [type=color] [ref]: #112233`,
+				`- separator "Split" [ref] [tabindex]: 50`,
+			},
 			nil,
 		},
 		{
@@ -208,7 +212,7 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		},
 		{
 			"menus beside thousands of rules for classes that no element has",
-			`<style id=s>.sub { display: none }</style><div class="menu sm:top">Shop <p class="sub w-1.5">Shoes</div><p>Text</p>`+strings.Repeat("<i></i>", 150)+`<script>
+			`<style id=s>.sub { display: none }</style><div class="menu sm:top">Shop <p class="sub w-1.5">Shoes</div><p>Text</p>` + strings.Repeat("<i></i>", 150) + `<script>
 			for (let i = 0; i < 5000; i++) s.sheet.insertRule('.menu:hover .no-' + i + ' { opacity: 1 }', i);
 			s.sheet.insertRule('.sm\\:top:hover [href$=".pdf"], .sm\\:top:hover > .w-1\\.5 { display: block }', 5000)</script>`,
 			[]string{`- generic "Shop" [ref] [hover]`, `- paragraph: Text`},
@@ -222,8 +226,8 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		},
 		{
 			"parts of what a gesture library listens on",
-			`<div class=l style="touch-action:pan-y;user-select:none"><div><div><div><div><div>Alpha</div></div></div></div><p>`+
-				strings.Repeat("Long text. ", 20)+`</div></div><div class=l><div><div>Plain</div></div></div>`,
+			`<div class=l style="touch-action:pan-y;user-select:none"><div><div><div><div><div>Alpha</div></div></div></div><p>` +
+				strings.Repeat("Long text. ", 20) + `</div></div><div class=l><div><div>Plain</div></div></div>`,
 			[]string{`- generic "Alpha" [ref] [item]`, `- generic "Plain" [ref] [listener]`},
 			[]string{`- generic "Alpha" [ref] [item]`},
 		},

@@ -255,7 +255,7 @@ function valueOf(element, tag, role) {
     case 'progress':
       return element.hasAttribute('value') ? String(element.value) : '';
   }
-  if (/^(slider|spinbutton|progressbar|scrollbar|meter)$/.test(role)) {
+  if (/^(slider|spinbutton|progressbar|scrollbar|meter|separator)$/.test(role)) {
     return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? internals.get(element)?.value ?? '';
   }
   if (/^(textbox|searchbox)$/.test(role) && element.isContentEditable) return contentText(element);
