@@ -106,7 +106,7 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 		return err
 	}
 	defer releaseTurn(p.state.startTurn)
-	stored, err := p.state.manager.store.Ensure(p.Name())
+	stored, err := p.state.manager.store.Find(p.Name())
 	if err != nil {
 		return err
 	}

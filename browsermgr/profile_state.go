@@ -139,7 +139,7 @@ func (p *profileState) start(ctx context.Context, headless *bool) (*browser, err
 	m := p.manager
 	ctx, release := m.untilClosed(ctx)
 	defer release()
-	stored, err := m.store.Ensure(p.name)
+	stored, err := m.store.Find(p.name)
 	if err != nil {
 		return nil, err
 	}

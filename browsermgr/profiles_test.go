@@ -129,6 +129,12 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if deleted, err := m.DeleteProfile(t.Context(), "work"); !errors.Is(err, profile.ErrNotFound) || deleted {
 		t.Errorf("again: %t, %v", deleted, err)
 	}
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, profile.ErrNotFound) {
+		t.Errorf("a start that was under way at its deletion: %v", err)
+	}
+	if lease, err := p.Acquire(t.Context(), true); !errors.Is(err, profile.ErrNotFound) {
+		t.Errorf("a use that was under way at its deletion: %v, %v", lease, err)
+	}
 }
 
 func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
