@@ -3,6 +3,7 @@ package browsertool
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ const (
 type sentFile struct {
 	Name string  `json:"name"`
 	Text *string `json:"text"`
-	Data []byte  `json:"data"`
+	Data *string `json:"data"` // base64
 }
 
 // sendFiles uploads the attachments of a call. The error is for the model.
@@ -37,11 +38,17 @@ func (s *MCPServer) sendFiles(ctx context.Context, sent []sentFile) (list []sess
 		if (f.Text == nil) == (f.Data == nil) {
 			return nil, fmt.Errorf("file %d needs text or data, and not both", i+1)
 		}
-		content := f.Data
+		var content io.Reader
 		if f.Text != nil {
-			content = []byte(*f.Text)
+			content = strings.NewReader(*f.Text)
+		} else {
+			data, err := base64.StdEncoding.DecodeString(*f.Data)
+			if err != nil {
+				return nil, fmt.Errorf("the data of file %d is not base64 (%w); send what is text as text", i+1, err)
+			}
+			content = bytes.NewReader(data)
 		}
-		kept, err := s.Browser.SendFile(ctx, f.Name, bytes.NewReader(content))
+		kept, err := s.Browser.SendFile(ctx, f.Name, content)
 		if err != nil {
 			return nil, fmt.Errorf("file %d: %w", i+1, err)
 		}

@@ -93,12 +93,12 @@ func TestFilesThatCannotBeTakenKeepTheTaskFromBeginning(t *testing.T) {
 		many[i] = file("text", "x")
 	}
 	for want, files := range map[string][]any{
+		"data of file 1 is not base64": {file("data", "no base64!")},
 		"file 2 needs text or data":    {file("text", ""), file()},
 		"file 1 needs text or data":    {file("text", "x", "data", "eA==")},
-		"cannot be read":               {file("data", "no base64!")},
 		"11 files came with the task":  many,
 		"file 1: it is too large":      {file("name", "huge", "text", "x")},
-		"cannot be read: json: cannot": {7},
+		"cannot be read: cannot":       {7},
 	} {
 		if r := call(t, c, "browser_browse", map[string]any{"query": "files", "files": files}); !r.IsError ||
 			!strings.Contains(text(r), want) {

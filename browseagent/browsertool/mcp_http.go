@@ -63,6 +63,9 @@ func (h *MCPHTTP) Open(ctx context.Context) error {
 		&mcp.StreamableHTTPOptions{SessionTimeout: idle, MaxRequestBodyBytes: maxFrame, Logger: h.Server.Log})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, fmt.Sprintf("MCP is not at %q but at /mcp", r.URL.Path), http.StatusNotFound)
+	})
 	h.http = &http.Server{Handler: h.guard(mux), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 64 << 10}
 	h.served.Go(func() { _ = h.http.Serve(h.listener) }) // returns after Close only
 	return nil
@@ -93,7 +96,8 @@ func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 			http.Error(w, "Forbidden", http.StatusForbidden)
 		case !strings.EqualFold(scheme, "Bearer") || !h.Valid(strings.TrimSpace(token)):
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "Unauthorized", http.StatusUnauthorized)
+			http.Error(w, `no token, or one that is not valid: make one with "clank tokens add NAME" and send it as `+
+				`"Authorization: Bearer TOKEN"`, http.StatusUnauthorized)
 		default:
 			if r.Method == http.MethodDelete {
 				h.clients.stop(r.Header.Get("Mcp-Session-Id"))

@@ -183,6 +183,7 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 		path  string
 		body  string
 		want  int
+		said  string
 		token string
 	}{
 		"all right": {want: 200, token: "bearer secret"},
@@ -190,8 +191,8 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 			want: 200, token: "Bearer secret",
 			set: map[string]string{"Origin": "http://localhost:3000"},
 		},
-		"no token":             {want: 401},
-		"wrong token":          {want: 401, token: "Bearer secret2"},
+		"no token":             {want: 401, said: "clank tokens add"},
+		"wrong token":          {want: 401, said: "clank tokens add", token: "Bearer secret2"},
 		"another scheme":       {want: 401, token: "Basic secret"},
 		"a page":               {want: 403, token: "Bearer secret", set: map[string]string{"Origin": "https://evil.test"}},
 		"a sandboxed page":     {want: 403, token: "Bearer secret", set: map[string]string{"Origin": "null"}},
@@ -201,7 +202,7 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 		"an old page":          {want: 403, token: "Bearer secret", set: map[string]string{"Referer": "https://evil.test/x"}},
 		"a rebound name":       {want: 403, token: "Bearer secret", host: "evil.test"},
 		"a name like ours":     {want: 403, token: "Bearer secret", host: "127.0.0.1.evil.test:80"},
-		"another path":         {want: 404, token: "Bearer secret", path: "/"},
+		"another path":         {want: 404, said: "at /mcp", token: "Bearer secret", path: "/"},
 		"garbage":              {want: 400, token: "Bearer secret", body: "garbage"},
 		"oversize":             {want: 413, token: "Bearer secret", body: strings.Repeat(" ", 2<<20)},
 	} {
@@ -232,8 +233,8 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 		}
 		answer, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if res.StatusCode != tt.want {
-			t.Errorf("%s: got %d %s, want %d", name, res.StatusCode, answer, tt.want)
+		if res.StatusCode != tt.want || !strings.Contains(string(answer), tt.said) {
+			t.Errorf("%s: got %d %s, want %d %s", name, res.StatusCode, answer, tt.want, tt.said)
 		}
 	}
 }

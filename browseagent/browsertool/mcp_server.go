@@ -1,6 +1,7 @@
 package browsertool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -228,8 +229,11 @@ func (s *MCPServer) browse(ctx context.Context, r *clientRegistry,
 		SessionID string     `json:"session_id"`
 		Files     []sentFile `json:"files"`
 	}
-	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
-		return mcpError("the input cannot be read: " + err.Error()), nil //nolint:nilerr // the model gets it
+	dec := json.NewDecoder(bytes.NewReader(req.Params.Arguments))
+	dec.DisallowUnknownFields() // a misspelt session_id would start a new session
+	if err := dec.Decode(&in); err != nil && !errors.Is(err, io.EOF) {
+		return mcpError("the input cannot be read: " + strings.TrimPrefix(err.Error(), "json: ") + ". There are query, " +
+			"session_id, and files, each with name and text or data. Nothing was done."), nil
 	}
 	in.Query, in.SessionID = strings.TrimSpace(in.Query), strings.TrimSpace(in.SessionID)
 	switch n := utf8.RuneCountInString(in.Query); {

@@ -151,9 +151,12 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 			t.Errorf("%.20q: got %t %s", query, r.IsError, text(r))
 		}
 	}
-	if r := call(t, c, "browser_browse", map[string]any{"query": 7}); !r.IsError ||
-		!strings.Contains(text(r), "cannot be read") {
-		t.Errorf("got %s", text(r))
+	for name, value := range map[string]any{"query": 7, "sesion_id": "7", "task": "what?"} {
+		r := call(t, c, "browser_browse", map[string]any{"query": "what?", name: value})
+		if !r.IsError || !strings.Contains(text(r), "cannot be read") || !strings.Contains(text(r), name) ||
+			!strings.Contains(text(r), "There are query, session_id") {
+			t.Errorf("%s: got %s", name, text(r))
+		}
 	}
 }
 
