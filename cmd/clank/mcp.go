@@ -101,7 +101,7 @@ type mcpBackend struct {
 // newTool returns the tool with the currently stored settings.
 func (p mcpBackend) newTool(ctx context.Context) (*browsertool.Tool, error) {
 	if err := p.settings.Reload(ctx); err != nil {
-		return nil, fmt.Errorf("read the settings: %w", err)
+		return nil, err
 	}
 	tool, err := p.tools.NewTool(ctx)
 	if err == nil {

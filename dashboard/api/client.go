@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -301,7 +302,11 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader,
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	res, err := cmp.Or(c.HTTP, http.DefaultClient).Do(req)
-	if err != nil {
+	dial := (*net.OpError)(nil)
+	switch {
+	case ctx.Err() == nil && errors.As(err, &dial) && dial.Op == "dial":
+		return nil, fmt.Errorf("no clank answers at %s (%w): start it again with \"clank serve\"", c.Base, dial.Err)
+	case err != nil:
 		return nil, fmt.Errorf("ask the clank at %s: %w", c.Base, cmp.Or(context.Cause(ctx), err))
 	}
 	if res.StatusCode/100 == 2 {

@@ -114,3 +114,12 @@ func TestFollowGivesUpOnAStoppedServerWithAHint(t *testing.T) {
 		}
 	})
 }
+
+func TestAClientIsToldThatNoServerAnswers(t *testing.T) {
+	c := &api.Client{Base: "http://127.0.0.1:1"} // a reserved port, at which nothing listens
+	_, err := c.Task(t.Context(), "t1")
+	if err == nil || !strings.Contains(err.Error(), `no clank answers at http://127.0.0.1:1 `) ||
+		!strings.Contains(err.Error(), `start it again with "clank serve"`) || strings.Contains(err.Error(), "Get ") {
+		t.Errorf("got %v", err)
+	}
+}
