@@ -97,6 +97,10 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	if err != nil {
 		return err
 	}
+	if status < http.StatusInternalServerError && bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")) {
+		return fmt.Errorf("%w: it is a web page (%d), and %s is no control server: check --url; \"clank serve\" prints "+
+			"the address", ErrBadAnswer, status, c.URL())
+	}
 	if err := errorIn(status, data); err != nil {
 		return c.explain(err)
 	}

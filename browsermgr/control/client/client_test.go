@@ -190,6 +190,11 @@ func TestAnAnswerThatCannotBeReadIsToldApart(t *testing.T) {
 			}
 		})
 	}
+	for _, status := range []int{200, 404} {
+		err := newClient(t, client.Config{URL: serve(t, status, "\n<!doctype html><p>hello")}).Do(t.Context(), "GET", "/tabs",
+			nil, nil, nil)
+		check.Fails(t, err, client.ErrBadAnswer, "no control server: check --url")
+	}
 	var raw json.RawMessage
 	if err := newClient(t, client.Config{URL: serve(t, 200, "hello")}).Do(t.Context(), "GET", "/", nil, nil,
 		&raw); !errors.Is(err, client.ErrBadAnswer) {
