@@ -225,15 +225,20 @@ func reportError(e *commandEnv, c *cobra.Command, err error) int {
 // didYouMean returns the known words similar to an unknown one, as the end of a message; "" if there are none or
 // many. A known word that ends with word takes precedence over cobra's suggestions.
 func didYouMean(word string, known []string) string {
-	group := &cobra.Command{SuggestionsMinimumDistance: max(2, len(word)/4)}
+	group := &cobra.Command{}
 	for _, name := range known {
 		if len(word) > 3 && strings.HasSuffix(name, strings.TrimLeft(word, "-")) {
 			return "; did you mean " + name + "?"
 		}
 		group.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	if similar := group.SuggestionsFor(word); word != "" && len(similar) > 0 && len(similar) <= 3 {
-		return "; did you mean " + strings.Join(similar, " or ") + "?"
+	for distance := 2; word != "" && distance <= max(2, len(word)/4); distance++ {
+		group.SuggestionsMinimumDistance = distance
+		if similar := group.SuggestionsFor(word); len(similar) > 3 {
+			break
+		} else if len(similar) > 0 {
+			return "; did you mean " + strings.Join(similar, " or ") + "?"
+		}
 	}
 	return ""
 }

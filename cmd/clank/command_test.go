@@ -203,7 +203,8 @@ func TestTokensAreMadeListedAndRemoved(t *testing.T) {
 func TestWatchesAreListedAndEndedInTheTerminal(t *testing.T) {
 	t.Parallel()
 	e := newTestEnv(t, nil)
-	runSteps(t, e, commandStep{"watches", exitDone, "no page is watched", ""})
+	runSteps(t, e, commandStep{"watches", exitDone, "no page is watched", ""},
+		commandStep{"sessions --json", exitDone, "[]\n", ""}, commandStep{"sessions scripts --json", exitDone, "[]\n", ""})
 	if err := withServerOrDatabase(t.Context(), e, nil, func(db *sqlite.DB) error {
 		return db.AddWatch(t.Context(), watches.Watch{
 			ID: "w1", URL: "https://shop.test/", What: "cheaper", State: watches.StateActive, NextCheck: time.Now(),
@@ -334,16 +335,21 @@ func TestTheLogHasNoTimesAndRespectsItsLevel(t *testing.T) {
 
 func TestOnlyACloseWordIsMeant(t *testing.T) {
 	t.Parallel()
-	known := []string{"open", "close", "snapshot", "--target-id", "--browser-profile"}
+	known := []string{
+		"open", "close", "snapshot", "--target-id", "--browser-profile", "browser.devToolsPort",
+		"browser.devUdpPort", "browser.devTcpPort", "browser.devLogPort",
+	}
 	for word, want := range map[string]string{
 		"opne":      "; did you mean open?",
 		"clsoe":     "; did you mean close?",
 		"snapshoot": "; did you mean snapshot?",
-		"--profile": "; did you mean --browser-profile?", // the end of its name
-		"--targt":   "",
-		"id":        "",
-		"fly":       "",
-		"":          "",
+		// Names that are long and alike.
+		"browser.devToolPort": "; did you mean browser.devToolsPort?",
+		"--profile":           "; did you mean --browser-profile?", // the end of its name
+		"--targt":             "",
+		"id":                  "",
+		"fly":                 "",
+		"":                    "",
 	} {
 		if got := didYouMean(word, known); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"text/tabwriter"
 )
 
@@ -50,6 +51,9 @@ func dropTimeAttr(_ []string, a slog.Attr) slog.Attr {
 // printResult prints v as JSON, or the text written by write, whose cells are separated by tabs.
 func (e *commandEnv) printResult(asJSON bool, v any, write func(w io.Writer)) error {
 	if asJSON {
+		if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.IsNil() {
+			v = []any{} // not null
+		}
 		return printJSON(e.Stdout, v)
 	}
 	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
