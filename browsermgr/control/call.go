@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -206,6 +207,7 @@ type RequestFields struct {
 	values map[string]any
 	asked  map[string]struct{}
 	err    error
+	note   string // added to errors about fields that are missing
 }
 
 // newFields reads a decoded JSON object. Numbers may be json.Number or float64.
@@ -315,7 +317,7 @@ func (f *RequestFields) Text(name string) (string, bool) { return actiontable.Sc
 func (f *RequestFields) Required(name string) string {
 	text := f.String(name)
 	if text == "" {
-		f.failf("%s is required", name)
+		f.failf("%s is required%s", name, f.note)
 	}
 	return text
 }
@@ -420,7 +422,11 @@ func decodeBody(w http.ResponseWriter, r *http.Request) (*RequestFields, error) 
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "" && kind != "application/json" &&
 		!strings.HasSuffix(kind, "+json") {
-		return newFields(nil), nil
+		fields := newFields(nil)
+		if len(data) > 0 {
+			fields.note = fmt.Sprintf("; the body was not read, since its Content-Type is %.60q, not application/json", kind)
+		}
+		return fields, nil
 	}
 	return DecodeFields(data)
 }

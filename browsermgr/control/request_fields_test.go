@@ -301,6 +301,25 @@ func TestAProfileOfTheQueryCountsFirst(t *testing.T) {
 	}
 }
 
+func TestABodyOfAnotherTypeIsToldWhereAFieldIsMissing(t *testing.T) {
+	for kind, told := range map[string]bool{
+		"application/x-www-form-urlencoded": true, "text/plain; charset=utf-8": true, "application/json": false,
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/x", strings.NewReader(`{"nam":"work"}`))
+		r.Header.Set("Content-Type", kind)
+		control.ReadJSONBody(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			c := control.NewCall(nil, w, r)
+			c.Body.Required("name")
+			control.WriteError(w, c.Err())
+		})).ServeHTTP(w, r)
+		if text := w.Body.String(); w.Code != http.StatusBadRequest || !strings.Contains(text, "name is required") ||
+			strings.Contains(text, "not application/json") != told {
+			t.Errorf("%s: got %d %s", kind, w.Code, text)
+		}
+	}
+}
+
 func TestTimesAreHeldBetweenBounds(t *testing.T) {
 	for body, want := range map[string]time.Duration{
 		`{}`: 5 * time.Second, `{"timeoutMs":1}`: time.Second, `{"timeoutMs":"3000"}`: 3 * time.Second,
