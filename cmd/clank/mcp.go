@@ -7,6 +7,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"strings"
 
@@ -174,10 +176,33 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 	}
 	p.tools = server.NewBrowserTools(h.Dir, found.URL, found.Token)
 	if remote, ok := r.(remoteRunner); ok {
+		remote.client.HTTP = &http.Client{Transport: currentServer(func() (string, string, error) {
+			a, _, err := h.RunningServer()
+			return a.URL, a.Secret, err
+		})}
+		p.tools.ControlAPI.HTTP = &http.Client{Transport: currentServer(func() (string, string, error) {
+			a, err := client.Discover(h.Dir)
+			return a.URL, a.Token, err
+		})}
 		p.settings = &settings.Manager{Store: &remoteSettings{client: remote.client}, Log: e.newLogger("error", logText)}
 	}
 	p.tools.Settings, p.tools.Getenv = serverSettings{p.settings}, e.Getenv
 	return p, nil
+}
+
+// currentServer sends requests to the server that runs now, since an MCP client outlives restarts of it. It returns
+// that server's address and secret; if there is none, requests go where they are addressed.
+type currentServer func() (base, secret string, err error)
+
+// RoundTrip implements [http.RoundTripper].
+func (find currentServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	base, secret, err := find()
+	if at, bad := url.Parse(base); err == nil && bad == nil && at.Host != "" {
+		r = r.Clone(r.Context())
+		r.URL.Scheme, r.URL.Host, r.Host = at.Scheme, at.Host, at.Host
+		r.Header.Set("Authorization", "Bearer "+secret)
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // serverSettings are the settings of the running server that concern the tool. What only the server can do, such as

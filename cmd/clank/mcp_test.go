@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,7 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"clank/browsermgr/control/client"
 	"clank/dashboard/api"
+	"clank/internal/server"
 	"clank/internal/test/check"
 	"clank/sessions/approval"
 )
@@ -301,5 +306,41 @@ func checkPurchase(t *testing.T, s *mcp.ClientSession, site *testSite, want bool
 	}
 	if bought != want {
 		t.Errorf("bought: %v", bought)
+	}
+}
+
+func TestAnMCPClientFollowsAServerThatStartsAgain(t *testing.T) {
+	t.Parallel()
+	e := newTestEnv(t, nil)
+	h, err := server.OpenHome(e.Getenv)
+	check.Must(t, err)
+	check.Must(t, h.Claim())
+	defer h.Release()
+	var backend mcpBackend
+	for _, secret := range []string{"first", "second"} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer "+secret {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+			_, _ = io.WriteString(w, "{}")
+		}))
+		address, err := h.PublishAddress(srv.URL, secret)
+		check.Must(t, err)
+		defer func() { _ = address.Remove() }()
+		control, err := client.Announce(h.Dir, srv.URL, secret)
+		check.Must(t, err)
+		defer func() { _ = control.Remove() }()
+		if backend.runner == nil {
+			backend, err = openMCPBackend(t.Context(), e)
+			check.Must(t, err)
+			defer func() { check.Must(t, backend.close(t.Context())) }()
+		}
+		if _, err := backend.runner.(remoteRunner).client.Task(t.Context(), "t1"); err != nil {
+			t.Errorf("the %s server: %v", secret, err)
+		}
+		if status, _, err := backend.tools.ControlAPI.Call(t.Context(), "GET", "/", nil, nil); status != 200 || err != nil {
+			t.Errorf("the %s control server: got %d, %v", secret, status, err)
+		}
+		srv.Close()
 	}
 }
