@@ -68,13 +68,14 @@ func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 	d.proxy.ownListeners = append(d.proxy.ownListeners, d.address)
 	d.proxy.mu.Unlock()
 	const header, idle = 256 << 10, 5 * time.Minute
-	d.server = &http.Server{
+	server := &http.Server{
 		Handler: d, ReadHeaderTimeout: d.proxy.Limits.Header, IdleTimeout: idle, MaxHeaderBytes: header,
 		ConnState: d.limitConns, ConnContext: withPeerCheck, DisableGeneralOptionsHandler: true,
 		ErrorLog: log.New(io.Discard, "", 0), // reports only broken connections
 	}
+	d.server = server
 	d.serving.Go(func() {
-		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			d.proxy.Logger.Error("checking proxy ended", "profile", d.profile, "error", err)
 		}
 	})
