@@ -38,7 +38,11 @@ const refLook = `(element, role) => {
 	const { width, height } = hidden?.getBoundingClientRect() ?? {};
 	const box = element.getBoundingClientRect();
 	const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+	const host = element.getRootNode().host, at = host?.getBoundingClientRect();
+	const inMiddle = at && box.left <= at.x + at.width / 2 && at.x + at.width / 2 <= box.right &&
+		box.top <= at.y + at.height / 2 && at.y + at.height / 2 <= box.bottom;
 	const exceptions = {
+		'in the middle of a custom element that has a ref': inMiddle && ours(host),
 		'in a frame that markup makes a picture': element.matches('iframe[role]'),
 		'in a label whose control has a ref': !acts && !focusable && ours(element.closest('label')?.control),
 		'in a control that has a ref': !acts && !focusable && ours(element.parentElement?.closest(control)),
