@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -313,4 +314,72 @@ func withLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	}
 	limit = min(max(limit, MinTimeout), MaxTimeout)
 	return context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
+}
+
+// ExpectDownload announces that a download is about to begin in the tab, for a running [Transfers.CollectDownloads];
+// see page.Result.Downloading.
+func (d *Transfers) ExpectDownload(t *page.Tab) { d.expectWithin(t, 0) }
+
+// expectWithin announces a download to wait for during at least within.
+func (d *Transfers) expectWithin(t *page.Tab, within time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		c := d.tabTransfersOf(t)
+		c.announcedAt = time.Now()
+		c.expectedUntil = c.announcedAt.Add(within)
+		c.signalChange()
+	}
+}
+
+// handleAnnouncement handles events that announce a download, or that there will be none.
+func (d *Transfers) handleAnnouncement(t *page.Tab, ev cdp.Event) {
+	if t == nil || d.opts.ForeignBrowser {
+		return
+	}
+	// Decode only events about documents.
+	if !bytes.Contains(ev.Params, []byte(`"type":"Document"`)) {
+		return
+	}
+	var p struct {
+		RequestID string `json:"requestId"`
+		ErrorText string `json:"errorText"`
+		Type      string `json:"type"`
+	}
+	if !ev.Decode(&p) || p.Type != string(proto.NetworkResourceTypeDocument) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return
+	}
+	c := d.creditedTab(t)
+	defer c.signalChange()
+	switch ev.Method {
+	case "Network.requestWillBeSent":
+		if c.tab != t {
+			c.recordPopup(t)
+		}
+	case "Network.responseReceived":
+		c.lastDocumentRequest = p.RequestID
+	case "Network.loadingFailed":
+		delete(c.popups, t)
+		if p.RequestID == c.lastDocumentRequest && p.ErrorText == "net::ERR_ABORTED" {
+			c.announcedAt = time.Now() // answered but not shown, so it is a file
+		}
+	}
+}
+
+// recordPopup records that a tab opened by this one requests its first page. The caller holds Transfers.mu.
+func (c *tabTransfers) recordPopup(t *page.Tab) {
+	for other := range c.popups {
+		if !isUnused(other) || other.Err() != nil {
+			delete(c.popups, other)
+		}
+	}
+	if c.popups == nil {
+		c.popups = map[*page.Tab]time.Time{}
+	}
+	c.popups[t] = time.Now()
 }
