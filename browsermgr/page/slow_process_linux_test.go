@@ -1,6 +1,8 @@
 package page_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 )
@@ -57,6 +61,51 @@ func TestATabWhoseProcessIsKilledIsOpenedInAnother(t *testing.T) {
 			continue
 		}
 		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
+	}
+}
+
+// TestAClickInAFrameThatIsNotDrawnYetArrives stops the process that draws, like a busy machine, when the page moves a
+// frame: Chromium then sends clicks for the frame's new place to the page around it.
+func TestAClickInAFrameThatIsNotDrawnYetArrives(t *testing.T) {
+	t.Parallel()
+	own := browsertest.Launch(t)
+	var srv *httptest.Server
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		html := "<!doctype html><div style=height:300px></div><iframe src='" + foreign(srv) + "/in'></iframe>"
+		if r.URL.Path == "/in" {
+			html = `<!doctype html><button onclick="this.textContent = 1 + Number(this.textContent)">0</button>`
+		}
+		browsertest.HTML(w, html)
+	})
+	for _, at := range []bool{false, true} {
+		tab := browsertest.Tab(t, browsertest.Connect(t, own, page.Options{}), page.TabOptions{URL: srv.URL})
+		count := func(want string) func() bool {
+			return func() bool {
+				return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, `button "`+want+`"`)
+			}
+		}
+		browsertest.Eventually(t, "the frame is seen", count("0"))
+		ref := refOf(t, tab, "button")
+		click(t, tab, ref)
+		browsertest.Eventually(t, "the first click has arrived", count("1"))
+		pids := pageProcesses(t, own.PID, "--type=gpu-process")
+		if len(pids) == 0 {
+			t.Fatal("the browser has no process that draws")
+		}
+		resume := func() { signalAll(pids, syscall.SIGCONT) }
+		t.Cleanup(resume)
+		signalAll(pids, syscall.SIGSTOP)
+		js(t, tab, "document.querySelector('div').style.height = '20px'")
+		limited := page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 1200}
+		if at {
+			limited = page.Action{Kind: actiontable.KindClickCoords, X: 25, Y: 50, TimeoutMs: 1200}
+		}
+		_, err := tab.Act(t.Context(), limited)
+		check.Fails(t, err, fault.ErrNotInteractable, "not drawn there yet")
+		time.AfterFunc(1500*time.Millisecond, resume)
+		limited.TimeoutMs = 0
+		act(t, tab, limited)
+		browsertest.Eventually(t, "the second click has arrived, once", count("2"))
 	}
 }
 

@@ -2,6 +2,8 @@ package action
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -31,7 +33,8 @@ type readyArg struct {
 // aim is where input for an element goes, in the tab's viewport.
 type aim struct {
 	frame.Point
-	Tap bool `json:"tap"` // the element reacts to fingers alone
+	inFrame frame.Point // in the viewport of the element's frame
+	Tap     bool        `json:"tap"` // the element reacts to fingers alone
 }
 
 // awaitReady scrolls an element into view, waits until it can receive input and returns where to aim.
@@ -43,6 +46,7 @@ func awaitReady(ctx context.Context, e frame.Element, arg readyArg, limit time.D
 	if err != nil {
 		return at, e.Explain(err)
 	}
+	at.inFrame = at.Point
 	for f := e.Frame; f.Parent() != nil; f = f.Parent() {
 		if at.Point, err = f.MapToParent(ctx, at.Point, deadline); err != nil {
 			return at, e.Explain(err)
@@ -67,19 +71,24 @@ func (d *performer) click(ctx context.Context, a Action) error {
 func (d *performer) clickElement(ctx context.Context, e frame.Element, a Action) error {
 	deadline := time.Now().Add(a.Limit())
 	strict := false
-	for lost := 0; ; {
+	for {
 		document := e.Frame.DocumentToken()
-		seen, err := d.clickOnce(ctx, e, a, strict, time.Until(deadline))
-		switch {
-		case err != nil:
+		arg := readyArg{Selector: a.Selector, Enabled: true, Hit: true, Guard: true, Strict: strict}
+		at, err := awaitReady(ctx, e, arg, time.Until(deadline))
+		if err != nil {
 			return err
+		}
+		seen, err := d.clickAt(ctx, e.Frame, at, a)
+		if err != nil {
+			return err
+		}
+		switch {
 		case seen == "miss":
 			strict = true
-		case seen == "" && e.Frame.Parent() != nil && e.Frame.DocumentToken() == document && lost < maxLostClicks:
-			// Chromium routes input to an out-of-process frame by its last drawing, which may be outdated.
-			lost++
-			if _, err := e.Frame.Parent().AwaitQuiet(ctx, true); err != nil {
-				return err
+		case seen == "" && e.Frame.DocumentToken() == document:
+			strayed, err := d.awaitRoute(ctx, e.Frame, at.inFrame, newMouse(at.Point, a), deadline)
+			if err != nil || !strayed {
+				return e.Explain(err)
 			}
 		default:
 			return nil
@@ -90,20 +99,10 @@ func (d *performer) clickElement(ctx context.Context, e frame.Element, a Action)
 	}
 }
 
-// maxLostClicks is how often a click that did not arrive in the intended frame is repeated.
-const maxLostClicks = 3
-
-func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, strict bool,
-	limit time.Duration,
-) (string, error) {
-	arg := readyArg{Selector: a.Selector, Enabled: true, Hit: true, Guard: true, Strict: strict}
-	at, err := awaitReady(ctx, e, arg, limit)
-	if err != nil {
-		return "", err
-	}
+func (d *performer) clickAt(ctx context.Context, f *frame.Frame, at aim, a Action) (seen string, err error) {
 	m := newMouse(at.Point, a)
 	if at.Tap && m.Button == "" && clickTotal(a) == 1 {
-		return d.sendAndWait(ctx, e.Frame, m.Tap()...)
+		return d.sendAndWait(ctx, f, m.Tap()...)
 	}
 	if a.DelayMs > 0 {
 		if err := d.sendInput(ctx, m.Move(false)); err != nil {
@@ -113,7 +112,7 @@ func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, st
 			return "", err
 		}
 	}
-	return d.clickTimes(ctx, e.Frame, m, clickTotal(a))
+	return d.clickTimes(ctx, f, m, clickTotal(a))
 }
 
 // clickTimes clicks one or more times. Pages that detect double clicks by timestamps need time to pass between clicks.
@@ -142,13 +141,21 @@ func clickTotal(a Action) int {
 func (d *performer) clickCoords(ctx context.Context, a Action) error {
 	m := d.mouseAt(a)
 	d.state.position = m.At
-	f, _, err := d.moveToTarget(ctx, m)
+	f, inFrame, err := d.moveToTarget(ctx, m)
 	if err != nil {
 		return err
 	}
-	if a.DelayMs <= 0 {
-		_, err := d.clickTimes(ctx, f, m, clickTotal(a))
-		return err
+	for deadline := time.Now().Add(a.Limit()); a.DelayMs <= 0; {
+		if _, err := d.clickTimes(ctx, f, m, clickTotal(a)); err != nil {
+			return err
+		}
+		strayed, err := d.awaitRoute(ctx, f, inFrame, m, deadline)
+		if no, ok := errors.AsType[*frame.ScriptError](err); ok {
+			return no.Explain(fmt.Sprintf("the point %g, %g", a.X, a.Y))
+		}
+		if err != nil || !strayed {
+			return err
+		}
 	}
 	if err := d.clickHeld(ctx, m, a); err != nil {
 		return err
@@ -182,7 +189,7 @@ func (d *performer) hover(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	if err := d.sendInput(ctx, newMouse(at.Point, a).Move(false)); err != nil {
+	if err := d.moveInto(ctx, e.Frame, at.inFrame, newMouse(at.Point, a)); err != nil {
 		return err
 	}
 	return d.settle(ctx, e.Frame)
@@ -304,6 +311,9 @@ func (d *performer) dragTo(ctx context.Context, a Action) error {
 	}
 	from, err := awaitReady(ctx, start, readyArg{Selector: a.StartSelector, Enabled: true, Hit: true}, a.Limit())
 	if err != nil {
+		return err
+	}
+	if err := d.moveInto(ctx, start.Frame, from.inFrame, newMouse(from.Point, a)); err != nil {
 		return err
 	}
 	err = d.drag(ctx, newMouse(from.Point, a), func() ([]frame.Point, error) {

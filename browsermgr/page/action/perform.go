@@ -148,32 +148,77 @@ func (d *performer) moveToTarget(ctx context.Context, m frame.Mouse) (*frame.Fra
 	if err != nil || f.Parent() == nil || d.state.button != "" { // a pressed button stays with its frame
 		return f, at, err
 	}
-	return f, at, d.moveIntoFrame(ctx, f, at, m)
+	for inner, p := f, at; inner.Parent() != nil; inner = inner.Parent() {
+		if p, err = inner.MapToParent(ctx, p, time.Now()); err != nil {
+			return f, at, context.Cause(ctx) // the frame has moved since; the action itself finds out
+		}
+	}
+	return f, at, d.moveInto(ctx, f, at, m)
 }
 
-func (d *performer) moveIntoFrame(ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse) error {
-	for try := range maxLostClicks {
+// moveInto moves the mouse to a point of a frame, at in its own viewport, as moveToTarget does.
+func (d *performer) moveInto(ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse) error {
+	if f.Parent() == nil {
+		return d.sendInput(ctx, m.Move(false))
+	}
+	_, err := d.moveUntilNoticed(ctx, f, at, m)
+	return err
+}
+
+// awaitRoute reports whether the press of a click strayed from its frame. If so it waits until the frame gets the
+// mouse's moves, so that the click can be repeated, until deadline.
+func (d *performer) awaitRoute(ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse,
+	deadline time.Time,
+) (strayed bool, err error) {
+	if strayed, err = f.PressStrayed(ctx); err != nil || !strayed {
+		return false, context.Cause(ctx)
+	}
+	for {
+		if noticed, err := d.moveUntilNoticed(ctx, f, at, m); noticed || err != nil {
+			return true, err
+		}
+		if time.Now().After(deadline) {
+			return true, &frame.ScriptError{Code: "strayed"}
+		}
+	}
+}
+
+// movesLimit is how long the mouse is moved to a frame that does not notice it.
+const movesLimit = 500 * time.Millisecond
+
+// moveUntilNoticed moves the mouse until the frame notices it, or for a while.
+func (d *performer) moveUntilNoticed(
+	ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse,
+) (noticed bool, err error) {
+	whole := ctx
+	ctx, cancel := context.WithTimeout(ctx, movesLimit)
+	defer cancel()
+	defer func() {
+		if ctx.Err() != nil {
+			noticed, err = false, context.Cause(whole)
+		}
+	}()
+	for try := 0; ; try++ {
 		if _, err := frame.CallFunction[bool](ctx, f, watchMoveScript, nil, at); err != nil {
-			return context.Cause(ctx) // the action itself finds out what is wrong
+			return false, context.Cause(ctx) // the action itself finds out what is wrong
 		}
 		if try > 0 { // moving to the same position has no effect
 			away := m
 			away.At.X++
 			if err := d.sendInput(ctx, away.Move(false)); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if err := d.sendInput(ctx, m.Move(false)); err != nil {
-			return err
+			return false, err
 		}
 		if noticed, err := frame.CallFunction[bool](ctx, f, moveSeenScript, nil, nil); noticed || err != nil {
-			return context.Cause(ctx)
+			return noticed, context.Cause(ctx)
 		}
 		if _, err := f.Parent().AwaitQuiet(ctx, true); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
 }
 
 // watchMoveScript starts watching for the mouse at a point of a frame, or of same-process frames below it.

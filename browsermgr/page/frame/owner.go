@@ -94,7 +94,7 @@ func (f *Frame) requestOwner(ctx context.Context, parent *Frame, parentFrame pro
 }
 
 // MapToParent maps a point of a frame to the root document of its parent. The frame must be visible there at that
-// point, and has until deadline to become so.
+// point, and has until deadline to become so. From then on the parent notes presses for [Frame.PressStrayed].
 func (f *Frame) MapToParent(ctx context.Context, at Point, deadline time.Time) (Point, error) {
 	parent := f.Parent()
 	ref, err := f.FindOwner(ctx)
@@ -120,4 +120,15 @@ func (f *Frame) MapToParent(ctx context.Context, at Point, deadline time.Time) (
 			return at, err
 		}
 	}
+}
+
+// PressStrayed reports whether a press meant for the frame arrived in a document around it since [Frame.MapToParent].
+// Chromium routes input to other processes by what was last drawn.
+func (f *Frame) PressStrayed(ctx context.Context) (bool, error) {
+	for parent := f.Parent(); parent != nil; parent = parent.Parent() {
+		if strayed, err := RunScript[bool](ctx, parent, Script{Fn: "strayed"}); strayed || err != nil {
+			return strayed, err
+		}
+	}
+	return false, nil
 }

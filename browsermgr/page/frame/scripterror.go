@@ -86,6 +86,9 @@ func (f *ScriptError) Explain(given string) error {
 		return stuck("keeps moving")
 	case "covered":
 		return stuck(f.coveringElement())
+	case "strayed":
+		return fmt.Errorf("%s does not get clicks, because its frame is not drawn there yet: wait, take a new snapshot and "+
+			"try again (%w)", given, fault.ErrNotInteractable)
 	case "away":
 		return stuck("is not in view")
 	}

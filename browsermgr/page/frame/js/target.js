@@ -411,9 +411,29 @@ FUNCTIONS.refsOf = (nodes) => nodes.map((node) => {
   return (isSecret(element) ? '!' : '') + refOf(element);
 }).join(' ');
 
-// embed maps a point of an embedded document's viewport to this document's local root, through the frame element a.ref.
+// strays tells of a press in the document around a frame that was meant for the one inside: Chromium sends input for other
+// processes to where they were when last drawn.
+let strays = null;
+const watchStrays = (owner) => {
+  strays?.end.abort();
+  const state = strays = { end: new AbortController(), seen: false };
+  const note = (event) => { state.seen ||= event.isTrusted; };
+  owner.ownerDocument.defaultView.addEventListener('pointerdown', note, { capture: true, signal: state.end.signal });
+};
+
+// strayed says whether a press came here since embed was called.
+FUNCTIONS.strayed = () => {
+  const seen = strays?.seen === true;
+  strays?.end.abort();
+  strays = null;
+  return seen;
+};
+
+// embed maps a point of an embedded document's viewport to this document's local root, through the frame element a.ref, and
+// watches for presses that stray from there.
 FUNCTIONS.embed = (a) => {
   const owner = byRef(a.ref);
+  watchStrays(owner);
   const inside = () => {
     const box = owner.getBoundingClientRect();
     const style = getComputedStyle(owner);
