@@ -2,10 +2,12 @@ package page_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -406,4 +408,27 @@ func TestFramesOfOtherOriginsThatComeAndGoLeaveNothing(t *testing.T) {
 	}
 	js(t, tab, "(document.querySelector('iframe').remove(), 1)")
 	browsertest.Eventually(t, "the frame is gone", func() bool { return len(tab.Frames()) == 1 })
+}
+
+// TestAFrameLoadsWhenAnotherClientConnects connects another client while the first one's session of a frame is being
+// set up: Chromium ends that session and leaves the frame's navigation paused.
+func TestAFrameLoadsWhenAnotherClientConnects(t *testing.T) {
+	var next atomic.Bool
+	var failed error
+	b := browser.Connect(t, page.Options{OnSent: func(method string) {
+		if method != "Page.enable" || !next.CompareAndSwap(true, false) {
+			return
+		}
+		for _, tab := range browser.Connect(t, page.Options{}).Tabs() {
+			_, err := tab.Snapshot(t.Context(), page.SnapshotOptions{})
+			failed = errors.Join(failed, err)
+		}
+	}})
+	tab := browsertest.Tab(t, b, page.TabOptions{})
+	next.Store(true)
+	browsertest.Navigate(t, tab, framed(t).URL)
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button")
+	})
+	check.Must(t, failed)
 }

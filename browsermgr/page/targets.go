@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -18,6 +19,7 @@ type attachment struct {
 	frame  *frame.Frame
 	tab    *Tab
 	worker bool // frame stands for a dedicated worker and is not in the tab's tree
+	fresh  bool // the frame has been paused and has not shown a document since
 }
 
 // targetInfo is the part of CDP's Target.TargetInfo that we use. parentFrameId is newer than rod's protocol types.
@@ -70,6 +72,9 @@ func (b *Browser) handleEvent(ev cdp.Event) {
 		}
 		if ok && !at.worker {
 			at.tab.handleEvent(at.frame, ev)
+			if at.fresh && ev.Method == "Page.frameNavigated" {
+				b.noteNavigated(ev.Session)
+			}
 		}
 		if ok || ev.Session == "" {
 			for _, o := range b.observers {
@@ -116,7 +121,7 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 		f := frame.New(s, info.TargetID, parent.tab.tree.FrameOf(parent.frame, proto.PageFrameID(info.ParentFrameID)),
 			info.ParentFrameID)
 		b.mu.Lock()
-		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
+		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab, fresh: p.Waiting}
 		b.mu.Unlock()
 		parent.tab.tree.Add(f)
 		b.setUpSession(parent.tab, f, sessionSetUpLimit, false, func(error) {})
@@ -244,6 +249,9 @@ func (b *Browser) handleDetached(sessionID string) {
 	}
 	if at.frame.Parent() != nil {
 		at.tab.tree.Remove(at.frame)
+		if at.fresh {
+			b.wg.Go(func() { at.tab.resumeNavigation(at.frame) })
+		}
 		return
 	}
 	b.mu.Lock()
@@ -253,6 +261,47 @@ func (b *Browser) handleDetached(sessionID string) {
 	at.tab.unlink()
 	at.tab.markClosed(ErrTabGone)
 	b.publish(TabClosed, at.tab)
+}
+
+// noteNavigated records that the frame of a session shows a document.
+func (b *Browser) noteNavigated(sessionID string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[sessionID]; ok {
+		at.fresh = false
+		b.sessions[sessionID] = at
+	}
+}
+
+// lostNavigationWait is how long a frame whose session ended before it showed a document may take to get another
+// session.
+const lostNavigationWait = 500 * time.Millisecond
+
+// resumeNavigation resumes the navigation of a frame whose session ended before the frame showed a document. When
+// another client asks for sessions of a page's frames, Chromium ends those of frames that are being loaded, for all
+// clients, and leaves the loads paused until the client that had paused them asks for no more sessions.
+func (t *Tab) resumeNavigation(f *frame.Frame) {
+	ctx, cancel, err := t.watchContext(Watching(context.Background()), lostNavigationWait+frameTreeLimit, false)
+	if err != nil {
+		return
+	}
+	defer cancel()
+	same := func(other *frame.Frame) bool { return other.ID() == f.ID() }
+	if action.Pause(ctx, lostNavigationWait) != nil || slices.ContainsFunc(t.tree.ProcessRoots(), same) {
+		return
+	}
+	parent := f.Parent().Session
+	res, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, parent, proto.PageGetFrameTree{})
+	if err != nil || res.FrameTree == nil || !hasFrame(res.FrameTree, f.ID()) {
+		return // the frame was removed
+	}
+	t.browser.log.Debug("resume a frame's navigation that another client left paused", "frame", f.ID())
+	parent.Post(proto.TargetSetAutoAttach{Flatten: true}, autoAttach("iframe", "worker", "worklet"))
+}
+
+func hasFrame(tree *proto.PageFrameTree, id proto.PageFrameID) bool {
+	return tree.Frame.ID == id ||
+		slices.ContainsFunc(tree.ChildFrames, func(c *proto.PageFrameTree) bool { return hasFrame(c, id) })
 }
 
 // endWorkers ends the sessions of workers below a frame or worker that is gone, since Chromium does not report the end
