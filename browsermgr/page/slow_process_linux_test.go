@@ -96,13 +96,13 @@ func TestAClickInAFrameThatIsNotDrawnYetArrives(t *testing.T) {
 		t.Cleanup(resume)
 		signalAll(pids, syscall.SIGSTOP)
 		js(t, tab, "document.querySelector('div').style.height = '20px'")
-		limited := page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 1200}
+		limited := page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 700}
 		if at {
-			limited = page.Action{Kind: actiontable.KindClickCoords, X: 25, Y: 50, TimeoutMs: 1200}
+			limited = page.Action{Kind: actiontable.KindClickCoords, X: 25, Y: 50, TimeoutMs: 700}
 		}
 		_, err := tab.Act(t.Context(), limited)
 		check.Fails(t, err, fault.ErrNotInteractable, "not drawn there yet")
-		time.AfterFunc(1500*time.Millisecond, resume)
+		time.AfterFunc(1000*time.Millisecond, resume)
 		limited.TimeoutMs = 0
 		act(t, tab, limited)
 		browsertest.Eventually(t, "the second click has arrived, once", count("2"))

@@ -141,11 +141,17 @@ func clickTotal(a Action) int {
 func (d *performer) clickCoords(ctx context.Context, a Action) error {
 	m := d.mouseAt(a)
 	d.state.position = m.At
-	f, inFrame, err := d.moveToTarget(ctx, m)
-	if err != nil {
-		return err
-	}
-	for deadline := time.Now().Add(a.Limit()); a.DelayMs <= 0; {
+	for deadline := time.Now().Add(a.Limit()); ; {
+		f, inFrame, err := d.moveToTarget(ctx, m)
+		if err != nil {
+			return err
+		}
+		if a.DelayMs > 0 {
+			if err := d.clickHeld(ctx, m, a); err != nil {
+				return err
+			}
+			return d.settle(ctx, f)
+		}
 		if _, err := d.clickTimes(ctx, f, m, clickTotal(a)); err != nil {
 			return err
 		}
@@ -157,10 +163,6 @@ func (d *performer) clickCoords(ctx context.Context, a Action) error {
 			return err
 		}
 	}
-	if err := d.clickHeld(ctx, m, a); err != nil {
-		return err
-	}
-	return d.settle(ctx, f)
 }
 
 // clickHeld clicks one or more times, holding the button for a while.
@@ -185,12 +187,13 @@ func (d *performer) hover(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
+	deadline := time.Now().Add(a.Limit())
 	at, err := awaitReady(ctx, e, readyArg{Selector: a.Selector, Hit: true}, a.Limit())
 	if err != nil {
 		return err
 	}
-	if err := d.moveInto(ctx, e.Frame, at.inFrame, newMouse(at.Point, a)); err != nil {
-		return err
+	if err := d.moveInto(ctx, e.Frame, at.inFrame, newMouse(at.Point, a), deadline); err != nil {
+		return e.Explain(err)
 	}
 	return d.settle(ctx, e.Frame)
 }
@@ -309,12 +312,13 @@ func (d *performer) dragTo(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
+	deadline := time.Now().Add(a.Limit())
 	from, err := awaitReady(ctx, start, readyArg{Selector: a.StartSelector, Enabled: true, Hit: true}, a.Limit())
 	if err != nil {
 		return err
 	}
-	if err := d.moveInto(ctx, start.Frame, from.inFrame, newMouse(from.Point, a)); err != nil {
-		return err
+	if err := d.moveInto(ctx, start.Frame, from.inFrame, newMouse(from.Point, a), deadline); err != nil {
+		return start.Explain(err)
 	}
 	err = d.drag(ctx, newMouse(from.Point, a), func() ([]frame.Point, error) {
 		to, err := awaitReady(ctx, end, readyArg{Selector: a.EndSelector}, a.Limit())

@@ -68,8 +68,17 @@ type performer struct {
 // mainFrame returns the frame that receives the input.
 func (d *performer) mainFrame() *frame.Frame { return d.tab.Frames()[0] }
 
-// sendInput sends input events in order and waits until the page has handled them.
+// sendInput sends input events in order and waits until the page has handled them. If it has not when ctx ends, its
+// scripts are stopped.
 func (d *performer) sendInput(ctx context.Context, events ...proto.Request) error {
+	if err := d.tryInput(ctx, events...); err != nil {
+		return d.explainUnanswered(ctx, err)
+	}
+	return nil
+}
+
+// tryInput is sendInput for input that need not arrive.
+func (d *performer) tryInput(ctx context.Context, events ...proto.Request) error {
 	d.state.letGo += frame.CountReleases(events)
 	calls := make([]*cdp.Call, len(events))
 	for i, ev := range events {
@@ -77,7 +86,7 @@ func (d *performer) sendInput(ctx context.Context, events ...proto.Request) erro
 	}
 	for _, c := range calls {
 		if err := c.Wait(ctx, nil); err != nil && !cdp.IsDocumentGone(err) {
-			return d.explainUnanswered(ctx, err)
+			return err
 		}
 	}
 	return nil
@@ -153,34 +162,41 @@ func (d *performer) moveToTarget(ctx context.Context, m frame.Mouse) (*frame.Fra
 			return f, at, context.Cause(ctx) // the frame has moved since; the action itself finds out
 		}
 	}
-	return f, at, d.moveInto(ctx, f, at, m)
+	_, err = d.moveUntilNoticed(ctx, f, at, m)
+	if err != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return f, at, err
 }
 
-// moveInto moves the mouse to a point of a frame, at in its own viewport, as moveToTarget does.
-func (d *performer) moveInto(ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse) error {
+// moveInto moves the mouse to a point of a frame, at in its own viewport, until the frame notices it; see moveToTarget.
+// At deadline it fails with a [frame.ScriptError].
+func (d *performer) moveInto(
+	ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse, deadline time.Time,
+) error {
 	if f.Parent() == nil {
 		return d.sendInput(ctx, m.Move(false))
 	}
-	_, err := d.moveUntilNoticed(ctx, f, at, m)
-	return err
+	for {
+		noticed, err := d.moveUntilNoticed(ctx, f, at, m)
+		switch {
+		case noticed || err != nil:
+			return err
+		case time.Now().After(deadline):
+			return &frame.ScriptError{Code: "strayed"}
+		}
+	}
 }
 
 // awaitRoute reports whether the press of a click strayed from its frame. If so it waits until the frame gets the
-// mouse's moves, so that the click can be repeated, until deadline.
+// mouse's moves, so that the click can be repeated.
 func (d *performer) awaitRoute(ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse,
 	deadline time.Time,
 ) (strayed bool, err error) {
 	if strayed, err = f.PressStrayed(ctx); err != nil || !strayed {
 		return false, context.Cause(ctx)
 	}
-	for {
-		if noticed, err := d.moveUntilNoticed(ctx, f, at, m); noticed || err != nil {
-			return true, err
-		}
-		if time.Now().After(deadline) {
-			return true, &frame.ScriptError{Code: "strayed"}
-		}
-	}
+	return true, d.moveInto(ctx, f, at, m, deadline)
 }
 
 // movesLimit is how long the mouse is moved to a frame that does not notice it.
@@ -190,40 +206,39 @@ const movesLimit = 500 * time.Millisecond
 func (d *performer) moveUntilNoticed(
 	ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse,
 ) (noticed bool, err error) {
-	whole := ctx
-	ctx, cancel := context.WithTimeout(ctx, movesLimit)
+	limited, cancel := context.WithTimeout(ctx, movesLimit)
 	defer cancel()
-	defer func() {
-		if ctx.Err() != nil {
-			noticed, err = false, context.Cause(whole)
-		}
-	}()
-	for try := 0; ; try++ {
+	for away := false; limited.Err() == nil; away = true {
 		if _, err := frame.CallFunction[bool](ctx, f, watchMoveScript, nil, at); err != nil {
-			return false, context.Cause(ctx) // the action itself finds out what is wrong
+			return false, err
 		}
-		if try > 0 { // moving to the same position has no effect
-			away := m
-			away.At.X++
-			if err := d.sendInput(ctx, away.Move(false)); err != nil {
+		moves := []proto.Request{m.Move(false)}
+		if away { // moving to the same position has no effect
+			aside := m
+			aside.At.X++
+			moves = []proto.Request{aside.Move(false), m.Move(false)}
+		}
+		for _, move := range moves {
+			if err := d.tryInput(limited, move); err != nil && limited.Err() == nil {
 				return false, err
 			}
 		}
-		if err := d.sendInput(ctx, m.Move(false)); err != nil {
-			return false, err
+		noticed, err := frame.CallFunction[bool](ctx, f, moveSeenScript, nil, nil)
+		if noticed || err != nil {
+			return noticed, err
 		}
-		if noticed, err := frame.CallFunction[bool](ctx, f, moveSeenScript, nil, nil); noticed || err != nil {
-			return noticed, context.Cause(ctx)
-		}
-		if _, err := f.Parent().AwaitQuiet(ctx, true); err != nil {
+		if _, err := f.Parent().AwaitQuiet(limited, true); err != nil && limited.Err() == nil {
 			return false, err
 		}
 	}
+	return false, context.Cause(ctx)
 }
 
 // watchMoveScript starts watching for the mouse at a point of a frame, or of same-process frames below it.
 const watchMoveScript = `(_, at) => {
   globalThis.clankWatch?.abort();
+  globalThis.clankHovered = () => !!document.elementFromPoint(at.x, at.y)?.matches(':hover');
+  globalThis.clankWasHovered = clankHovered();
   const end = globalThis.clankWatch = new AbortController();
   globalThis.clankMouse = new Promise((seen) => {
     const watch = (root, there) => {
@@ -241,8 +256,9 @@ const watchMoveScript = `(_, at) => {
 }`
 
 // moveSeenScript reports whether the mouse has arrived or does so within 150 ms, since moves are dispatched with the
-// next frame drawn.
-const moveSeenScript = `() => Promise.race([globalThis.clankMouse, new Promise((late) => setTimeout(late, 150, false))])`
+// next frame drawn. Pages may hide the event, but not the style.
+const moveSeenScript = `async () => await Promise.race([clankMouse, new Promise((late) => setTimeout(late, 150, false))]) ||
+  !clankWasHovered && clankHovered()`
 
 // Validate returns the first error in the action, wrapping [fault.ErrInvalid].
 func Validate(a Action) error {

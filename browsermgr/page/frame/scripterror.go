@@ -87,8 +87,8 @@ func (f *ScriptError) Explain(given string) error {
 	case "covered":
 		return stuck(f.coveringElement())
 	case "strayed":
-		return fmt.Errorf("%s does not get clicks, because its frame is not drawn there yet: wait, take a new snapshot and "+
-			"try again (%w)", given, fault.ErrNotInteractable)
+		return fmt.Errorf("%s is not reached by the mouse, because its frame is not drawn there yet: wait, take a new "+
+			"snapshot and try again (%w)", given, fault.ErrNotInteractable)
 	case "away":
 		return stuck("is not in view")
 	}
