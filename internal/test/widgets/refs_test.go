@@ -136,6 +136,7 @@ func TestRefsOfPlaywright(t *testing.T) {
 	p, err := npm.StartPlaywright(t.Context(), module, fmt.Sprintf("http://127.0.0.1:%d", browser.Process(t).Port))
 	check.Must(t, err)
 	defer p.Close()
+	check.Must(t, tab.Activate(t.Context())) // behind the tab of playwright's nothing is drawn, and no animation ends
 	c := &refComparison{tab: tab, playwright: p, elements: map[string]int{}}
 	for i, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
