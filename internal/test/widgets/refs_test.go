@@ -47,8 +47,8 @@ const refLook = `(element, role) => {
 		'in a label whose control has a ref': !acts && !focusable && ours(element.closest('label')?.control),
 		'in a control that has a ref': !acts && !focusable && ours(element.parentElement?.closest(control)),
 		'hidden from all by markup, and a pixel in size': width <= 1 && height <= 1,
-		'hidden from all by markup, and behind an open dialog, where no click reaches it':
-			hidden && hit && !hit.contains(hidden) && !hidden.contains(hit) && document.querySelector('[role=dialog]'),
+		'hidden from all by markup, and behind an open dialog or list, where no click reaches it':
+			hidden && hit && !hit.contains(hidden) && !hidden.contains(hit) && document.querySelector('[role=dialog], [role=listbox]'),
 		'for the mouse alone, by markup, and done in the field beside it as well':
 			hidden === element && element.tabIndex < 0 && ours(element.closest(':has(' + field + ')')?.querySelector(field)),
 	};
