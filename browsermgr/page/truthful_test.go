@@ -100,6 +100,11 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 			[]string{"outside"},
 		},
 		{
+			"an item of a tree with items below it", `<ul role=tree><li id=t role=treeitem aria-expanded=true>Top<ul role=group><li role=treeitem>
+				One<li role=treeitem>Two</ul></ul><script>t.onclick = (e) => { document.title = e.target === t ? 'hit' : 'below' }</script>`,
+			"#t", "hit", nil,
+		},
+		{
 			"a wheel of values, which turns back what it has not heard of",
 			`<div id=l style="height:60px;width:90px;overflow:auto"><p style=height:900px>Top<p id=t onclick="document.title = moves < 9 ? 'hit' : 'late'">Low<p style=height:90px></div>
 				<script>var at = 0, moves = 0; l.onscroll = () => { at = l.scrollTop }; l.onmousemove = () => { l.scrollTop = at; moves++ }</script>`,
