@@ -1,11 +1,13 @@
 package page_test
 
 import (
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -265,6 +267,24 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			wantLines(t, snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text, flat)
 		})
 	}
+}
+
+// Scripts may not read style sheets of other origins.
+func TestMenusOfOtherOriginsSheetsOpenOnHover(t *testing.T) {
+	t.Parallel()
+	sheet := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css")
+		_, _ = w.Write([]byte(`li div { display: none } li:hover > div { display: block }`))
+	})
+	tab := show(t, `<link rel=stylesheet href="`+sheet.URL+`"><ul><li><a href=#a>Shop</a><div><a href=#b>Shoes</a></div>
+		<li><a href=#c aria-expanded=false>About</a><div><a href=#d>Us</a></div><li class=l>Help<div><a href=#e>Guide</a></div>
+		<li>Plain<div>Text</div></ul>`+listen)
+	wantLines(t, snapshot(t, tab, page.SnapshotOptions{}).Text, []string{
+		`  - listitem [ref] [hover]:`, `    - link "Shop" [ref]`, "  - listitem:\n    - link \"About\" [expanded=false] [ref]",
+		`  - listitem "Help" [ref] [listener]`, `  - listitem: Plain`,
+	})
+	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "[hover]")})
+	wantLines(t, snapshot(t, tab, page.SnapshotOptions{}).Text, []string{`    - link "Shoes" [ref]`})
 }
 
 // ownRef matches a ref at the end of a line's name; those in page text are quoted.

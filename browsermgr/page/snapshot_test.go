@@ -35,6 +35,13 @@ func TestSnapshotGrammar(t *testing.T) {
 			"- combobox \"Pick one\" [ref=e1]: B\n  - option \"A\" [ref=e2]\n  - option \"B\" [selected] [ref=e3]",
 		},
 		{
+			"what is current, and how a column is sorted",
+			`<a href=#a aria-current=page>A</a><a href=#b aria-current=x]y>B</a><a href=#c aria-current=false>C</a>
+			<table><tr><th aria-sort=descending>D<th aria-sort=none>E</table>`,
+			"- link \"A\" [current=page] [ref=e1]\n- link \"B\" [current] [ref=e2]\n- link \"C\" [ref=e3]\n- table:\n  - row:\n" +
+				"    - columnheader \"D\" [sort=descending] [ref=e4]\n    - columnheader \"E\" [ref=e5]",
+		},
+		{
 			"states", `<input type=checkbox checked aria-label=A><button disabled aria-pressed=true>B</button><button aria-expanded=false>C</button>`,
 			"- checkbox \"A\" [checked] [ref=e1]\n- button \"B\" [disabled] [pressed] [ref=e2]\n- button \"C\" " +
 				"[expanded=false] [ref=e3]",

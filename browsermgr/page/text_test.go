@@ -53,6 +53,13 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 		return `i.onkeydown = (e) => i.ariaValueNow = i.textContent = Math.max(0, Math.min(100, +i.ariaValueNow + (` + by +
 			`[e.key] ?? 0)))`
 	}
+	const scripted = `<ul id=i role=listbox aria-label=In aria-multiselectable=true><li role=option>One</li><li role=option>Two</li></ul>
+		<script>Object.defineProperty(document.getElementById('i'), 'value', { get() {
+			return [...this.children].filter((o) => o.ariaSelected === 'true').map((o) => o.textContent).join() } })</script>`
+	const toggles = `i.onclick = ({ target: o }) => { o.ariaSelected = o.ariaSelected !== 'true' }`
+	const cell = `<div role=grid><div role=row><div id=i role=gridcell tabindex=0 aria-label=In style="width:90px;height:30px">old</div></div></div>
+		<script>Object.defineProperty(document.getElementById('i'), 'value', { get() { return (this.querySelector('input') ?? {}).value } });
+		var open = () => { i.innerHTML = '<input value=old>'; i.firstChild.focus() }</script>`
 	tests := []struct {
 		name, html, script string
 		a                  page.Action
@@ -138,7 +145,50 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 		},
 		{
 			"list of a script", `<input id=i aria-label=In role=combobox readonly>`, "", chosen("Two"), "", "",
-			"is not a native list",
+			"is not a list of options",
+		},
+		{
+			"list of boxes to check", scripted, toggles, chosen("Two"), "Two", "", "",
+		},
+		{
+			"list whose clicks take the place of others", scripted, `i.children[0].ariaSelected = i.children[1].ariaSelected = true;
+			i.onclick = (e) => { for (const o of i.children) o.ariaSelected = o === e.target ? !e.ctrlKey || o.ariaSelected !== 'true'
+				: e.ctrlKey && o.ariaSelected === 'true' }`, chosen("Two"), "Two", "", "",
+		},
+		{
+			"list that drops one of two", scripted, toggles + `; i.children[0].ariaSelected = true`, chosen("Two"), "Two", "", "",
+		},
+		{"list that takes no clicks", scripted, "", chosen("Two"), "", "", "did not take clicks"},
+		{"list without the option", scripted, toggles, chosen("Three"), "", "", `no option "Three"; it has "One", "Two"`},
+		{
+			"list that closes", strings.Replace(scripted, "aria-multiselectable=true", "", 1),
+			"i.onclick = (e) => { e.target.ariaSelected = i.hidden = true }", chosen("Two"), "Two", "", "",
+		},
+		{
+			"list that closes too soon", scripted, `i.children[0].ariaSelected = true; i.onclick = () => { i.hidden = true }`,
+			chosen("Two"), "One", "", "closed before all options",
+		},
+		{
+			"cell that opens on Enter", cell, `i.onkeydown = (e) => { if (e.key === 'Enter') { e.preventDefault(); open() } }`, typed("new"), "new",
+			"keydown keyup beforeinput input", "",
+		},
+		{
+			"cell that opens on a double click", cell, `i.ondblclick = open`, typed("new"), "new",
+			"keydown keyup beforeinput input", "",
+		},
+		{
+			"cell that opens a field over it", cell, `i.onclick = () => {
+				const box = i.getBoundingClientRect(), field = document.createElement('textarea');
+				Object.assign(field.style, { position: 'absolute', left: box.x + 'px', top: box.y + 'px', width: '90px', height: '30px' });
+				field.oninput = () => { i.textContent = field.value };
+				document.body.append(field);
+				field.focus() }`, typed("new"), "new", "", "",
+		},
+		{"cell that opens nothing", cell, "", typed("new"), "old", "keydown keyup", "opens no field"},
+		{"cell to fill", cell, `i.onclick = open`, filled("new"), "old", "", "does not take text"},
+		{
+			"cell with a link", strings.Replace(cell, "old", "<a href=#x>old</a>", 1), "", typed("new"), "old", "",
+			"does not take text",
 		},
 		{
 			"picker that opens with a value", `<input id=i aria-label=In aria-haspopup=dialog>`,
@@ -239,7 +289,7 @@ func TestSelectByValueOrLabel(t *testing.T) {
 		Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Name"`),
 		Values: []string{"x"},
 	})
-	check.Fails(t, err, nil, "not a native list")
+	check.Fails(t, err, nil, "not a list of options")
 }
 
 func TestFillSetsSeveralFields(t *testing.T) {

@@ -99,6 +99,17 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 			`<style>body{overflow:hidden}#t{position:fixed;top:5000px}</style><button id=t>Low</button>`, "#t", "",
 			[]string{"outside"},
 		},
+		{
+			"an item of a tree with items below it", `<ul role=tree><li id=t role=treeitem aria-expanded=true>Top<ul role=group><li role=treeitem>
+				One<li role=treeitem>Two</ul></ul><script>t.onclick = (e) => { document.title = e.target === t ? 'hit' : 'below' }</script>`,
+			"#t", "hit", nil,
+		},
+		{
+			"a wheel of values, which turns back what it has not heard of",
+			`<div id=l style="height:60px;width:90px;overflow:auto"><p style=height:900px>Top<p id=t onclick="document.title = moves < 9 ? 'hit' : 'late'">Low<p style=height:90px></div>
+				<script>var at = 0, moves = 0; l.onscroll = () => { at = l.scrollTop }; l.onmousemove = () => { l.scrollTop = at; moves++ }</script>`,
+			"#t", "hit", nil,
+		},
 		{"an area of a picture", `<map name=m><area id=t href=#hit alt=A shape=rect coords=0,0,30,30 onclick="document.title='hit'"></map><img usemap=#m width=60 height=30 src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">`, "#t", "hit", nil},
 	}
 	tab := show(t, "")

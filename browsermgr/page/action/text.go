@@ -22,6 +22,7 @@ type fieldArg struct {
 	Values   []string `json:"values,omitempty"`
 	Checked  bool     `json:"checked"`
 	Leave    bool     `json:"leave,omitempty"` // blur the field briefly after editing
+	Cell     bool     `json:"cell,omitempty"`  // report a cell, which may open a field
 
 	Moved   map[string]float64 `json:"moved,omitempty"` // what keys were to change the value from and to
 	Timeout int64              `json:"timeout"`
@@ -51,7 +52,7 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 	if a.Slowly {
 		err = d.typeSlowly(ctx, e, a)
 	} else {
-		err = d.setText(ctx, e, fieldArg{Selector: a.Selector, Text: a.Text}, a.Limit())
+		err = d.setText(ctx, e, fieldArg{Selector: a.Selector, Text: a.Text, Cell: true}, a.Limit())
 	}
 	if err != nil || !a.Submit && !a.Slowly {
 		return err
@@ -63,14 +64,25 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 	return d.settle(ctx, e.Frame)
 }
 
+// fieldKind says how an element takes text.
+type fieldKind struct {
+	Insert bool `json:"insert"` // it has the focus, and takes input
+	Steps  bool `json:"steps"`  // keys change its value
+	Cell   bool `json:"cell"`   // it is a cell, which may open a field
+}
+
 // setText replaces a field's value at once, like pasting, and waits for the effects.
 func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, limit time.Duration) error {
-	res, err := runFieldScript[struct {
-		Insert bool `json:"insert"`
-		Steps  bool `json:"steps"`
-	}](ctx, e, "type", arg, limit)
+	res, err := runFieldScript[fieldKind](ctx, e, "type", arg, limit)
 	if err != nil {
 		return err
+	}
+	if res.Cell {
+		if err := d.openCell(ctx, e, arg, limit); err != nil {
+			return err
+		}
+		arg.Cell = false
+		return d.setText(ctx, e, arg, limit)
 	}
 	if res.Steps {
 		return d.stepTo(ctx, e, arg, limit)
@@ -84,6 +96,26 @@ func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, 
 		events = []proto.Request{proto.InputInsertText{Text: arg.Text.(string)}}
 	}
 	return d.edit(ctx, e, events)
+}
+
+// openCell has a cell open its field, as people do: by a click, Enter or a double click.
+func (d *performer) openCell(ctx context.Context, e frame.Element, arg fieldArg, limit time.Duration) error {
+	click := Action{Selector: arg.Selector, TimeoutMs: int(limit.Milliseconds())}
+	double := click
+	double.DoubleClick = true
+	for _, open := range []func() error{
+		func() error { return d.clickElement(ctx, e, click) },
+		func() error { _, err := d.sendAndWait(ctx, e.Frame, frame.EnterChord().Events()...); return err },
+		func() error { return d.clickElement(ctx, e, double) },
+	} {
+		if err := open(); err != nil {
+			return err
+		}
+		if opened, err := runFieldScript[bool](ctx, e, "opened", arg, limit); opened || err != nil {
+			return err
+		}
+	}
+	return (&frame.ScriptError{Code: "unopened", Role: "cell"}).Explain(e.GivenRef)
 }
 
 // edit sends input to a field prepared by a script, and waits for the effects.
@@ -100,7 +132,16 @@ func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) e
 	}); err != nil {
 		return err
 	}
-	if _, err := runFieldScript[bool](ctx, e, "focus", fieldArg{Selector: a.Selector, Text: true}, a.Limit()); err != nil {
+	arg := fieldArg{Selector: a.Selector, Text: true, Cell: true}
+	res, err := runFieldScript[fieldKind](ctx, e, "focus", arg, a.Limit())
+	if err == nil && res.Cell {
+		if err := d.openCell(ctx, e, arg, a.Limit()); err != nil {
+			return err
+		}
+		arg.Cell = false
+		_, err = runFieldScript[fieldKind](ctx, e, "focus", arg, a.Limit())
+	}
+	if err != nil {
 		return err
 	}
 	for i, r := range a.Text {
@@ -175,17 +216,45 @@ func fieldText(v any) string {
 	return fmt.Sprint(v)
 }
 
+// selection is what to do next to select options of a list.
+type selection struct {
+	Key    string `json:"key"`
+	Option string `json:"option"` // local ref of the option to click
+	Left   int    `json:"left"`   // number of options to click in a list of scripts
+
+	Modifiers []string `json:"modifiers"` // held during the click
+}
+
+// pickOptions clicks options of a list of scripts one by one until those that are wanted are selected. Where a click
+// takes the place of others, it holds Control.
+func (d *performer) pickOptions(ctx context.Context, e frame.Element, next selection, a Action) error {
+	click := Action{TimeoutMs: a.TimeoutMs}
+	for next.Left > 0 {
+		option, left := frame.Element{Frame: e.Frame, LocalRef: next.Option, GivenRef: e.GivenRef}, next.Left
+		if err := d.clickElement(ctx, option, click); err != nil {
+			return err
+		}
+		var err error
+		if next, err = runFieldScript[selection](ctx, option, "picked", fieldArg{}, a.Limit()); err != nil {
+			return err
+		}
+		if next.Left < left {
+			continue
+		}
+		if click.Modifiers != nil {
+			return (&frame.ScriptError{Code: "unpicked", Role: "listbox"}).Explain(e.GivenRef)
+		}
+		click.Modifiers = []string{"Control"}
+	}
+	return nil
+}
+
 func (d *performer) selectOptions(ctx context.Context, a Action) error {
 	e, err := d.tab.Locate(a.Ref, a.Selector)
 	if err != nil {
 		return err
 	}
-	step, err := runFieldScript[struct {
-		Key    string `json:"key"`
-		Option string `json:"option"` // local ref of the option
-
-		Modifiers []string `json:"modifiers"` // held during the click
-	}](ctx, e, "select", fieldArg{Selector: a.Selector, Values: a.Values}, a.Limit())
+	step, err := runFieldScript[selection](ctx, e, "select", fieldArg{Selector: a.Selector, Values: a.Values}, a.Limit())
 	switch {
 	case err != nil:
 		return err
@@ -195,6 +264,8 @@ func (d *performer) selectOptions(ctx context.Context, a Action) error {
 			return err
 		}
 		return d.edit(ctx, e, c.Events())
+	case step.Left > 0:
+		return d.pickOptions(ctx, e, step, a)
 	case step.Option == "":
 		return d.settle(ctx, e.Frame)
 	}
@@ -219,7 +290,7 @@ func (d *performer) press(ctx context.Context, a Action) error {
 		if err != nil {
 			return err
 		}
-		if _, err := runFieldScript[bool](ctx, e, "focus", fieldArg{Selector: a.Selector}, a.Limit()); err != nil {
+		if _, err := runFieldScript[fieldKind](ctx, e, "focus", fieldArg{Selector: a.Selector}, a.Limit()); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,13 @@ func (f *ScriptError) explainValue(given string) error {
 	case "radio":
 		return refuse("is a radio button: check another one of its group instead")
 	case "notselect":
-		return refuse("is not a native list: click it, then click the option")
+		return refuse("is not a list of options: click it, then click the option")
+	case "closed":
+		return refuse("closed before all options were selected: open it again and take a new snapshot")
+	case "unpicked":
+		return refuse("did not take clicks on its options: take a new snapshot to see what is selected")
+	case "unopened":
+		return refuse("opens no field: not by a click, Enter or a double click")
 	case "nooption":
 		return refuse("has no option %q; it has %s", f.Text, quoteList(f.Options))
 	case "single":

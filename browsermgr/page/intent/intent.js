@@ -266,6 +266,10 @@ async ([given], a) => {
 
   // choosing is what it sets off to choose options of a list that no button follows.
   function choosing(el) {
+    if (el?.getAttribute('role') === 'listbox') {
+      const options = [...el.querySelectorAll('[role=option]')].filter((o) => a.values.includes(o.dataset.value));
+      return called(el, [...a.values, ...options.map((o) => tidy(o.innerText))]);
+    }
     if (el?.localName !== 'select' || el.form && [...el.form.elements].some(submitterOf)) return judge(null);
     return called(el, [...el.options].filter((o) => a.values.includes(o.value) || a.values.includes(tidy(o.label))).map((o) => tidy(o.label)));
   }
@@ -383,7 +387,7 @@ async ([given], a) => {
     const drop = () => dropping(pressed(target));
     const other = {
       select: () => choosing(target), hover: () => hovering(pressed(target)), strike: () => striking(target),
-      drop, droppoint: drop,
+      cell: () => judge(target?.matches('td, [role=gridcell], [role=cell]') ? pressed(target) : null, 'click'), drop, droppoint: drop,
     }[how];
     const out = other ? other() : how === 'type' || how === 'insert' || how === 'key' || how === 'chord' || how === 'space' && target?.isContentEditable !== true && target && !textual(target)
       ? entering(target, how === 'chord')

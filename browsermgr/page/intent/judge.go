@@ -90,6 +90,7 @@ func judgeMode(a page.Action) string {
 		if a.Submit || strings.Contains(a.Text, "\n") && a.Slowly {
 			return "type"
 		}
+		return "cell" // a cell is clicked to open its field
 	case actiontable.KindInsertText:
 		if strings.ContainsAny(a.Text, "\r\n") {
 			return "insert"

@@ -39,8 +39,8 @@ func TestHowKeysAreJudged(t *testing.T) {
 		action page.Action
 		want   string
 	}{
-		{page.Action{Kind: actiontable.KindType, Text: "a\nb"}, ""},
-		{page.Action{Kind: actiontable.KindType, Text: "ab", Slowly: true}, ""},
+		{page.Action{Kind: actiontable.KindType, Text: "a\nb"}, "cell"},
+		{page.Action{Kind: actiontable.KindType, Text: "ab", Slowly: true}, "cell"},
 		{page.Action{Kind: actiontable.KindType, Text: "a\nb", Slowly: true}, "type"},
 		{page.Action{Kind: actiontable.KindType, Submit: true}, "type"},
 		{page.Action{Kind: actiontable.KindInsertText, Text: "ab"}, ""},

@@ -47,8 +47,8 @@ const refLook = `(element, role) => {
 		'in a label whose control has a ref': !acts && !focusable && ours(element.closest('label')?.control),
 		'in a control that has a ref': !acts && !focusable && ours(element.parentElement?.closest(control)),
 		'hidden from all by markup, and a pixel in size': width <= 1 && height <= 1,
-		'hidden from all by markup, and behind an open dialog, where no click reaches it':
-			hidden && hit && !hit.contains(hidden) && !hidden.contains(hit) && document.querySelector('[role=dialog]'),
+		'hidden from all by markup, and behind an open dialog or list, where no click reaches it':
+			hidden && hit && !hit.contains(hidden) && !hidden.contains(hit) && document.querySelector('[role=dialog], [role=listbox]'),
 		'for the mouse alone, by markup, and done in the field beside it as well':
 			hidden === element && element.tabIndex < 0 && ours(element.closest(':has(' + field + ')')?.querySelector(field)),
 	};
@@ -136,6 +136,7 @@ func TestRefsOfPlaywright(t *testing.T) {
 	p, err := npm.StartPlaywright(t.Context(), module, fmt.Sprintf("http://127.0.0.1:%d", browser.Process(t).Port))
 	check.Must(t, err)
 	defer p.Close()
+	check.Must(t, tab.Activate(t.Context())) // behind the tab of playwright's nothing is drawn, and no animation ends
 	c := &refComparison{tab: tab, playwright: p, elements: map[string]int{}}
 	for i, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -20,7 +20,7 @@ function readSheet(sheet) {
   try {
     rules = sheet.cssRules;
   } catch {
-    return { list: [], sorts: false }; // of another origin
+    return { list: [], sorts: false, foreign: true };
   }
   const before = readSheets.get(sheet);
   if (before?.count === rules.length) return before;
@@ -56,10 +56,23 @@ function classesOf(root) {
   return new Set(Array.from(values).flatMap((value) => value.split(/\s+/)));
 }
 
+// CLICKED says that a click opens something.
+const CLICKED = 'button, input, summary, [aria-expanded], [aria-controls], [data-toggle], [data-bs-toggle]';
+
+// mayOpen finds the items of lists that hide links in them. Where sheets of other origins cannot be read, these are taken to show on
+// hover what no click opens.
+function mayOpen(root) {
+  const parts = Array.from(root.querySelectorAll('li > ul, li > ol, li > div')).slice(0, SUSPECTS);
+  const items = parts.filter((part) => part.querySelector('a[href]') && !part.checkVisibility({ ...SEEN, opacityProperty: true }) &&
+    part.parentElement.checkVisibility(SEEN)).map((part) => part.parentElement);
+  return items.filter((item) => ![item, ...item.children].some((e) => e.matches(CLICKED) || heard.has(e)));
+}
+
 // opensOnHover finds what shows more on hover in a document or shadow root.
 function opensOnHover(root) {
-  const found = new Set();
-  let list = sheetsOf(root).flatMap((sheet) => readSheet(sheet).list);
+  const sheets = sheetsOf(root).map(readSheet);
+  const found = new Set(sheets.some((sheet) => sheet.foreign) ? mayOpen(root) : []);
+  let list = sheets.flatMap((sheet) => sheet.list);
   if (list.length === 0) return found;
   const most = Math.ceil(TRIALS / root.querySelectorAll('*').length);
   if (list.length > most) { // as those of utility classes, most of which no element has

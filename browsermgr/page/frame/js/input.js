@@ -6,9 +6,33 @@
 const WRITTEN = /^(text|search|email|url|tel|password|number)$/;
 const SET = /^(date|time|datetime-local|month|week|color|range)$/;
 
+// isCell says that an element is a cell with nothing to act on in it, which may open a field when it is used.
+const isCell = (element) => /^(grid)?cell$/.test(roleOf(element, element.localName)) && !element.querySelector(CONTROLS);
+
+// opened is the field that has the focus in a cell, or over it, as some grids open one.
+function opened(cell) {
+  const active = deepActive(cell.ownerDocument);
+  if (!active?.matches('input, textarea, select, [contenteditable]') || !shown(active)) return null;
+  const box = cell.getBoundingClientRect();
+  const hit = () => deepestAt(cell.ownerDocument, box.left + box.width / 2, box.top + box.height / 2);
+  return within(active, cell) || hit() === active ? active : null;
+}
+
+// opened answers whether a cell has opened a field, once it has or does not come to that.
+FUNCTIONS.opened = async (a) => {
+  const cell = locate(a);
+  for (const end = performance.now() + OPENS; cell && !opened(cell) && performance.now() < end;) await frame();
+  return cell !== null && opened(cell) !== null;
+};
+const OPENS = 300;
+
 // editable finds what takes the text: the element, the control of a label, or the one field inside it.
 function editable(element) {
   if (element.localName === 'label' && element.control) element = element.control;
+  if (/^(grid)?cell$/.test(roleOf(element, element.localName))) {
+    const open = opened(element);
+    if (open) return open;
+  }
   if (element.localName === 'input' || element.localName === 'textarea' || element.isContentEditable) return element;
   if (element.localName !== 'select') {
     const inner = element.querySelectorAll('input:not([type=hidden]), textarea, [contenteditable=""], [contenteditable=true]');
@@ -88,6 +112,7 @@ FUNCTIONS.type = async (a) => {
   if (element.localName !== 'input' && element.localName !== 'textarea') {
     if (!element.isContentEditable) {
       if (isStepped(element)) return { steps: true };
+      if (a.cell && isCell(element)) return { cell: true };
       throw new Failure('nottext', { ...describe(element), kind: element.localName });
     }
     element.focus({ preventScroll: true });
@@ -143,13 +168,14 @@ FUNCTIONS.focus = async (a) => {
   const element = await field(a, editable);
   element.focus({ preventScroll: true });
   if (a.text && element.localName !== 'input' && element.localName !== 'textarea' && !element.isContentEditable) {
+    if (a.cell && isCell(element)) return { cell: true };
     throw new Failure('nottext', { ...describe(element), kind: element.localName });
   }
   if (a.text && element.isContentEditable) { // a click leaves the caret amid its lines
     getSelection().selectAllChildren(element);
     getSelection().collapseToEnd();
   }
-  return true;
+  return {};
 };
 
 FUNCTIONS.check = async (a) => {
@@ -165,22 +191,29 @@ FUNCTIONS.check = async (a) => {
 // inWords is a text without the pictures that people leave out.
 const inWords = (text) => squeeze(text.replace(/[\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}\u200d\ufe0f]/gu, ' '));
 
-FUNCTIONS.select = async (a) => {
-  const element = await field(a, (found) => {
-    const list = found.localName === 'label' && found.control ? found.control : found;
-    if (list.localName !== 'select') throw new Failure('notselect', describe(list));
-    return list;
-  });
-  const options = Array.from(element.options);
-  const match = (wanted) => options.find((o) => o.value === wanted) ??
-    options.find((o) => squeeze(o.label) === squeeze(wanted) || squeeze(o.text) === squeeze(wanted)) ??
-    options.find((o) => inWords(wanted) && inWords(o.text) === inWords(wanted));
-  const chosen = a.values.map((wanted) => {
-    const option = match(wanted);
-    if (!option) throw new Failure('nooption', { ...describe(element), text: wanted, options: options.slice(0, 20).map((o) => clip(squeeze(o.label), 60)) });
+// wantedOptions are the options of a list that are asked for, by value, name or text. label tells of each what it may be called.
+function wantedOptions(element, wanted, options, value, labels) {
+  const match = (name) => options.find((o) => value(o) === name) ??
+    options.find((o) => labels(o).some((label) => squeeze(label) === squeeze(name))) ??
+    options.find((o) => inWords(name) && labels(o).some((label) => inWords(label) === inWords(name)));
+  return wanted.map((name) => {
+    const option = match(name);
+    const known = () => options.slice(0, 20).map((o) => clip(squeeze(labels(o)[0]), 60));
+    if (!option) throw new Failure('nooption', { ...describe(element), text: name, options: known() });
     if (isDisabled(option)) throw new Failure('disabled', describe(option));
     return option;
   });
+}
+
+FUNCTIONS.select = async (a) => {
+  const element = await field(a, (found) => {
+    const list = found.localName === 'label' && found.control ? found.control : found;
+    if (list.localName !== 'select' && roleOf(list, list.localName) !== 'listbox') throw new Failure('notselect', describe(list));
+    return list;
+  });
+  if (element.localName !== 'select') return pick(element, a);
+  const options = Array.from(element.options);
+  const chosen = wantedOptions(element, a.values, options, (o) => o.value, (o) => [o.label, o.text]);
   if (chosen.length > 1 && !element.multiple) throw new Failure('single', describe(element));
   const hidden = isPoint(element) || getComputedStyle(element).opacity === '0';
   const set = (wanted) => {
@@ -206,6 +239,51 @@ FUNCTIONS.select = async (a) => {
   edit.taken();
   await turn();
   return {};
+};
+
+// optionsOf are the options in a list of scripts.
+const optionsOf = (list) => Array.from(flatChildren(list)).flatMap((node) => {
+  if (node.nodeType !== Node.ELEMENT_NODE) return [];
+  return roleOf(node, node.localName) === 'option' ? [node] : optionsOf(node);
+});
+
+const PICKED = ['aria-selected', 'aria-checked'];
+const isPicked = (option) => PICKED.some((name) => option.getAttribute(name) === 'true');
+
+// picking is the list of scripts whose options are clicked, and those that are wanted.
+let picking = null;
+
+// pick begins to select in such a list. Where a field has opened it, what it marks may be what the keys are on.
+function pick(list, a) {
+  resetNames();
+  const options = optionsOf(list);
+  const labels = (o) => [nameOf(o, 'option'), o.textContent];
+  const wanted = wantedOptions(list, a.values, options, (o) => o.dataset.value ?? o.getAttribute('value'), labels);
+  const many = list.getAttribute('aria-multiselectable') === 'true';
+  if (!many && wanted.length !== 1) throw new Failure('single', describe(list));
+  picking = { list, wanted, many };
+  const opener = list.id && list.getRootNode().querySelector(`[aria-controls~="${CSS.escape(list.id)}"], [aria-owns~="${CSS.escape(list.id)}"]`);
+  return !many && opener ? { option: refOf(wanted[0]), left: 1 } : nextPick();
+}
+
+// nextPick is the next option to click and how many are left.
+function nextPick() {
+  const { list, wanted, many } = picking;
+  const left = optionsOf(list).filter((o) => (wanted.includes(o) ? !isPicked(o) : many && isPicked(o)));
+  return left.length ? { option: refOf(left[0]), left: left.length } : { left: 0 };
+}
+
+// picked answers the same after a click on an option, once that has changed or does not come to that. A list that closes is done
+// with one option, and so is one that does not mark what is selected.
+FUNCTIONS.picked = async (a) => {
+  const { list, wanted, many } = picking;
+  const option = locate(a);
+  const gone = () => !option || !attached(list) || !shown(list);
+  const done = () => gone() || isPicked(option) === wanted.includes(option);
+  for (const end = performance.now() + 300; !done() && performance.now() < end;) await frame();
+  if (!many && (gone() || !optionsOf(list).some((o) => PICKED.some((name) => o.hasAttribute(name))))) return { left: 0 };
+  if (gone()) throw new Failure('closed', describe(list));
+  return nextPick();
 };
 
 // lastStep finds the one key or click of a person by which a list comes from options that are selected before it to those that

@@ -181,6 +181,9 @@ const SELECTED = new Set('columnheader generic gridcell listitem option row rowh
 const EXPANDED = new Set(('application button checkbox columnheader combobox generic gridcell link listitem menuitem menuitemcheckbox ' +
   'menuitemradio row rowheader switch tab treeitem').split(' '));
 
+const CURRENT = new Set('page step location date time'.split(' '));
+const SORTED = new Set(['columnheader', 'rowheader']);
+
 // isTrue reads an attribute as ARIA does: what is no known value is as good as true.
 const isTrue = (value) => value !== null && !/^(|false|undefined)$/i.test(value);
 
@@ -221,6 +224,9 @@ function states(element, tag, role, active) {
   const pressed = role === 'button' || role === 'generic' ? aria('pressed') : null;
   if (isTrue(pressed)) text += pressed === 'mixed' ? ' [pressed=mixed]' : ' [pressed]';
   if (tag === 'option' ? element.selected : SELECTED.has(role) && isTrue(aria('selected'))) text += ' [selected]';
+  const current = aria('current');
+  if (isTrue(current)) text += CURRENT.has(current) ? ` [current=${current}]` : ' [current]';
+  if (SORTED.has(role) && /^(ascending|descending|other)$/.test(aria('sort'))) text += ` [sort=${aria('sort')}]`;
   if (element.required || aria('required') === 'true') text += ' [required]';
   if (element.readOnly === true || aria('readonly') === 'true') text += ' [readonly]';
   if (isInvalid(element, tag)) text += ' [invalid]';

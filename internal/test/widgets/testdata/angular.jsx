@@ -178,6 +178,11 @@ return `<mat-expansion-panel><mat-expansion-panel-header><mat-panel-title>Detail
 //is result === 'Banana'
 return `<mat-selection-list aria-label="Fruit" (selectionChange)="done($event.options[0].value)">@for (f of fruit; track f) {<mat-list-option [value]="f">{{f}}</mat-list-option>}</mat-selection-list>`
 
+//== selection-list-multiple
+//do select listbox "Fruit" = Banana|Cherry
+//is result === 'Banana,Cherry'
+return `<mat-selection-list #all aria-label="Fruit" (selectionChange)="done($event.source._value.join())">@for (f of fruit; track f) {<mat-list-option [value]="f">{{f}}</mat-list-option>}</mat-selection-list>`
+
 //== tree
 //do click button "Open Fruit"
 //do click treeitem "Pear"

@@ -1,9 +1,16 @@
 // npm: react@19.3.1 react-dom@19.3.1 ag-grid-community@36.2.0 @tanstack/react-table@8.21.3 @tanstack/react-virtual@3.14.26
+// npm: handsontable@18.1.1 tabulator-tables@6.5.3 @mui/x-data-grid@9.17.0 @mui/material@9.5.0 @emotion/react@11.14.0 @emotion/styled@11.14.1
 import React, { useState, useRef } from "react";
 import { createRoot } from "react-dom/client";
 import { createGrid, ModuleRegistry, AllCommunityModule } from "ag-grid-community";
 import { useReactTable, getCoreRowModel, getSortedRowModel, getFilteredRowModel, getPaginationRowModel, flexRender } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
+import Handsontable from "handsontable";
+import "handsontable/styles/handsontable.css";
+import "handsontable/styles/ht-theme-main.css";
+import { TabulatorFull } from "tabulator-tables";
+import "tabulator-tables/dist/css/tabulator.css";
+import { DataGrid } from "@mui/x-data-grid";
 ModuleRegistry.registerModules([AllCommunityModule]);
 const mount = (el, root) => createRoot(root).render(el);
 const cars = [["Toyota", 35000], ["Ford", 32000], ["Porsche", 72000]].map(([make, price]) => ({ make, price }));
@@ -38,6 +45,36 @@ grid()
 //do press Enter
 //is result === 'Fiat'
 grid({ defaultColDef: { editable: true }, onCellValueChanged: e => done(e.newValue) })
+
+//== ag-type
+//do type gridcell "Ford" = Fiat
+//do press Enter
+//is result === 'Fiat'
+grid({ defaultColDef: { editable: true }, onCellValueChanged: e => done(e.newValue) })
+
+//== ag-type-slowly
+//do slowly gridcell "Ford" = Fiat
+//do press Enter
+//is result === 'Fiat'
+grid({ defaultColDef: { editable: true }, onCellValueChanged: e => done(e.newValue) })
+
+//== handsontable-type
+//do type gridcell "Ford" = Fiat
+//do press Enter
+//is result === 'Fiat'
+new Handsontable(root, { data: cars.map(c => [c.make, c.price]), colHeaders: true, themeName: 'ht-theme-main', licenseKey: 'non-commercial-and-evaluation', afterChange: c => c && done(c[0][3]) });
+
+//== tabulator-type
+//do type gridcell "Ford" = Fiat
+//do press Enter
+//is result === 'Fiat'
+new TabulatorFull(root, { data: cars, columns: [{ title: 'Make', field: 'make', editor: 'input' }, { title: 'Price', field: 'price' }] }).on('cellEdited', c => done(c.getValue()));
+
+//== muix-type
+//do type gridcell "Ford" = Fiat
+//do press Enter
+//is result === 'Fiat'
+return <DataGrid rows={cars.map((c, id) => ({ id, ...c }))} columns={[{ field: 'make', editable: true }, { field: 'price' }]} processRowUpdate={r => { done(r.make); return r; }} />
 
 //== ag-select
 //do click checkbox in row "Porsche"

@@ -17,6 +17,13 @@ return <H.Menu><H.MenuButton>Options</H.MenuButton><H.MenuItems anchor="bottom">
 //is result === 'Cleo'
 return <H.Listbox onChange={done}><H.ListboxButton>Pick</H.ListboxButton><H.ListboxOptions anchor="bottom">{names.map(n => <H.ListboxOption key={n} value={n}>{n}</H.ListboxOption>)}</H.ListboxOptions></H.Listbox>
 
+//== listbox-multiple
+//do click button "Pick"
+//do select listbox = Ada|Cleo
+//is result === 'Ada,Cleo'
+function App() { const [v, set] = useState(['Bob']); return <H.Listbox multiple value={v} onChange={n => { set(n); done([...n].sort().join()); }}><H.ListboxButton>Pick</H.ListboxButton><H.ListboxOptions anchor="bottom">{names.map(n => <H.ListboxOption key={n} value={n}>{n}</H.ListboxOption>)}</H.ListboxOptions></H.Listbox> }
+return <App />
+
 //== combobox
 //do type combobox "Assignee" = b
 //do click option "Bob"

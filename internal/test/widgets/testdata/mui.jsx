@@ -17,6 +17,13 @@ return <><M.Button>Cancel</M.Button><M.Button variant="contained" onClick={() =>
 //is result === 'Berlin'
 return <M.Autocomplete options={["Athens", "Berlin", "Bern", "Cairo"]} onChange={(e, v) => done(v)} renderInput={p => <M.TextField {...p} label="City" />} />
 
+//== select-multiple
+//do click combobox "Names"
+//do select listbox = Ada|Dan
+//is result === 'Ada,Dan'
+function App() { const [v, set] = useState(['Cleo']); return <M.FormControl><M.InputLabel id="l">Names</M.InputLabel><M.Select multiple labelId="l" label="Names" value={v} onChange={e => { set(e.target.value); done([...e.target.value].sort().join()); }}>{people.map(p => <M.MenuItem key={p} value={p}>{p}</M.MenuItem>)}</M.Select></M.FormControl> }
+return <App />
+
 //== autocomplete-multiple
 //do click combobox "Tags"
 //do click option "Red"

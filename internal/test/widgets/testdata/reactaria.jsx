@@ -29,6 +29,17 @@ return <R.MenuTrigger><R.Button>File</R.Button><R.Popover><R.Menu onAction={done
 //is result === 'cat,emu'
 return <R.ListBox aria-label="Animals" selectionMode="multiple" items={items} onSelectionChange={s => done([...s].join())}>{i => <R.ListBoxItem>{i.name}</R.ListBoxItem>}</R.ListBox>
 
+//== listbox-replace
+//do click option "Dog"
+//do select listbox "Animals" = Cat|Emu
+//is result === 'cat,emu'
+return <R.ListBox aria-label="Animals" selectionMode="multiple" selectionBehavior="replace" items={items} onSelectionChange={s => done([...s].sort().join())}>{i => <R.ListBoxItem>{i.name}</R.ListBoxItem>}</R.ListBox>
+
+//== listbox-single
+//do select listbox "Animals" = Emu
+//is result === 'emu'
+return <R.ListBox aria-label="Animals" selectionMode="single" items={items} onSelectionChange={s => done([...s].join())}>{i => <R.ListBoxItem>{i.name}</R.ListBoxItem>}</R.ListBox>
+
 //== checkbox
 //do click checkbox "Subscribe"
 //is result === true

@@ -101,6 +101,18 @@ return `<PPaginator :rows="10" :totalRecords="60" @page="done($event.page)" />`
 //is result === 'Banana'
 return `<PListbox v-model="v" :options="fruit" @change="done($event.value)" />`
 
+//== prime-listbox-multiple
+//do click option "Banana"
+//do select listbox "" = Apple|Cherry
+//is result === 'Apple,Cherry'
+return `<PListbox multiple v-model="w" :options="fruit" @change="done([...$event.value].sort().join())" />`
+
+//== prime-listbox-keys
+//do click option "Banana"
+//do select listbox "" = Apple|Cherry
+//is result === 'Apple,Cherry'
+return `<PListbox multiple metaKeySelection v-model="w" :options="fruit" @change="done([...$event.value].sort().join())" />`
+
 //== prime-selectbutton
 //do click button "Cherry"
 //is result === 'Cherry'

@@ -1,8 +1,6 @@
-// npm: @material/web@2.5.0 @shoelace-style/shoelace@2.20.1 vue@3.5.45 element-plus@2.14.8
+// npm: @material/web@2.5.0 @shoelace-style/shoelace@2.20.1
 import "@material/web/all.js";
 import "@shoelace-style/shoelace/dist/shoelace.js";
-import { createApp } from "vue/dist/vue.esm-bundler.js";
-import ElementPlus from "element-plus";
 const mount = (html, root) => { root.innerHTML = html; };
 
 //== material-radio
@@ -38,8 +36,3 @@ return `<sl-tree><sl-tree-item expanded>Deciduous<sl-tree-item>Birch</sl-tree-it
 //do click option "Large"
 //is document.querySelector('sl-select').value === 'l'
 return `<sl-select label="Size"><sl-option value="s">Small</sl-option><sl-option value="l">Large</sl-option></sl-select>`
-
-//== element-switch
-//do click switch ""
-//is result === true
-createApp({ template: `<el-switch @change="done" />`, setup: () => ({ done }) }).use(ElementPlus).mount(root);
