@@ -96,7 +96,7 @@ func (h *Home) Claim() error {
 	lock := flock.New(h.Path(lockFileName))
 	switch ok, err := lock.TryLock(); {
 	case err != nil:
-		return fmt.Errorf("claim home: %w", err)
+		return fmt.Errorf("claim home: %w; set CLANK_HOME to a directory that can be written", err)
 	case !ok:
 		holder, _ := os.ReadFile(h.ownerFile())
 		return fmt.Errorf("%w: %s is held by process %s", ErrHomeClaimed, h.Dir, strings.TrimSpace(string(holder)))

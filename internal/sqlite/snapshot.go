@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -66,20 +67,38 @@ func Check(ctx context.Context, path string) (version int, err error) {
 	return version, nil
 }
 
-// withFile calls do with the database at path, which must exist and be ours, and returns its version.
+// withFile calls do with the database at path, which must exist and be ours, and returns its version. Its folder may be
+// read-only.
 func withFile(ctx context.Context, path string, do func(*sql.DB) error) (version int, err error) {
 	if _, err := os.Stat(path); err != nil {
-		return 0, err
-	}
-	newest, err := Version()
-	if err != nil {
 		return 0, err
 	}
 	pool, err := connect(path, 1, busyWait)
 	if err != nil {
 		return 0, err
 	}
+	version, err = withPool(ctx, pool, path, do)
+	from, is := errors.AsType[*sqlite.Error](err)
+	if !is || from.Code()&0xff != lib.SQLITE_CANTOPEN {
+		return version, err
+	}
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		return 0, from
+	}
+	// SQLite cannot make files beside it. Without a log it needs none.
+	if pool, err = connectWith(path, 1, url.Values{"immutable": {"1"}}); err != nil {
+		return 0, err
+	}
+	return withPool(ctx, pool, path, do)
+}
+
+// withPool is like withFile for a connection pool, which it closes.
+func withPool(ctx context.Context, pool *sql.DB, path string, do func(*sql.DB) error) (version int, err error) {
 	defer func() { err = errors.Join(err, pool.Close()) }()
+	newest, err := Version()
+	if err != nil {
+		return 0, err
+	}
 	if version, err = fileVersion(ctx, pool, path, newest); err == nil && version == 0 {
 		err = fmt.Errorf("%s is empty", path)
 	}

@@ -106,7 +106,7 @@ func (db *DB) explain(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return db.fault(err, "clank's database cannot be written; check who owns the file and its folder")
+		return db.fault(err, readOnlyText)
 	}
 	var from *sqlite.Error
 	if !errors.As(err, &from) {
@@ -121,13 +121,16 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	case lib.SQLITE_IOERR:
 		return db.fault(err, "the disk of clank's database fails or is full; look at its free space and its health")
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
-		return db.fault(err, "clank's database cannot be written; check who owns the file and its folder")
+		return db.fault(err, readOnlyText)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return db.fault(err, fmt.Sprintf("another program has kept clank's database locked for %s; end it, or try again "+
 			"when it is done", busyWait))
 	}
 	return err
 }
+
+const readOnlyText = "clank's database cannot be written; check who owns the file and its folder, and whether its disk " +
+	"is read-only"
 
 // fault returns an error whose text is for people; its cause names the file, for the log.
 func (db *DB) fault(err error, text string) error {
