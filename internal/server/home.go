@@ -147,6 +147,15 @@ func (h *Home) OpenDatabase(ctx context.Context) (*sqlite.DB, error) {
 	return db, err
 }
 
+// CheckDatabase reads the whole database, and returns an error if it is damaged.
+func (h *Home) CheckDatabase(ctx context.Context) error {
+	db, err := h.OpenDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.QuickCheck(ctx), db.Close())
+}
+
 // versionFile returns the file with the version of clank that last owned the database, and its schema.
 func (h *Home) versionFile() string { return h.Path("clank.version") }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -52,19 +53,38 @@ func copyInto(ctx context.Context, pool *sql.DB, to string) error {
 // [Open] would refuse the database, or if it is damaged.
 func Check(ctx context.Context, path string) (version int, err error) {
 	version, err = withFile(ctx, path, func(pool *sql.DB) error {
-		var found string
-		if err := pool.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found); err != nil {
-			return err
+		damage, err := findDamage(ctx, pool, "integrity_check")
+		if err == nil && damage != "" {
+			err = fmt.Errorf("%s is damaged: %s", path, damage)
 		}
-		if found != "ok" {
-			return fmt.Errorf("%s is damaged: %s", path, found)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("check the database: %w", err)
 	}
 	return version, nil
+}
+
+// QuickCheck reads the whole database, but not its indexes, and returns an error if it is damaged. Others can use it
+// meanwhile.
+func (db *DB) QuickCheck(ctx context.Context) error {
+	damage, err := findDamage(ctx, db.readers, "quick_check")
+	if err == nil && damage != "" {
+		err = db.fault(errors.New(damage), damagedText)
+	}
+	if err != nil {
+		return fmt.Errorf("check the database: %w", db.explain(ctx, err))
+	}
+	return nil
+}
+
+// findDamage returns in one line what a pragma that checks the database finds first, "" for a sound one.
+func findDamage(ctx context.Context, pool *sql.DB, pragma string) (damage string, err error) {
+	err = pool.QueryRowContext(ctx, "PRAGMA "+pragma+"(1)").Scan(&damage)
+	if damage == "ok" {
+		return "", err
+	}
+	return strings.Join(strings.Fields(strings.TrimPrefix(damage, "*** in database main ***")), " "), err
 }
 
 // withFile calls do with the database at path, which must exist and be ours, and returns its version. Its folder may be

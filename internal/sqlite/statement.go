@@ -114,8 +114,7 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	}
 	switch from.Code() & 0xff { // the higher bits give details
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-		return fmt.Errorf("%s is damaged or no database; it was left as it is. Put back a copy, or move it away to begin "+
-			"with a new one; `sqlite3 FILE .recover` can often save what is in it: %w", db.path, err)
+		return db.fault(err, damagedText)
 	case lib.SQLITE_FULL:
 		return db.fault(err, "there is no room for clank's database; free some space on its disk")
 	case lib.SQLITE_IOERR:
@@ -129,8 +128,12 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	return err
 }
 
-const readOnlyText = "clank's database cannot be written; check who owns the file and its folder, and whether its disk " +
-	"is read-only"
+const (
+	readOnlyText = "clank's database cannot be written; check who owns the file and its folder, and whether its disk is " +
+		"read-only"
+	damagedText = "clank's database is damaged or no database; it was left as it is. Put back a backup (clank restore " +
+		"--replace FILE), or move it away to begin with a new one; `sqlite3 FILE .recover` can often save what is in it"
+)
 
 // fault returns an error whose text is for people; its cause names the file, for the log.
 func (db *DB) fault(err error, text string) error {
