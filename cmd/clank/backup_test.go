@@ -150,11 +150,12 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 		name := map[string]string{"1": "Ada", "2": "ada", "3": "Bob"}[id]
 		from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: id, UserName: name}
 		check.Must(t, db.SaveSession(t.Context(),
-			sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionParked}))
+			sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionRunning}))
 	}
 	check.Must(t, db.Close())
 	to := filepath.Join(t.TempDir(), "of")
 	runSteps(t, e,
+		commandStep{"sessions", exitDone, "s3  parked", ""}, // nothing runs here
 		commandStep{"export " + to, exitUsage, "name --person or --server", ""},
 		commandStep{"export --person 3", exitUsage, "<file> is missing", ""},
 		commandStep{"forget --person 1 --server 7", exitUsage, "name --person or --server, not both", ""},

@@ -187,12 +187,12 @@ func (h *Home) RunningServer() (a Address, found bool, err error) {
 		return Address{}, false, fmt.Errorf("read the server's address in %s: %w (remove it; a clank that runs writes "+
 			"it again)", h.Path("server.json"), err)
 	}
-	held, err := h.isClaimed()
+	held, err := h.IsClaimed()
 	return a, held, err
 }
 
-// isClaimed reports whether a process owns the home.
-func (h *Home) isClaimed() (bool, error) {
+// IsClaimed reports whether a process owns the home.
+func (h *Home) IsClaimed() (bool, error) {
 	lock := flock.New(h.Path(lockFileName))
 	free, err := lock.TryLock()
 	if err = errors.Join(err, lock.Unlock()); err != nil {
