@@ -45,7 +45,7 @@ func (h *MCPHTTP) Open(ctx context.Context) error {
 	}
 	host, _, err := net.SplitHostPort(h.Addr)
 	if err != nil || !pageorigin.IsLoopback(host) {
-		return fmt.Errorf("serve MCP over HTTP: %q is not a loopback address", h.Addr)
+		return fmt.Errorf("serve MCP over HTTP: %q is not a loopback address such as 127.0.0.1:8791", h.Addr)
 	}
 	if h.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", h.Addr); err != nil {
 		return fmt.Errorf("serve MCP over HTTP: %w", err)

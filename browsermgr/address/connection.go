@@ -1,6 +1,25 @@
 package address
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+)
+
+// Listen listens for TCP connections at host:port; see [ExplainTaken] for the error.
+func Listen(ctx context.Context, at string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
+	return listener, ExplainTaken(err, at)
+}
+
+// ExplainTaken returns err, and what to do if another program is listening at host:port.
+func ExplainTaken(err error, at string) error {
+	if Taken(err) {
+		return fmt.Errorf("another program uses %s; end it or choose another address (%w)", at, err)
+	}
+	return err
+}
 
 // Taken reports whether err means that another program is listening on the address.
 func Taken(err error) bool { return errors.Is(err, errTaken) }

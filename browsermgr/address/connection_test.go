@@ -10,11 +10,12 @@ import (
 )
 
 func TestWhatTheSystemSaysIsUnderstood(t *testing.T) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	ln, err := address.Listen(t.Context(), "127.0.0.1:0")
 	check.Must(t, err)
 	at := ln.Addr().String()
-	if _, err := lc.Listen(t.Context(), "tcp", at); !address.Taken(err) || address.Refused(err) {
+	_, err = address.Listen(t.Context(), at)
+	check.Fails(t, err, nil, "another program uses "+at+"; end it or choose another address")
+	if !address.Taken(err) || address.Refused(err) {
 		t.Errorf("a second listener got %v", err)
 	}
 

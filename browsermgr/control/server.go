@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/address"
 	"clank/internal/pageorigin"
 )
 
@@ -90,9 +91,9 @@ func (s *Server) Open(ctx context.Context) error {
 	case s.Secrets.Empty() && !s.Insecure:
 		return errors.New("open control server: it has no secret; give it a token or a password")
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	listener, err := address.Listen(ctx, s.Addr)
 	if err != nil {
-		return fmt.Errorf("open control server: %w; another program has the port, or this one runs already", err)
+		return fmt.Errorf("open control server: %w", err)
 	}
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.listener, s.end = listener, end

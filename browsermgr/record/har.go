@@ -139,17 +139,18 @@ func (r *Recorder) HAR(t *page.Tab) HARArchive {
 
 // entry returns the HAR entry of the exchange.
 func (x *exchange) entry(pageRef string) HAREntry {
+	sent, received := x.sent.unpack(), x.received.unpack()
 	version := httpVersion(x.response.Protocol)
 	e := HAREntry{
 		PageRef: pageRef, StartedDateTime: x.Timestamp, ResourceType: x.ResourceType,
 		ServerIPAddress: x.response.RemoteIPAddress,
 		Request: HARRequest{
-			Method: x.Method, URL: x.URL, HTTPVersion: version, Cookies: []HARPair{}, Headers: headerPairs(x.RequestHeaders),
+			Method: x.Method, URL: x.URL, HTTPVersion: version, Cookies: []HARPair{}, Headers: headerPairs(sent),
 			QueryString: queryPairs(x.URL), HeadersSize: -1, BodySize: len(x.RequestBody),
 		},
 		Response: HARResponse{
 			Status: x.Status, StatusText: x.StatusText, HTTPVersion: version, Cookies: []HARPair{},
-			Headers:     headerPairs(x.ResponseHeaders),
+			Headers:     headerPairs(received),
 			RedirectURL: "", HeadersSize: -1, BodySize: -1, TransferSize: int(x.response.EncodedDataLength),
 			Error:   x.FailureText,
 			Content: HARContent{Size: int(x.response.decoded), MimeType: x.response.MimeType},
@@ -157,13 +158,13 @@ func (x *exchange) entry(pageRef string) HAREntry {
 		Timings: x.timings(),
 	}
 	if x.Status >= 300 && x.Status <= 399 {
-		e.Response.RedirectURL = x.ResponseHeaders["location"]
+		e.Response.RedirectURL = received["location"]
 	}
 	e.Response.Content.MimeType = cmp.Or(e.Response.Content.MimeType, "x-unknown")
 	switch {
 	case x.RequestBody != "":
 		e.Request.PostData = &HARPostData{
-			MimeType: x.RequestHeaders["content-type"], Params: []HARPair{},
+			MimeType: sent["content-type"], Params: []HARPair{},
 			Text: x.RequestBody,
 		}
 	case x.RequestBodyOmitted:

@@ -155,21 +155,22 @@ func (l *requestLog) handleRequest(p *networkEvent) []*exchange {
 	var ended []*exchange
 	if x := l.current(p.RequestID); x != nil && p.RedirectResponse != nil {
 		x.noExtra = !p.RedirectHasExtraInfo
-		l.ring.grow(x, func() { x.setResponse(*p.RedirectResponse, p.Timestamp) })
+		l.ring.grow(x, func() { l.setResponse(x, *p.RedirectResponse, p.Timestamp) })
 		x.ended = p.Timestamp
 		ended = append(ended, x)
 	}
 	x := &exchange{id: p.RequestID, frameID: p.FrameID, began: p.Timestamp, wall: time.UnixMicro(int64(p.WallTime * 1e6))}
 	x.Method, x.ResourceType = p.Request.Method, strings.ToLower(p.Type)
 	x.URL, x.URLTruncated = truncateText(RedactURL(p.Request.URL+p.Request.URLFragment), MaxURL)
-	x.RequestHeaders, x.RequestHeadersTruncated = cleanHeaders(p.Request.Headers)
-	x.setRequestBody(p)
+	headers, truncated := cleanHeaders(p.Request.Headers)
+	x.sent, x.RequestHeadersTruncated = l.pack(headers), truncated
+	x.setRequestBody(p, headers["content-type"])
 	l.add(x)
 	return ended
 }
 
 // setRequestBody stores the body of the request.
-func (x *exchange) setRequestBody(p *networkEvent) {
+func (x *exchange) setRequestBody(p *networkEvent, contentType string) {
 	body := p.Request.PostData
 	if n := len(p.Request.PostDataEntries); n > 0 {
 		var raw strings.Builder
@@ -187,7 +188,7 @@ func (x *exchange) setRequestBody(p *networkEvent) {
 		x.RequestBodyOmitted = p.Request.HasPostData
 		return
 	}
-	text, ok := RedactBody(x.RequestHeaders["content-type"], body)
+	text, ok := RedactBody(contentType, body)
 	if !ok {
 		x.RequestBodyOmitted = true
 		return
@@ -222,7 +223,7 @@ func (l *requestLog) handleResponse(p *networkEvent) []*exchange {
 	if x.began == 0 {
 		x.began = p.Timestamp // for a WebSocket there is no event for the beginning
 	}
-	l.ring.grow(x, func() { x.setResponse(p.Response, p.Timestamp) })
+	l.ring.grow(x, func() { l.setResponse(x, p.Response, p.Timestamp) })
 	return nil
 }
 
@@ -286,14 +287,14 @@ func (l *requestLog) applyHeaders(c *redirectChain) {
 		c.requestHeaders[c.applied[0]] = nil
 		l.ring.grow(x, func() {
 			clean, truncated := cleanHeaders(headers)
-			maps.Copy(clean, mergeHeaders(x.RequestHeaders, clean))
-			x.RequestHeaders, x.RequestHeadersTruncated = clean, truncated || x.RequestHeadersTruncated
+			maps.Copy(clean, mergeHeaders(x.sent.unpack(), clean))
+			x.sent, x.RequestHeadersTruncated = l.pack(clean), truncated || x.RequestHeadersTruncated
 		})
 	}
 	for ; c.applied[1] < min(len(hops), len(c.responseHeaders)); c.applied[1]++ {
 		x, headers := hops[c.applied[1]], c.responseHeaders[c.applied[1]]
 		c.responseHeaders[c.applied[1]] = nil
-		l.ring.grow(x, func() { x.ResponseHeaders, x.ResponseHeadersTruncated = cleanHeaders(headers) })
+		l.ring.grow(x, func() { l.setReceived(x, headers) })
 	}
 }
 

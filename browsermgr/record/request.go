@@ -45,9 +45,11 @@ type Request struct {
 	RequestBodyOmitted   bool   `json:"requestBodyOmitted,omitempty"` // the body is too large or not text
 }
 
-// exchange is a Request with data that only the HAR includes.
+// exchange is a Request with data that only the HAR includes. Its headers are in blocks; see [exchange.request].
 type exchange struct {
 	Request
+	sent, received headerBlock
+
 	id       string    // CDP request id of its chain
 	frameID  string    // of the requesting frame; may be empty
 	wall     time.Time // when it began
@@ -73,27 +75,35 @@ type networkResponse struct {
 	decoded float64 // decoded length of the body
 }
 
+// request returns the Request with its headers.
+func (x *exchange) request() Request {
+	r := x.Request
+	r.RequestHeaders, r.ResponseHeaders = x.sent.unpack(), x.received.unpack()
+	return r
+}
+
 func (x *exchange) size() int {
-	n := 500 + len(x.URL) + len(x.RequestBody) + len(x.StatusText) + len(x.FailureText)
-	for _, headers := range []map[string]string{x.RequestHeaders, x.ResponseHeaders} {
-		for name, value := range headers {
-			n += len(name) + len(value) + 32
-		}
-	}
-	return n
+	return 800 + len(x.URL) + len(x.RequestBody) + len(x.StatusText) + len(x.FailureText) + x.sent.size() +
+		x.received.size()
 }
 
 // setResponse stores the status and headers of the response.
-func (x *exchange) setResponse(a networkResponse, at float64) {
+func (l *requestLog) setResponse(x *exchange, a networkResponse, at float64) {
 	x.answered = at
 	x.Status, x.StatusText = a.Status, cmp.Or(a.StatusText, http.StatusText(a.Status))
 	ok := a.Status >= 200 && a.Status <= 299
 	x.OK = &ok
-	if x.ResponseHeaders == nil {
-		x.ResponseHeaders, x.ResponseHeadersTruncated = cleanHeaders(a.Headers)
+	if x.received.names == "" {
+		l.setReceived(x, a.Headers)
 	}
-	a.Headers = nil
+	a.URL, a.StatusText, a.Headers = "", "", nil
 	x.response = a
+}
+
+// setReceived stores the headers of the response.
+func (l *requestLog) setReceived(x *exchange, headers map[string]string) {
+	clean, truncated := cleanHeaders(headers)
+	x.received, x.ResponseHeadersTruncated = l.pack(clean), truncated
 }
 
 // cleanHeaders redacts and limits headers, and reports whether some were omitted or truncated.
@@ -124,7 +134,7 @@ func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) []Request {
 	if l := r.tabs[t]; l != nil {
 		for _, x := range l.requests.ring.read(clear) {
 			if strings.Contains(x.URL, filter) {
-				found = append(found, x.Request)
+				found = append(found, x.request())
 			}
 		}
 	}

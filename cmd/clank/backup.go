@@ -100,6 +100,9 @@ func newRestoreCommand(e *commandEnv) *cobra.Command {
 
 // homeAndFile returns the home, without creating it, and the absolute path of a file.
 func homeAndFile(e *commandEnv, name string) (*server.Home, string, error) {
+	if name == "" {
+		return nil, "", usagef("the name of the file is empty")
+	}
 	dir, err := client.HomeDir(e.Getenv)
 	if err != nil {
 		return nil, "", err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -71,6 +72,11 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 	}
 	serving.interrupt(t)
 	serving.exitCode(t)
+	overwritePage(t, filepath.Join(home, "clank.db"), first.SessionID)
+	serving = startServer(t, home, environ)
+	awaitOutput(t, serving.stderr, "clank restore --replace")
+	serving.interrupt(t)
+	serving.exitCode(t)
 
 	second, other := newTestHome(t)
 	other = append(other, "CLANK_VAULT_KEYRING=off", passphraseName+"=correct horse battery")
@@ -94,6 +100,20 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 		}
 	}
 	check.Must(t, os.Remove(sealed))
+}
+
+// overwritePage damages the last page of a database that holds a text.
+func overwritePage(t *testing.T, database, text string) {
+	t.Helper()
+	const size = 4096
+	data, err := os.ReadFile(database)
+	check.Must(t, err)
+	at := bytes.LastIndex(data, []byte(text))
+	if at < 0 {
+		t.Fatalf("%s does not hold %q", database, text)
+	}
+	copy(data[at&^(size-1):], strings.Repeat("x", size))
+	check.Must(t, os.WriteFile(database, data, 0o600))
 }
 
 // saveOldSpending adds an entry that is older than anything is kept, and returns what waits until it is deleted.
@@ -130,11 +150,12 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 		name := map[string]string{"1": "Ada", "2": "ada", "3": "Bob"}[id]
 		from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: id, UserName: name}
 		check.Must(t, db.SaveSession(t.Context(),
-			sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionParked}))
+			sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionRunning}))
 	}
 	check.Must(t, db.Close())
 	to := filepath.Join(t.TempDir(), "of")
 	runSteps(t, e,
+		commandStep{"sessions", exitDone, "s3  parked", ""}, // nothing runs here
 		commandStep{"export " + to, exitUsage, "name --person or --server", ""},
 		commandStep{"export --person 3", exitUsage, "<file> is missing", ""},
 		commandStep{"forget --person 1 --server 7", exitUsage, "name --person or --server, not both", ""},

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,6 +165,21 @@ func TestCommandsThatNeedAServerSayHowToStartIt(t *testing.T) {
 		commandStep{"sessions say bcdf23ghjk hello", exitFailed, `clank sessions say: no "clank serve" runs`, ""},
 		commandStep{"watches add example.com", exitFailed, `clank watches add: no "clank serve" runs`, ""},
 		commandStep{"browse --script none-such", exitFailed, "clank browse: there is no such script: none-such", ""})
+}
+
+func TestAnAddressInUseIsNamedWithTheWayOut(t *testing.T) {
+	t.Parallel()
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	defer other.Close()
+	const serve = "serve --shop-addr 127.0.0.1:0 --watch-addr 127.0.0.1:0 --addr "
+	at := other.Addr().String()
+	taken := "another program uses " + at + "; end it or choose another address"
+	runSteps(t, newTestEnv(t, map[string]string{"CLANK_NODE_TOKEN": strings.Repeat("secret", 10)}),
+		commandStep{"mcp --http " + at, exitFailed, taken, ""},
+		commandStep{serve + at, exitFailed, "another program uses that address; end it or choose another", ""},
+		commandStep{serve + "127.0.0.1:0 --control-addr " + at, exitFailed, taken, ""},
+		commandStep{serve + "127.0.0.1:0 --control-addr 127.0.0.1:0 --node-addr " + at, exitFailed, taken, ""})
 }
 
 func TestTokensAreMadeListedAndRemoved(t *testing.T) {

@@ -154,7 +154,9 @@ func findWeaknesses(ctx context.Context, e *commandEnv, s settings.Settings) (li
 	var found []api.Weakness
 	if running == nil {
 		program, _ := chrome.Find(ctx, s.BrowserPath) // "clank browser doctor" reports a missing browser
-		found = server.InspectInstallation(s, e.Getenv, h, program.Path).Weaknesses()
+		in := server.InspectInstallation(s, e.Getenv, h, program.Path)
+		in.Damage = h.CheckDatabase(ctx)
+		found = in.Weaknesses()
 	} else if found, err = running.Weaknesses(ctx); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"clank/browseagent/browsertool"
+	"clank/browsermgr/address"
 	"clank/browsermgr/control/client"
 	"clank/internal/server"
 	"clank/internal/settings"
@@ -79,7 +80,7 @@ func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *b
 		return given.Valid(token, access.ScopeControl)
 	}}
 	if err := server.Open(ctx); err != nil {
-		return err
+		return address.ExplainTaken(err, addr)
 	}
 	if local, ok := place.runner.(localRunner); ok {
 		if err := local.server.OwnListeners.AddURL(server.URL()); err != nil {

@@ -45,7 +45,7 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 			case errors.Is(err, server.ErrHomeClaimed):
 				return fmt.Errorf("%w; end that one first, or set CLANK_HOME to another directory", err)
 			case err != nil:
-				return fmt.Errorf("%w; set CLANK_HOME to a directory that can be written", err)
+				return err
 			}
 			defer h.Release()
 			a, err := server.Open(ctx, h, server.Options{

@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"clank/dashboard/api"
+	"clank/internal/server"
 	"clank/internal/sqlite"
 	"clank/sessions"
 
@@ -84,7 +86,28 @@ func listOpenSessions(ctx context.Context, e *commandEnv) (list []sessions.Sessi
 		for i := range list {
 			list[i].Memory = nil
 		}
+		if err == nil && slices.ContainsFunc(list, isRunning) {
+			err = parkEnded(e, list)
+		}
 		return err
 	})
 	return list, err
+}
+
+func isRunning(s sessions.Session) bool { return s.State == sessions.SessionRunning }
+
+// parkEnded corrects the state of sessions whose clank has ended without saving it, as the next start does, unless one
+// uses the home.
+func parkEnded(e *commandEnv, list []sessions.Session) error {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return err
+	}
+	held, err := h.IsClaimed()
+	for i := range list {
+		if isRunning(list[i]) && !held {
+			list[i].State = sessions.SessionParked
+		}
+	}
+	return err
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,16 +91,27 @@ func listLinks(ctx context.Context, e *commandEnv, server *api.Client, session s
 			if l.Control {
 				right = "control"
 			}
-			var from []string
-			for _, v := range l.Viewers {
-				from = append(from, v.From)
-			}
 			until, by := l.Until.Local().Format(time.DateTime), clipLine(l.By, 40)
 			who := clipLine(cmp.Or(l.Name, l.User, "first to open"), 40)
-			watching := strings.Join(from, ", ")
-			fmt.Fprintln(w, strings.Join([]string{l.ID, l.Session, right, who, by, until, watching}, "\t"))
+			fmt.Fprintln(w, strings.Join([]string{l.ID, l.Session, right, who, by, until, watchingFrom(l.Viewers)}, "\t"))
 		}
 	})
+}
+
+// watchingFrom lists from where a link is watched, each address once, with how often if it is more.
+func watchingFrom(viewers []api.LinkViewer) string {
+	views := map[string]int{}
+	for _, v := range viewers {
+		views[v.From]++
+	}
+	var list []string
+	for _, from := range slices.Sorted(maps.Keys(views)) {
+		if n := views[from]; n > 1 {
+			from = fmt.Sprintf("%s (%d)", from, n)
+		}
+		list = append(list, from)
+	}
+	return strings.Join(list, ", ")
 }
 
 func checkSharing(ctx context.Context, e *commandEnv, server *api.Client, asJSON bool) error {

@@ -88,3 +88,10 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 		t.Errorf("got %+v, error %v, want no public address", checks, err)
 	}
 }
+
+func TestAnAddressThatWatchesMoreThanOnceIsListedOnce(t *testing.T) {
+	views := []api.LinkViewer{{From: "10.0.0.7"}, {From: "10.0.0.5"}, {From: "10.0.0.7"}}
+	if got, want := watchingFrom(views), "10.0.0.5, 10.0.0.7 (2)"; got != want {
+		t.Errorf("watching from %q, want %q", got, want)
+	}
+}

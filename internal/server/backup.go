@@ -100,6 +100,9 @@ func writeNewFile(file string, write func(*atomicfile.File) error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no folder %s: make it, or choose another place", filepath.Dir(file))
 	}
+	if at, is := errors.AsType[*fs.PathError](err); is {
+		return fmt.Errorf("write %s: %w: choose another place", file, at.Err)
+	}
 	if err != nil {
 		return err
 	}

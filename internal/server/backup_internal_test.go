@@ -247,6 +247,11 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 			make: func(p string) { check.Must(t, os.WriteFile(p, []byte("my diary"), 0o600)) },
 			want: "no backup of clank",
 		},
+		"a folder": {file: dir, want: "restore " + dir + ": read it: is a directory"},
+		"empty": {
+			make: func(p string) { check.Must(t, os.WriteFile(p, nil, 0o600)) },
+			want: "no backup of clank, and nothing was changed: give the path",
+		},
 		"cut off": {
 			make: func(p string) { check.Must(t, os.WriteFile(p, whole[:len(whole)-100], 0o600)) },
 			want: "damaged or cut off",
@@ -338,16 +343,54 @@ func TestNoBackupIsHalf(t *testing.T) {
 	}
 }
 
-func TestADiskWithoutRoomIsNamedAsTheCause(t *testing.T) {
+// mountDisk returns the folder of a disk with this much room.
+func mountDisk(t *testing.T, size string) (dir string) {
+	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can mount a small disk")
+		t.Skip("only root can mount a disk")
 	}
-	small, big := filepath.Join(t.TempDir(), "small"), filepath.Join(t.TempDir(), "backup")
-	check.Must(t, os.Mkdir(small, 0o700))
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", small).CombinedOutput(); err != nil {
-		t.Skipf("no small disk can be mounted: %v, %s", err, out)
+	dir = filepath.Join(t.TempDir(), "disk")
+	check.Must(t, os.Mkdir(dir, 0o700))
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no disk can be mounted: %v, %s", err, out)
 	}
-	t.Cleanup(func() { check.Must(t, exec.Command("umount", small).Run()) })
+	t.Cleanup(func() { check.Must(t, exec.Command("umount", dir).Run()) })
+	return dir
+}
+
+func TestAReadOnlyDiskCanBeBackedUpAndIsNamedWhereItCannotBeWritten(t *testing.T) {
+	disk, dir := mountDisk(t, "4m"), t.TempDir()
+	h, crashed := &Home{Dir: filepath.Join(disk, "home")}, &Home{Dir: filepath.Join(disk, "crashed")}
+	saveSession(t, h, "s1")
+	check.Must(t, os.Mkdir(crashed.Dir, 0o700))
+	db, err := sqlite.Open(t.Context(), h.DatabaseFile())
+	check.Must(t, err)
+	check.Must(t, db.SaveSession(t.Context(), sessions.Session{ID: "s2", State: sessions.SessionParked}))
+	for _, part := range []string{"", "-wal", "-shm"} {
+		check.Must(t, copyFile(h.DatabaseFile()+part, crashed.DatabaseFile()+part))
+	}
+	check.Must(t, errors.Join(db.Close(), exec.Command("mount", "-o", "remount,ro", disk).Run()))
+	for _, from := range []*Home{h, crashed} {
+		file, to := filepath.Join(dir, filepath.Base(from.Dir)), &Home{Dir: filepath.Join(t.TempDir(), "home")}
+		check.Must(t, check.Err(from.Backup(t.Context(), file, BackupOptions{})))
+		check.Must(t, check.Err(to.Restore(t.Context(), file, RestoreOptions{})))
+		db, err := sqlite.Open(t.Context(), to.DatabaseFile())
+		check.Must(t, err)
+		check.Must(t, errors.Join(check.Err(db.Session(t.Context(), "s2")), db.Close()))
+	}
+	file := filepath.Join(dir, "home")
+	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(disk, "backup"), BackupOptions{})), nil,
+		"write "+filepath.Join(disk, "backup")+": read-only file system: choose another place")
+	check.Fails(t, check.Err(h.Restore(t.Context(), file, RestoreOptions{Replace: true})), nil,
+		"read-only file system; set CLANK_HOME to a directory that can be written")
+	check.Fails(t, check.Err(h.OpenDatabase(t.Context())), nil, "whether its disk is read-only")
+	check.Must(t, exec.Command("mount", "-o", "remount,rw", disk).Run())
+	check.Fails(t, check.Err((&Home{Dir: disk}).Restore(t.Context(), file, RestoreOptions{Replace: true})), nil,
+		"where a disk is mounted, set CLANK_HOME to a folder on it")
+}
+
+func TestADiskWithoutRoomIsNamedAsTheCause(t *testing.T) {
+	small, big := mountDisk(t, "16k"), filepath.Join(t.TempDir(), "backup")
 	h := newBackupHome(t)
 	random := make([]byte, 2*maxInMemory) // it does not shrink
 	check.Must(t, check.Err(rand.Read(random)))

@@ -99,6 +99,9 @@ func (a dashboardHost) Weaknesses(ctx context.Context) []api.Weakness {
 	a.browserMu.Unlock()
 	in := InspectInstallation(s, a.getenv, a.Home, program)
 	in.ViewerAddr = a.CallService.ViewerAddr
+	if found := a.damage.Load(); found != nil {
+		in.Damage = *found
+	}
 	return in.Weaknesses()
 }
 

@@ -114,8 +114,18 @@ func (k *diskLimiter) makeRoom(now time.Time, place sessions.Place, more int64) 
 			k.Logger.Warn("remove old file", "file", filepath.Base(f.path), "error", err)
 			continue
 		}
+		k.removeEmptyFolders(filepath.Dir(f.path))
 		k.used -= f.size
 		k.places[f.place] -= f.size
+	}
+}
+
+// removeEmptyFolders removes a folder of received files, and those around it, while they are empty. Other folders stay:
+// a browser may be about to write to them.
+func (k *diskLimiter) removeEmptyFolders(dir string) {
+	received := filepath.Join(k.Dir, inboundFolder) + string(filepath.Separator)
+	for strings.HasPrefix(dir, received) && os.Remove(dir) == nil {
+		dir = filepath.Dir(dir)
 	}
 }
 

@@ -69,6 +69,10 @@ func TestOldFilesMakeRoom(t *testing.T) {
 			if !slices.Equal(left, want) {
 				t.Errorf("got %q, want %q", left, want)
 			}
+			sent, err := os.ReadDir(filepath.Join(dir, inboundFolder))
+			if got := len(sent) > 0; err != nil || got != slices.Contains(want, "two") {
+				t.Errorf("the folder of received files has %v, %v", sent, err)
+			}
 		})
 	}
 }

@@ -96,7 +96,7 @@ func (h *Home) Claim() error {
 	lock := flock.New(h.Path(lockFileName))
 	switch ok, err := lock.TryLock(); {
 	case err != nil:
-		return fmt.Errorf("claim home: %w", err)
+		return fmt.Errorf("claim home: %w; set CLANK_HOME to a directory that can be written", err)
 	case !ok:
 		holder, _ := os.ReadFile(h.ownerFile())
 		return fmt.Errorf("%w: %s is held by process %s", ErrHomeClaimed, h.Dir, strings.TrimSpace(string(holder)))
@@ -147,6 +147,15 @@ func (h *Home) OpenDatabase(ctx context.Context) (*sqlite.DB, error) {
 	return db, err
 }
 
+// CheckDatabase reads the whole database, and returns an error if it is damaged.
+func (h *Home) CheckDatabase(ctx context.Context) error {
+	db, err := h.OpenDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.QuickCheck(ctx), db.Close())
+}
+
 // versionFile returns the file with the version of clank that last owned the database, and its schema.
 func (h *Home) versionFile() string { return h.Path("clank.version") }
 
@@ -178,12 +187,12 @@ func (h *Home) RunningServer() (a Address, found bool, err error) {
 		return Address{}, false, fmt.Errorf("read the server's address in %s: %w (remove it; a clank that runs writes "+
 			"it again)", h.Path("server.json"), err)
 	}
-	held, err := h.isClaimed()
+	held, err := h.IsClaimed()
 	return a, held, err
 }
 
-// isClaimed reports whether a process owns the home.
-func (h *Home) isClaimed() (bool, error) {
+// IsClaimed reports whether a process owns the home.
+func (h *Home) IsClaimed() (bool, error) {
 	lock := flock.New(h.Path(lockFileName))
 	free, err := lock.TryLock()
 	if err = errors.Join(err, lock.Unlock()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browseagent/browsertool"
+	"clank/browsermgr/address"
 	"clank/internal/pageorigin"
 	"clank/internal/settings"
 )
@@ -43,7 +44,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		return "", fmt.Errorf("lend browsers on %s: CLANK_NODE_TOKEN is short enough to be guessed: use %d characters or "+
 			"more, such as openssl rand -hex 32 writes", f.NodeAddr, minNodeToken)
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", f.NodeAddr)
+	ln, err := address.Listen(ctx, f.NodeAddr)
 	if err != nil {
 		return "", fmt.Errorf("lend browsers: %w", err)
 	}

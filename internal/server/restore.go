@@ -43,10 +43,15 @@ type Restored struct {
 // maxManifest is the maximum size of a manifest in bytes.
 const maxManifest = 256 << 20
 
+const wantBackupHint = "give the path of a file that clank backup has written"
+
 // Restore replaces the home with a backup. It unpacks the whole backup beside the home and verifies it before it
 // changes anything. It refuses to replace a home that a process uses.
 func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r Restored, err error) {
 	defer func() {
+		if at, is := errors.AsType[*fs.PathError](err); is && at.Path == file {
+			err = fmt.Errorf("%s it: %w", at.Op, at.Err)
+		}
 		if err != nil {
 			err = fmt.Errorf("restore %s: %w", file, err)
 		}
@@ -54,12 +59,14 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if real, err := filepath.EvalSymlinks(h.Dir); err == nil {
 		h = &Home{Dir: real}
 	}
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return r, errors.New("there is no such file, and nothing was changed: give the path of a file that clank backup " +
-			"has written")
-	} else if err != nil {
+	from, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, errors.New("there is no such file, and nothing was changed: " + wantBackupHint)
+	}
+	if err != nil {
 		return r, err
 	}
+	defer from.Close()
 	defer h.Release()
 	full, err := h.prepareRestore(opts.Replace)
 	if err != nil {
@@ -70,7 +77,7 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 		return r, fmt.Errorf("make a folder beside the home (set CLANK_HOME to where that may be done): %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staged)) }()
-	if r.Manifest, err = readBackup(ctx, file, staged, opts.Passphrase); err != nil {
+	if r.Manifest, err = readBackup(ctx, from, staged, opts.Passphrase); err != nil {
 		return r, err
 	}
 	if r.NoKeys, err = h.keepKeys(staged, r.Manifest); err != nil {
@@ -80,17 +87,19 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if runtime.GOOS == "windows" {
 		h.Release()
 	}
-	if !full {
-		return r, errors.Join(os.RemoveAll(h.Dir), os.Rename(staged, h.Dir))
+	if full {
+		r.Before = h.Dir + ".before-" + time.Now().UTC().Format("20060102-150405.000")
+		err = os.Rename(h.Dir, r.Before)
+	} else {
+		err = os.RemoveAll(h.Dir)
 	}
-	r.Before = h.Dir + ".before-" + time.Now().UTC().Format("20060102-150405.000")
-	if err := os.Rename(h.Dir, r.Before); err != nil {
-		return r, err
+	if err != nil {
+		return r, fmt.Errorf("%w (if this is where a disk is mounted, set CLANK_HOME to a folder on it)", err)
 	}
-	if err := os.Rename(staged, h.Dir); err != nil {
-		return r, errors.Join(err, os.Rename(r.Before, h.Dir))
+	if err = os.Rename(staged, h.Dir); err != nil && full {
+		err = errors.Join(err, os.Rename(r.Before, h.Dir))
 	}
-	return r, nil
+	return r, err
 }
 
 // prepareRestore claims the home if it exists, and reports whether it contains anything.
@@ -132,15 +141,10 @@ func (h *Home) keepKeys(staged string, m BackupManifest) (missing bool, err erro
 }
 
 // readBackup unpacks a backup into an empty folder and verifies it.
-func readBackup(ctx context.Context, file, into string,
+func readBackup(ctx context.Context, from io.Reader, into string,
 	passphrase func() (string, error),
 ) (m BackupManifest, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return m, err
-	}
-	defer f.Close()
-	plain, err := openArchive(f, passphrase)
+	plain, err := openArchive(from, passphrase)
 	if err != nil {
 		return m, err
 	}
@@ -171,10 +175,10 @@ func openArchive(f io.Reader, passphrase func() (string, error)) (io.Reader, err
 	const ageMark = "age-encryption.org/"
 	if head, _ := in.Peek(len(ageMark)); string(head) != ageMark {
 		plain, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, fmt.Errorf("this is no backup of clank: %w", err)
+		if _, unread := errors.AsType[*fs.PathError](err); err != nil && !unread {
+			err = errors.New("this is no backup of clank, and nothing was changed: " + wantBackupHint)
 		}
-		return plain, nil
+		return plain, err
 	}
 	phrase, err := passphrase()
 	if err != nil {

@@ -58,11 +58,20 @@ func (a *Server) Serve(ctx context.Context, opts ServeOptions) error {
 		ControlURL: api.URL(), NodeURL: lent,
 		DiscordStatus: discord.firstState(ctx), CallStatus: a.callStatus(ctx),
 	})
+	a.inBackground(ctx, a.checkDatabase)
 	discord.reportStates(ctx, opts.OnDiscordChange)
 	opts.OnEnding()
 	a.drain(opts.OnDraining)
 	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
 	return nil
+}
+
+// checkDatabase looks for damage that opening the database does not notice. It reads the whole file.
+func (a *Server) checkDatabase(ctx context.Context) {
+	if err := a.Db.QuickCheck(ctx); err != nil && ctx.Err() == nil {
+		a.damage.Store(&err)
+		a.logger.Error("database is damaged", "error", err)
+	}
 }
 
 // drain lets running tasks continue for the configured time, unless the user forces an immediate exit.

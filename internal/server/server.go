@@ -74,6 +74,7 @@ type Server struct {
 	LoginFiller  login.Filler
 	ShopURL      string
 	boardURL     atomic.Pointer[string] // of the dashboard; nil while it is not open
+	damage       atomic.Pointer[error]  // of the database; nil while none is known
 	Live         *liveview.Server
 	nodes        nodeBook
 

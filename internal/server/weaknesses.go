@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"clank/dashboard/api"
 	"clank/internal/pageorigin"
 	"clank/internal/settings"
+	"clank/sessions"
 	"clank/sessions/approval"
 )
 
@@ -32,6 +34,7 @@ type Installation struct {
 	KeyFile    string // key file of the vault, if there is one
 	KeyMode    os.FileMode
 	Profiles   []profile.Profile
+	Damage     error     // of the database, if any is known
 	Browser    time.Time // build date of the browser; zero if unknown
 	Now        time.Time
 }
@@ -136,6 +139,18 @@ var weaknessChecks = []struct {
 		func(in Installation) string { return whenOpen(in.Home, in.HomeMode) },
 		"tokens, logins and what pages showed lie there",
 		"Run chmod 700 on it.",
+	},
+	{
+		"database", true,
+		func(in Installation) string {
+			cause := in.Damage
+			if fault, ok := errors.AsType[*sessions.StoreError](cause); ok { // its text has the fix, too
+				cause = fault.Err
+			}
+			return when(cause != nil, fmt.Sprintf("The database is damaged (%v)", cause))
+		},
+		"sessions, settings and watches in it are lost, or come back wrong",
+		"End clank, and run clank restore --replace with a backup.",
 	},
 	{
 		"shared disk", false,

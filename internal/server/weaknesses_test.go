@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestEachWeaknessIsFoundAndSaysHowToFixIt(t *testing.T) {
 	}
 	serious := map[string]bool{
 		"sandbox": true, "root": true, "home": true, "private networks": true, "viewer": true, "browser flags": true,
-		"old browser": true, "vault key": true, "disk": true,
+		"old browser": true, "vault key": true, "disk": true, "database": true,
 	}
 	seen := map[string]bool{}
 	type installation = server.Installation
@@ -43,6 +44,7 @@ func TestEachWeaknessIsFoundAndSaysHowToFixIt(t *testing.T) {
 		{"sandbox", env(server.NoSandboxEnv, "1"), ""},
 		{"root", func(in *installation) { in.EUID = 0 }, ""},
 		{"home", func(in *installation) { in.HomeMode = 0o750 }, "/home/clank (-rwxr-x---)"},
+		{"database", func(in *installation) { in.Damage = errors.New("page 7 is damaged") }, "page 7"},
 		{"shared disk", func(in *installation) { in.FileSystem = "NFS" }, "(NFS)"},
 		{"secrets in the environment", env("OPENAI_API_KEY", "s"), "OPENAI_API_KEY"},
 		{"secrets in the environment", env("CLANK_VAULT_KEY", "s"), "CLANK_VAULT_KEY"},

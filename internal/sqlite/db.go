@@ -103,11 +103,14 @@ func create(path string) error {
 
 // connect returns a connection pool for the file, with pragmas set on each connection.
 func connect(path string, most int, busy time.Duration, pragmas ...string) (*sql.DB, error) {
-	q := url.Values{
+	return connectWith(path, most, url.Values{
 		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
 		"_txlock":       {"immediate"},
 		"_pragma":       pragmas,
-	}
+	})
+}
+
+func connectWith(path string, most int, q url.Values) (*sql.DB, error) {
 	name := filepath.ToSlash(path)
 	if name[0] != '/' { // C:/…
 		name = "/" + name

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -120,6 +121,18 @@ func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
 		check.Must(t, db.Close())
 		check.Must(t, os.Truncate(path, 5000))
 		refused(t, path, "damaged or no database", "move it away")
+	})
+	t.Run("overwritten in the middle", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "clank.db")
+		db := open(t, path)
+		check.Must(t, db.QuickCheck(t.Context()))
+		check.Must(t, db.SaveSession(t.Context(), session("overwritten")))
+		check.Must(t, db.Close())
+		data, err := os.ReadFile(path)
+		check.Must(t, err)
+		copy(data[bytes.LastIndex(data, []byte("overwritten"))&^4095:], strings.Repeat("x", 4096))
+		check.Must(t, os.WriteFile(path, data, 0o600))
+		check.Fails(t, open(t, path).QuickCheck(t.Context()), nil, "damaged or no database", "clank restore --replace", path)
 	})
 }
 

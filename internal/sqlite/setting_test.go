@@ -38,6 +38,24 @@ func TestSettingsAreSavedAtomically(t *testing.T) {
 	}
 }
 
+func TestSettingsThatNameAnIDAreFoundByTheWholeID(t *testing.T) {
+	db := openNew(t)
+	_, err := db.SaveSettings(t.Context(), values{
+		"address": json.RawMessage(`"http://127.0.0.1:8787/v1"`), "days": json.RawMessage(`127`),
+		"grants": json.RawMessage(`"work:127\nhome: <@1>"`), "people": json.RawMessage(`"1, 1270\n42"`),
+	}, "")
+	check.Must(t, err)
+	got := map[string][]string{}
+	for _, id := range []string{"127", "1", "42", "0", "7"} {
+		got[id], err = db.SettingsNaming(t.Context(), id)
+		check.Must(t, err)
+	}
+	want := map[string][]string{"127": {"grants"}, "1": {"grants", "people"}, "42": {"people"}, "0": nil, "7": nil}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings by ID (-want +got):\n%s", diff)
+	}
+}
+
 func TestADamagedSettingCanBeShownAndSetAgain(t *testing.T) {
 	db := openNew(t)
 	version, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`1`)}, "")

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -51,14 +53,11 @@ func copyInto(ctx context.Context, pool *sql.DB, to string) error {
 // [Open] would refuse the database, or if it is damaged.
 func Check(ctx context.Context, path string) (version int, err error) {
 	version, err = withFile(ctx, path, func(pool *sql.DB) error {
-		var found string
-		if err := pool.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found); err != nil {
-			return err
+		damage, err := findDamage(ctx, pool, "integrity_check")
+		if err == nil && damage != "" {
+			err = fmt.Errorf("%s is damaged: %s", path, damage)
 		}
-		if found != "ok" {
-			return fmt.Errorf("%s is damaged: %s", path, found)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("check the database: %w", err)
@@ -66,20 +65,60 @@ func Check(ctx context.Context, path string) (version int, err error) {
 	return version, nil
 }
 
-// withFile calls do with the database at path, which must exist and be ours, and returns its version.
+// QuickCheck reads the whole database, but not its indexes, and returns an error if it is damaged. Others can use it
+// meanwhile.
+func (db *DB) QuickCheck(ctx context.Context) error {
+	damage, err := findDamage(ctx, db.readers, "quick_check")
+	if err == nil && damage != "" {
+		err = db.fault(errors.New(damage), damagedText)
+	}
+	if err != nil {
+		return fmt.Errorf("check the database: %w", db.explain(ctx, err))
+	}
+	return nil
+}
+
+// findDamage returns in one line what a pragma that checks the database finds first, "" for a sound one.
+func findDamage(ctx context.Context, pool *sql.DB, pragma string) (damage string, err error) {
+	err = pool.QueryRowContext(ctx, "PRAGMA "+pragma+"(1)").Scan(&damage)
+	if damage == "ok" {
+		return "", err
+	}
+	return strings.Join(strings.Fields(strings.TrimPrefix(damage, "*** in database main ***")), " "), err
+}
+
+// withFile calls do with the database at path, which must exist and be ours, and returns its version. Its folder may be
+// read-only.
 func withFile(ctx context.Context, path string, do func(*sql.DB) error) (version int, err error) {
 	if _, err := os.Stat(path); err != nil {
-		return 0, err
-	}
-	newest, err := Version()
-	if err != nil {
 		return 0, err
 	}
 	pool, err := connect(path, 1, busyWait)
 	if err != nil {
 		return 0, err
 	}
+	version, err = withPool(ctx, pool, path, do)
+	from, is := errors.AsType[*sqlite.Error](err)
+	if !is || from.Code()&0xff != lib.SQLITE_CANTOPEN {
+		return version, err
+	}
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		return 0, from
+	}
+	// SQLite cannot make files beside it. Without a log it needs none.
+	if pool, err = connectWith(path, 1, url.Values{"immutable": {"1"}}); err != nil {
+		return 0, err
+	}
+	return withPool(ctx, pool, path, do)
+}
+
+// withPool is like withFile for a connection pool, which it closes.
+func withPool(ctx context.Context, pool *sql.DB, path string, do func(*sql.DB) error) (version int, err error) {
 	defer func() { err = errors.Join(err, pool.Close()) }()
+	newest, err := Version()
+	if err != nil {
+		return 0, err
+	}
 	if version, err = fileVersion(ctx, pool, path, newest); err == nil && version == 0 {
 		err = fmt.Errorf("%s is empty", path)
 	}

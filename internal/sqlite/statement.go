@@ -106,7 +106,7 @@ func (db *DB) explain(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return db.fault(err, "clank's database cannot be written; check who owns the file and its folder")
+		return db.fault(err, readOnlyText)
 	}
 	var from *sqlite.Error
 	if !errors.As(err, &from) {
@@ -114,20 +114,26 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	}
 	switch from.Code() & 0xff { // the higher bits give details
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-		return fmt.Errorf("%s is damaged or no database; it was left as it is. Put back a copy, or move it away to begin "+
-			"with a new one; `sqlite3 FILE .recover` can often save what is in it: %w", db.path, err)
+		return db.fault(err, damagedText)
 	case lib.SQLITE_FULL:
 		return db.fault(err, "there is no room for clank's database; free some space on its disk")
 	case lib.SQLITE_IOERR:
 		return db.fault(err, "the disk of clank's database fails or is full; look at its free space and its health")
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
-		return db.fault(err, "clank's database cannot be written; check who owns the file and its folder")
+		return db.fault(err, readOnlyText)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return db.fault(err, fmt.Sprintf("another program has kept clank's database locked for %s; end it, or try again "+
 			"when it is done", busyWait))
 	}
 	return err
 }
+
+const (
+	readOnlyText = "clank's database cannot be written; check who owns the file and its folder, and whether its disk is " +
+		"read-only"
+	damagedText = "clank's database is damaged or no database; it was left as it is. Put back a backup (clank restore " +
+		"--replace FILE), or move it away to begin with a new one; `sqlite3 FILE .recover` can often save what is in it"
+)
 
 // fault returns an error whose text is for people; its cause names the file, for the log.
 func (db *DB) fault(err error, text string) error {

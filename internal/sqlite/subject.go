@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -206,9 +207,20 @@ func (db *DB) FindPeople(ctx context.Context, idOrName string) ([]Person, error)
 		"ORDER BY 1, 2", idOrName)
 }
 
-// SettingsNaming returns the keys of settings whose values contain an ID.
-func (db *DB) SettingsNaming(ctx context.Context, id string) ([]string, error) {
-	return list(ctx, db, "look into the settings", func(scan func(...any) error) (key string, err error) {
-		return key, scan(&key)
-	}, "SELECT key FROM setting WHERE instr(value, ?1) ORDER BY key", id)
+// SettingsNaming returns the keys of settings whose texts contain an ID as a word, in the forms of [access.ParseIDs]
+// and [access.ParseGrants].
+func (db *DB) SettingsNaming(ctx context.Context, id string) (keys []string, err error) {
+	found := regexp.MustCompile(`(^|[\s,:@#&!])` + regexp.QuoteMeta(id) + `($|[\s,>])`)
+	return keys, db.query(ctx, "look into the settings", func(scan func(...any) error) error {
+		var key string
+		var value []byte
+		if err := scan(&key, &value); err != nil {
+			return err
+		}
+		var text string // IDs are in texts alone
+		if json.Unmarshal(value, &text) == nil && found.MatchString(text) {
+			keys = append(keys, key)
+		}
+		return nil
+	}, "SELECT key, value FROM setting WHERE instr(value, ?1) ORDER BY key", id)
 }

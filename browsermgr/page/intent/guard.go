@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
@@ -19,6 +20,7 @@ import (
 type Guard struct {
 	frame *frame.Frame
 	token string
+	limit time.Duration // of each inspection
 }
 
 // GuardAction makes the page refuse the input of an action if its effects no longer match mark, the
@@ -40,10 +42,12 @@ func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string)
 	if q.Mode == "judge" {
 		return nil, v.Fingerprint == mark, nil
 	}
+	g = &Guard{frame: f, token: f.DocumentToken(), limit: inspectLimit(a, f)}
 	if v.Changed || v.Fingerprint != mark {
-		return nil, false, endGuard(ctx, tab, f)
+		_, err = g.End(ctx, tab)
+		return nil, false, err
 	}
-	return &Guard{frame: f, token: f.DocumentToken()}, true, nil
+	return g, true, nil
 }
 
 // End removes the guard and reports whether the input was refused, so that nothing was done.
@@ -51,7 +55,7 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 	if g == nil || g.frame.DocumentToken() != g.token {
 		return false, nil // another document is shown, so the input arrived
 	}
-	err = tab.RunUntilDialog(ctx, inspectLimit, func(ctx context.Context) error {
+	err = tab.RunUntilDialog(ctx, g.limit, func(ctx context.Context) error {
 		v, err := frame.CallFunction[scriptVerdict](ctx, g.frame, intentScript, nil, scriptQuery{Mode: "end"})
 		refused = v.Swallowed
 		return err
@@ -78,11 +82,6 @@ func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err e
 		g.frame.Post(proto.RuntimeTerminateExecution{})
 	}
 	return refused, err
-}
-
-func endGuard(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
-	_, err := (&Guard{frame: f, token: f.DocumentToken()}).End(ctx, tab)
-	return err
 }
 
 // PerformJudged performs a judged action, unless its effects no longer match mark: then same is false, and nothing was

@@ -180,6 +180,29 @@ func TestTheEndOfAnActionDoesNotWaitForAPageThatStandsStill(t *testing.T) {
 	}
 }
 
+func TestAnInspectionWaitsForABusyPageAsItsActionDoes(t *testing.T) {
+	t.Parallel()
+	base := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			select {
+			case <-time.After(5200 * time.Millisecond): // longer than a page that is not busy needs for anything
+			case <-r.Context().Done():
+			}
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<button>Buy</button>")
+	}).URL
+	tab, a := openTab(t, base), page.Action{Kind: actiontable.KindClick, Selector: "button"}
+	mark := of(t, tab, a).Mark
+	tab.MainFrame().Post(proto.RuntimeEvaluate{
+		Expression: "const r = new XMLHttpRequest(); r.open('GET', '/slow', false); r.send()",
+	})
+	if same, _ := try(t, tab, a, mark); !same {
+		t.Error("the page is as it was, and the action does not pass")
+	}
+}
+
 func TestEnterIsHeldToo(t *testing.T) {
 	tab := openTab(t, site(t, `<form method=post action=/sent><input type=email><button>Go</button></form>`, nil))
 	a := page.Action{Kind: actiontable.KindType, Selector: "input", Text: "a@b.c", Submit: true}

@@ -36,8 +36,12 @@ const (
 //go:embed intent.js
 var intentScript string
 
-// inspectLimit bounds one inspection of the page.
-const inspectLimit = 5 * time.Second
+// describeLimit bounds the description of a target.
+const describeLimit = 5 * time.Second
+
+// inspectLimit bounds an inspection of the page for an action, as finding its element is bounded: on a busy machine both
+// wait for the same page.
+func inspectLimit(a page.Action, f *frame.Frame) time.Duration { return a.StepLimit() + f.Timeout() }
 
 // stoppedInspectLimit bounds the last inspection after a stop: people are notified after 50 ms, whatever the page does.
 const stoppedInspectLimit = 20 * time.Millisecond
@@ -166,7 +170,7 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action,
 		targets = []frame.Locator{{Ref: e.LocalRef, Selector: a.Selector}}
 	}
 	at = e.Frame
-	err = tab.RunExclusive(ctx, inspectLimit, func(ctx context.Context) (err error) {
+	err = tab.RunExclusive(ctx, inspectLimit(a, e.Frame), func(ctx context.Context) (err error) {
 		if shift, _ := frame.ModifierBits([]string{"Shift"}); q.How == "key" && tab.HeldModifiers()&^shift != 0 {
 			q.How = "chord"
 		}

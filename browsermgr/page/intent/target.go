@@ -25,7 +25,7 @@ type targetQuery struct {
 // DescribeTarget returns the target of input: the element with that ref, the one at a point in CSS pixels of the
 // viewport, or the focused one, in any frame. While a dialog is open, which gets all input, it returns the zero value.
 func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (m InputTarget, err error) {
-	err = tab.RunUntilDialog(ctx, inspectLimit, func(ctx context.Context) (err error) {
+	err = tab.RunUntilDialog(ctx, describeLimit, func(ctx context.Context) (err error) {
 		f, arg, err := findTarget(ctx, tab, ref, at)
 		if err != nil {
 			return err
