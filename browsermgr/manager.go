@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
 	"clank/browsermgr/webcodecs"
@@ -96,7 +95,7 @@ type ProxyListener interface {
 // Gate decides what pages may reach; [clank/browsermgr/egress.Proxy] implements it. It proxies browsers that we
 // start, and checks each request of other browsers, which do not use its proxy.
 type Gate interface {
-	intercept.RequestPolicy
+	RequestPolicy
 	ProxyListener
 	// Watch records the requests refused to the tab with that CDP target id from now on. finish, which must be
 	// called once, waits for late refusals and returns the first.
