@@ -15,7 +15,6 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
-	"clank/browsermgr/webcodecs"
 )
 
 // Defaults for the Manager's fields.
@@ -75,7 +74,7 @@ type Manager struct {
 	closed           chan struct{} // closed by Close
 	profiles         map[string]*profileState
 	windows          map[string]*Window
-	encoders         webcodecs.Host
+	encoders         encoderHost
 	steps            stepSlots
 	roomTurn         chan struct{}  // holds a token while a running browser is being stopped to make room
 	packingAbandoned chan struct{}  // closed to abandon packing; see [Manager.packState]
@@ -161,7 +160,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.roomTurn = make(chan struct{}, 1)
 	m.packingAbandoned = make(chan struct{})
 	m.abandonPacking = sync.OnceFunc(func() { close(m.packingAbandoned) })
-	m.encoders.Options = m.encoderOptions
+	m.encoders.manager = m
 	profile.ReapOrphans(ctx, m.userDataDir("*"), m.Logger)
 	if m.StateKeys != nil {
 		m.wg.Go(m.packLeftStates)
