@@ -112,7 +112,7 @@ func (l *Line) waitForChange(ctx context.Context, at voiceSession) (voiceSession
 	}
 }
 
-// sessionLost reports whether the seat is lost.
+// sessionLost reports whether our place in the channel is lost.
 func sessionLost(at, now voiceSession) (bool, error) {
 	switch {
 	case now.resets > at.resets:

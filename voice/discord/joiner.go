@@ -218,7 +218,7 @@ func (j *Joiner) leaveChannel(ctx context.Context, r *guildState, guild string) 
 		j.logger().Warn("leaving the call was not told to Discord", "guild", guild, "error", err)
 		return
 	}
-	_ = j.waitFor(ctx, r, func(now voiceSession) (bool, error) { return now.channel == "", nil }) // the confirmation may come later
+	_ = j.waitFor(ctx, r, func(now voiceSession) (bool, error) { return now.channel == "", nil }) // or later
 }
 
 func (j *Joiner) ownID() string {
