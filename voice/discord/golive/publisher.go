@@ -249,8 +249,8 @@ func (p *Publisher) connect(ctx context.Context, t conn.Target, from int,
 		if refused || ctx.Err() != nil || from == len(options)-1 {
 			return connectResult{err: errors.Join(fallbackErr, err)}
 		}
-		p.logger().Warn("the connection of a stream failed; trying another transport", "transport", option.Name, "next", options[from+1].Name,
-			"error", err)
+		p.logger().Warn("the connection of a stream failed; trying another transport", "transport", option.Name,
+			"next", options[from+1].Name, "error", err)
 		fallbackErr = fmt.Errorf("%s does not get through: %w", option.Name, err)
 	}
 }
