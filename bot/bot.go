@@ -327,7 +327,7 @@ func (b *Bot) explain(err error) error {
 			"https://discord.com/developers/applications, Bot, Reset Token: %w", err)
 	case discord.CloseShardingRequired, discord.CloseInvalidShard:
 		return fmt.Errorf("the bot is on more servers than its connections may serve; clank asks Discord for their number "+
-			"when it connects anew: %w", err)
+			"when it connects again: %w", err)
 	case discord.CloseInvalidIntents:
 		return fmt.Errorf("Discord does not know what this clank asks to hear of; "+ //nolint:staticcheck // a name
 			"update clank: %w", err)

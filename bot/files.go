@@ -252,7 +252,7 @@ func (b *Bot) elsewhere(loc i18n.Locale, where *workMessage, f sessions.File) st
 			return loc.T("Until %s you get it here: %s", timestamp(until, 't'), "<"+address+">")
 		}
 	}
-	return loc.T("It is with the downloads of whoever runs clank.")
+	return loc.T("The person who runs clank finds it among the downloads.")
 }
 
 // withDownloads adds to the end of work what pages offered: the files that fit here, and the names of all.

@@ -76,7 +76,7 @@ func (p *workMessage) show(ctx context.Context, v messageContent, final bool) er
 		}
 		return nil
 	case final && isRefusal(err) && !discord.IsCode(err, discord.CodeInvalidForm): // which is about the content
-		p.log.Info("a message may not be changed; writing it anew", "channel", p.channel, "error", err)
+		p.log.Info("a message cannot be edited; posting it again", "channel", p.channel, "error", err)
 		return p.replace(ctx, v)
 	}
 	return err
@@ -107,7 +107,7 @@ func (p *workMessage) replace(ctx context.Context, v messageContent) error {
 		err = p.rest.Delete(ctx, channel, message)
 	}
 	if err != nil {
-		p.log.Info("a message that was written anew is not removed", "channel", channel, "error", err)
+		p.log.Info("a message that was posted again could not be deleted", "channel", channel, "error", err)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (h *encoderHost) Open(ctx context.Context) (videosource.Encoder, error) {
 	made := proto.RuntimeEvaluate{Expression: "new PictureEncoder()"}
 	res, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, b.page, made)
 	if err == nil && (res.ExceptionDetails != nil || res.Result == nil || res.Result.ObjectID == "") {
-		err = errors.New("its page makes no encoder")
+		err = errors.New("its page returned no encoder")
 	}
 	if err != nil {
 		h.release()

@@ -73,7 +73,7 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 	}
 	if len(b.Memory) > 0 {
 		if err := t.load(b.Memory); err != nil {
-			return nil, fmt.Errorf("go on with a talk with %s: %w", m.Name(), err)
+			return nil, fmt.Errorf("continue the conversation with %s: %w", m.Name(), err)
 		}
 	}
 	return t, nil

@@ -130,7 +130,7 @@ func (a Capabilities) BudgetSpentTexts(why error) (written, spoken string) {
 	return written, spoken
 }
 
-const budgetSpentText = "I may not spend more today, so I do not hear words any more."
+const budgetSpentText = "Today's budget is spent, so I no longer understand speech."
 
 // UnclearOptOutTexts returns the texts for an opt-out whose speaker is unknown.
 func (a Capabilities) UnclearOptOutTexts() (written, spoken string) {
@@ -156,8 +156,8 @@ func (a Capabilities) OptOutConfirmed(name string, err error) string {
 
 // ModelGoneText returns the text that the model that held the conversation is gone, and why.
 func (a Capabilities) ModelGoneText(why string) string {
-	return a.Locale.T("I can neither hear words nor answer any more in this call. %s `/clank leave` and `/clank join` "+
-		"begin anew.", why)
+	return a.Locale.T("I can no longer understand speech or answer in this call. %s To start again, use `/clank leave` "+
+		"and `/clank join`.", why)
 }
 
 // reason returns an error as a sentence for people.

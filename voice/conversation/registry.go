@@ -367,7 +367,7 @@ const (
 	ErrChannelNotAllowed DeniedError = "The operator lets me join only certain channels, and this is none of them."
 	ErrAlreadyInChannel  DeniedError = "I am in that call already."
 	ErrInOtherChannel    DeniedError = "I am in another call on this server. Say `/clank leave` there first."
-	ErrTooManyCalls      DeniedError = "I am in as many calls at once as I may be on all servers. Try again later."
+	ErrTooManyCalls      DeniedError = "I am already in the maximum number of calls on all servers. Try again later."
 	ErrJoinTimedOut      DeniedError = "It took too long to join the call. Please try again."
 	ErrRegistryClosed    DeniedError = "I am shutting down."
 	ErrNotInCall         DeniedError = "I am in no call here."

@@ -19,7 +19,7 @@ const (
 )
 
 var (
-	errReset      = errors.New("the connection to Discord began anew, which takes clank out of all calls")
+	errReset      = errors.New("the connection to Discord started again, which removes clank from all calls")
 	errNewerState = errors.New("the main gateway has told something newer")
 )
 

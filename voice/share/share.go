@@ -314,7 +314,7 @@ func (m *Manager) reportTrouble(sh *share, err error) {
 	}
 	sh.mu.Unlock()
 	if tell {
-		m.notify(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page stands still for now: %v.", err)})
+		m.notify(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page is frozen for now: %v.", err)})
 	}
 }
 

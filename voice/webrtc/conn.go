@@ -18,7 +18,7 @@ import (
 var (
 	ErrPageLeft       = errors.New("the page has left")
 	ErrConnectionLost = errors.New("the connection to the page was lost")
-	ErrNoRoute        = errors.New("no connection to the page came about: its network lets none of the ports through")
+	ErrNoRoute        = errors.New("the page could not be connected: its network blocks all the ports")
 )
 
 // Handlers handle the events of a connection. Each function may be nil, and must not block.

@@ -34,7 +34,7 @@ const (
 var (
 	ErrBadOffer     = errors.New("the offer of the page was not understood")
 	ErrTooManyConns = errors.New("there are too many connections already; try again when somebody has left")
-	ErrClosed       = errors.New("no connections are made any more: the program is ending")
+	ErrClosed       = errors.New("no new connections: the program is shutting down")
 )
 
 // Engine creates connections. Set the fields, then Open; Close ends all connections.

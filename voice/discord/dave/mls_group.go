@@ -146,7 +146,7 @@ func checkProposal(p *group.Proposal, known func(user uint64) bool) error {
 // Revoke forgets a proposal.
 func (g *Group) Revoke(ref []byte) error {
 	if !g.inner.RevokeProposal(ref) {
-		return errors.New("revoke a proposal: there is none of that reference")
+		return errors.New("revoke a proposal: none has that reference")
 	}
 	return nil
 }
