@@ -28,7 +28,7 @@ const (
 	typingTimeout   = 2500 * time.Millisecond // Discord waits three seconds
 )
 
-// onTyping completes what somebody types. Who may not ask for anything is shown nothing.
+// onTyping returns completions of what a person types; none if they may not make requests.
 func (b *Bot) onTyping(base context.Context, i *discordgo.Interaction, data discordgo.ApplicationCommandInteractionData,
 	who person,
 ) {
@@ -77,7 +77,7 @@ func (b *Bot) completions(ctx context.Context, from sessions.Origin,
 	return matchingChoices(list, optionText(options, options[at].Name))
 }
 
-// matchingChoices returns those that what was typed is part of, those that begin with it first.
+// matchingChoices returns the choices that contain what was typed, those that begin with it first.
 func matchingChoices(list []discord.Choice, typed string) []discord.Choice {
 	typed = strings.ToLower(typed)
 	list = slices.DeleteFunc(list, func(c discord.Choice) bool {
@@ -103,7 +103,7 @@ func namedChoices(names []string) []discord.Choice {
 	return list
 }
 
-// newChoice returns a choice with so much of its name as there is room for.
+// newChoice returns a choice with a name shortened to the limit.
 func newChoice(value string, name ...string) discord.Choice {
 	text := strings.Join(slices.DeleteFunc(name, func(part string) bool { return part == "" }), " · ")
 	r := []rune(strings.Join(strings.Fields(text), " "))

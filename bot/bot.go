@@ -30,7 +30,7 @@ type TaskRunner interface { //nolint:interfacebloat // what the manager does for
 	// of o and can go on with, or [sessions.ErrNotFound].
 	LastSession(ctx context.Context, o sessions.Origin) (sessions.Session, error)
 
-	// Sessions returns those that q asks for, last used first.
+	// Sessions returns the sessions of a query, last used first.
 	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
 
 	// Session returns a session, and Task a task, or [sessions.ErrNotFound].
@@ -40,7 +40,7 @@ type TaskRunner interface { //nolint:interfacebloat // what the manager does for
 	// CloseSession ends a session, and what runs in it.
 	CloseSession(ctx context.Context, id string, by cancel.Actor) error
 
-	// SendNote tells a task that runs or waits something; see [sessions.Manager.SendNote].
+	// SendNote passes a note to a running or waiting task; see [sessions.Manager.SendNote].
 	SendNote(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
 }
 
@@ -49,37 +49,36 @@ type Replier interface {
 	Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
-// Host is what the bot asks of the program, and tells it. Its methods are safe for concurrent use; those without a
-// context do not block.
+// Host connects the bot to the program. Its methods are safe for concurrent use; those without a context do not block.
 type Host interface { //nolint:interfacebloat // one place for all of it
-	// IsStop reports whether a message says stop; see [cancel.IsStop].
+	// IsStop reports whether a message is a stop; see [cancel.IsStop].
 	IsStop(message string) bool
 
 	// AnyoneMayStop reports whether everybody in a channel may stop what runs there.
 	AnyoneMayStop() bool
 
-	// Disabled says why this person may not ask for anything now, in words for people; empty if they may.
+	// Disabled returns why a person may not make requests now, for people; empty if they may.
 	Disabled(ctx context.Context, o sessions.Origin) string
 
 	// Served returns the ids of the servers and channels that are listed as served. Who writes directly is looked up
 	// there, for Disabled to judge ([sessions.Origin.Sees]).
 	Served() (guilds, channels []string)
 
-	// ThreadAfter returns how long a task has run whose answer goes into a thread; zero makes none.
+	// ThreadAfter returns the running time from which a task's answer goes into a thread; zero means never.
 	ThreadAfter() time.Duration
 
-	// HandleRequest is told who asks for a task or an answer, and may. It does not block.
+	// HandleRequest is called with the origin of each permitted request. It does not block.
 	HandleRequest(ctx context.Context, o sessions.Origin)
 
-	// HandleServers is told which servers an account of the bot is on: one that it has come to, or, when a connection
-	// begins, all those that it hears of by that one. hears reports whether it would hear of a server so, and is nil for a
-	// new one.
+	// HandleServers is called with the servers that an account of the bot is on: one that it has joined, or, when a
+	// connection begins, all that this connection serves. hears reports whether the connection would serve a server; it is
+	// nil for a new one.
 	HandleServers(ctx context.Context, account string, guilds []string, hears func(guild string) bool)
 
-	// HandleLeave is told the id of a server that the bot has left, or was removed from.
+	// HandleLeave is called with the id of a server that the bot has left or was removed from.
 	HandleLeave(ctx context.Context, guild string)
 
-	// HandleDispatch takes every dispatch of the gateway after the bot, in order.
+	// HandleDispatch is called with every dispatch of the gateway, in order, after the bot has handled it.
 	HandleDispatch(kind string, data json.RawMessage)
 }
 
@@ -95,13 +94,14 @@ type Bot struct {
 	// Questions are asked in the channels of their tasks; nil asks nothing.
 	Questions Questions
 
-	// Files keeps what people attach; nil takes no files.
+	// Files stores attachments; nil accepts none.
 	Files Files
 
 	// Messages keeps where work is shown, for the run after one that was killed; nil keeps nothing.
 	Messages MessageStore
 
-	// SessionFile is where Close leaves what the next run needs to hear what is said between the two; empty: nothing is.
+	// SessionFile is where Close saves the gateway sessions, from which the next process gets what it missed; empty saves
+	// nothing.
 	SessionFile string
 
 	// Watches are the pages that people have watched; nil offers none.
@@ -109,44 +109,43 @@ type Bot struct {
 
 	// Calls are what people can have done about voice calls; nil offers none.
 	Calls Calls
-	Links Links // to pages of sessions; nil: there are none
+	Links Links // to pages of sessions; nil if there are none
 
 	// Activities show sessions in a window of Discord's own; nil offers none.
 	Activities Activities
 
-	// Settings are those of servers, which their managers change with /clank setup; nil: there are none, and everybody
-	// reads the language that the server prefers.
+	// Settings are the settings of servers, which managers change with /clank setup. If it is nil there are none, and
+	// everyone gets the server's preferred language.
 	Settings ServerSettings
 
 	// Budgets answer /clank budget; nil is no such command.
 	Budgets BudgetReader
 
-	// Runtimes are the choices of the command's runtime option; with fewer than
-	// two there is no such option.
+	// Runtimes are the choices of the command's runtime option, which needs at least two.
 	Runtimes []string
 
-	// Choices are completed while somebody types; nil offers no choice of a model.
+	// Choices completes options while people type; nil offers no choice of a model.
 	Choices Choices
 
 	// Pages show and keep what tasks did; nil offers neither.
 	Pages Pages
 
-	// Window says that the browser's window can be shown, to operators.
+	// Window means that operators can be shown the browser's window.
 	Window bool
 
-	// Intents are asked for beyond those the bot itself needs (voice states).
+	// Intents are additional gateway intents (voice states).
 	Intents discordgo.Intent
 
 	Base       string       // scheme and host in place of https://discord.com
 	HTTPClient *http.Client // nil is the default client
 	Logger     *slog.Logger
 
-	// Limits of time and number. Zero stands for the value given.
+	// Limits of time and number. Zero means the stated default.
 	OpenTimeout   time.Duration // to connect: 30 s
 	EditInterval  time.Duration // between two edits of a message: 1.2 s
 	TokenLife     time.Duration // how long the answer to a command is edited: 14 min of Discord's 15
-	AnswerTime    time.Duration // how old an interaction may be that is answered as such: 2 s of the 3 that Discord waits
-	MaxConcurrent int           // pieces of work at once: 64
+	AnswerTime    time.Duration // up to which age an interaction gets a direct response: 2 s of the 3 that Discord waits
+	MaxConcurrent int           // concurrent pieces of work: 64
 	RetryWait     time.Duration // pause before a first new try: 0.5 s for requests, 1 s for the gateway
 
 	rest             *discord.REST
@@ -159,7 +158,7 @@ type Bot struct {
 	activeProgress   progressByWork
 	handled          recentIDs         // messages and interactions
 	lastHeard        map[int]time.Time // when each shard last said something; for the gateway's goroutine
-	onServers        map[string]bool   // servers that were told to the host; for the gateway's goroutine
+	onServers        map[string]bool   // servers reported to the host; belongs to the gateway's goroutine
 	workResumed      chan struct{}     // closed when the work of the former run continues
 	stop             context.CancelCauseFunc
 	ended            sync.WaitGroup // waits for the end of the gateway
@@ -169,14 +168,13 @@ type Bot struct {
 	commandError error // why the commands are not registered
 }
 
-// identity is who the bot is, as READY says.
+// identity is the bot's user, from READY.
 type identity struct {
 	user, name, app string
 }
 
-// Open connects, registers the commands, and returns when the bot hears. ctx
-// bounds the opening alone. The error says what a person can do about it; a
-// wrong token is an error as any other.
+// Open connects, registers the commands, and returns when the bot receives events. ctx limits only this call. Its error
+// says what a person can do; a wrong token is an error like any other.
 func (b *Bot) Open(ctx context.Context) error {
 	if b.Token == "" {
 		return errors.New("no Discord token: set DISCORD_TOKEN to the token that the developer portal shows for the bot")
@@ -225,15 +223,15 @@ func (b *Bot) Open(ctx context.Context) error {
 	return nil
 }
 
-// CommandError says why Discord does not have the bot's commands; nil if it has.
+// CommandError returns why Discord does not have the bot's commands; nil if it does.
 func (b *Bot) CommandError() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.commandError
 }
 
-// Close stops the bot's work, tells those who waited for it, and leaves. What is said from now on is for the next run.
-// It waits for all of it, at most until ctx ends. It may be called more than once, and after an Open that failed.
+// Close stops the bot's work, tells the people who wait for it, and disconnects. Later events are for the next process.
+// It waits for that, at most until ctx ends. It may be called more than once, and after a failed Open.
 func (b *Bot) Close(ctx context.Context) error {
 	if b.stop == nil {
 		return nil
@@ -251,11 +249,11 @@ func (b *Bot) Close(ctx context.Context) error {
 	return errors.Join(waiting, closing, b.keepLeft())
 }
 
-// Done returns a channel that is closed when the connection has ended for good: after Close, or when Discord
-// refuses the bot. It must not be called before Open.
+// Done returns a channel that is closed when the connection has ended permanently: after Close, or when Discord refuses
+// the bot. It must not be called before Open.
 func (b *Bot) Done() <-chan struct{} { return b.gateway.Done() }
 
-// Err says, after Done, why Discord refused the bot; nil after Close.
+// Err returns, after Done, why Discord refused the bot; nil after Close.
 func (b *Bot) Err() error {
 	if err := b.gateway.Err(); err != nil {
 		return fmt.Errorf("disconnected from Discord: %w", b.explain(err))
@@ -273,7 +271,7 @@ func (b *Bot) Connections() []discord.GatewayState { return b.gateway.States() }
 // ShardOf returns the number of the connection that hears of a server.
 func (b *Bot) ShardOf(guild string) int { return b.gateway.Of(guild) }
 
-// Limited reports whether Discord hides what is said without mentioning the bot.
+// Limited reports whether Discord hides messages that do not mention the bot.
 func (b *Bot) Limited() bool {
 	return slices.ContainsFunc(b.Connections(), func(s discord.GatewayState) bool { return s.Limited })
 }
@@ -329,7 +327,7 @@ func (b *Bot) explain(err error) error {
 			"https://discord.com/developers/applications, Bot, Reset Token: %w", err)
 	case discord.CloseShardingRequired, discord.CloseInvalidShard:
 		return fmt.Errorf("the bot is on more servers than its connections may serve; clank asks Discord for their number "+
-			"when it connects anew: %w", err)
+			"when it connects again: %w", err)
 	case discord.CloseInvalidIntents:
 		return fmt.Errorf("Discord does not know what this clank asks to hear of; "+ //nolint:staticcheck // a name
 			"update clank: %w", err)

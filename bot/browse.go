@@ -77,12 +77,11 @@ type browseOptions struct {
 	steps           int
 	budget          float64 // in US dollars
 	private, headed bool
-	untyped         bool // nobody typed it for this task
+	untyped         bool // the text was not typed for this task
 	files           []*discordgo.MessageAttachment
 }
 
-// readBrowse reads the options; those of another type than registered count as
-// not given.
+// readBrowse reads the options; those of an unexpected type are ignored.
 func readBrowse(options []*discordgo.ApplicationCommandInteractionDataOption) browseOptions {
 	var o browseOptions
 	for _, opt := range options {
@@ -137,7 +136,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 
 	where := b.commandMessage(i, who, o.private)
 	ack := discord.OutgoingMessage{Private: o.private}
-	acking, acked := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout) // also when it is stopped at once
+	acking, acked := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout) // even if it is stopped immediately
 	err := b.rest.Respond(acking, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
 	acked()
 	if err != nil {
@@ -301,11 +300,11 @@ func (b *Bot) threadName(p *progress) string {
 	return untrusted.ShortenLine(p.prompt(), maxThreadName-1)
 }
 
-// maxThreadName is how many characters of a thread's name Discord takes.
+// maxThreadName is the maximum length of a thread's name, in characters.
 const maxThreadName = 100
 
-// concludeInThread shows an answer in a thread below the message of its work, which then points there. It reports
-// false if there can be none: then the answer belongs where it was asked for.
+// concludeInThread posts an answer in a thread below the progress message, which then links to it. It reports false if
+// there can be no thread: then the answer goes where the request was made.
 func (b *Bot) concludeInThread(ctx context.Context, where *workMessage, name string, parts []messageContent) bool {
 	at := cmp.Or(where.message, where.answer)
 	below := b.guilds.Parent(where.guild, where.channel) // it is in a thread already

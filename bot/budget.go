@@ -9,13 +9,13 @@ import (
 	"clank/sessions"
 )
 
-// BudgetReader tells what may be spent and is left, with the people of the server if people is set.
+// BudgetReader returns limits and what is left of them, including the people of the server if people is set.
 type BudgetReader interface {
 	Budgets(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
 }
 
-// Budgets holds spending and limits, each as people read it in English: "0.80 of 1.00
-// USD". What is empty does not concern the person who asks.
+// Budgets are spending and limits, as English text: "0.80 of 1.00 USD". Empty fields do not concern the person who
+// asks.
 type Budgets struct {
 	Mine, Server, Today string
 	People              []PersonBudget // of the server, the most first

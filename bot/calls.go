@@ -14,8 +14,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// Calls carries out what people ask about voice calls. Each method returns what to tell the person at o; an error is a
-// sentence for them, too.
+// Calls executes requests about voice calls. Each method returns a text for the person at o; an error is a sentence for
+// them, too.
 type Calls interface {
 	// Join joins the voice channel that the person is in.
 	Join(ctx context.Context, o sessions.Origin) (string, error)
@@ -23,7 +23,7 @@ type Calls interface {
 	// Leave leaves the call of the person's server.
 	Leave(ctx context.Context, o sessions.Origin) (string, error)
 
-	// Privacy says whether the person is heard in calls, and by what they can see that nobody else listens; choice is
+	// Privacy returns whether the person is heard in calls, and how they can verify that nobody else listens; choice is
 	// "out", "in" or empty for no change.
 	Privacy(ctx context.Context, o sessions.Origin, choice string) (string, error)
 
@@ -36,16 +36,16 @@ type Calls interface {
 
 // Links gives people links to the pages of sessions. What its methods return is as with [Calls].
 type Links interface {
-	// Link makes a link to the page of a session, for one person. It needs no call.
+	// Link creates a link to the page of a session, for one person. It needs no call.
 	Link(ctx context.Context, o sessions.Origin, in LinkRequest) (string, error)
 
-	// Unlink makes the person's links void, or those to one session.
+	// Unlink revokes the person's links, or those to one session.
 	Unlink(ctx context.Context, o sessions.Origin, session string) (string, error)
 }
 
 // Activities opens sessions in the Activity, a window of Discord's own.
 type Activities interface {
-	// Enabled reports whether there is one just now.
+	// Enabled reports whether it is available now.
 	Enabled() bool
 
 	// Launch settles which session the person's Activity shows when it opens. An error is a sentence for them.
@@ -55,20 +55,20 @@ type Activities interface {
 // LaunchRequest asks for an Activity.
 type LaunchRequest struct {
 	Session string // empty: the person's last one here
-	Share   bool   // to everybody who is in it
+	Share   bool   // for everyone in the call
 }
 
 // LinkRequest asks for a link.
 type LinkRequest struct {
 	Session string // empty: the person's last one here
 	Control bool   // to work the page, too
-	Minutes int    // 0: as long as links work
-	User    string // the id of the one person who can open it; empty: whoever does first
+	Minutes int    // 0: as long as links last
+	User    string // id of the person who can open it; empty: whoever opens it first
 }
 
 var errNoVoice = errors.New("there are no voice channels here; use this on a server")
 
-// callTimeout bounds a command about calls: joining one takes several answers of Discord.
+// callTimeout limits a command about calls: joining one takes several responses of Discord.
 const callTimeout = time.Minute
 
 // callCommands returns the subcommands about calls, if there are calls.
@@ -101,7 +101,7 @@ func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 	}, b.linkCommands()...)
 }
 
-// linkCommands returns the subcommands about links, if there are links.
+// linkCommands returns the subcommands about links, if links are available.
 func (b *Bot) linkCommands() []*discordgo.ApplicationCommandOption {
 	if b.Links == nil {
 		return nil
@@ -166,7 +166,7 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction,
 	default:
 		return false
 	}
-	// What somebody wants of their privacy, and addresses with a secret in them, are for that person alone.
+	// A person's privacy choice, and links with a secret, are shown only to that person.
 	link := strings.HasSuffix(sub.Name, "link")
 	if link && b.Links == nil {
 		return false
@@ -182,7 +182,7 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction,
 	return true
 }
 
-// launch opens the Activity with a session, and reports whether there is one. Where Discord does not open it, do
+// launch opens the Activity with a session, and reports whether there is an Activity. If Discord does not open it, do
 // answers.
 func (b *Bot) launch(
 	base context.Context, i *discordgo.Interaction, who person, in LaunchRequest,
@@ -213,12 +213,12 @@ func (b *Bot) launch(
 	return true
 }
 
-// linkMaker returns what makes a link. Unlike the rest it needs no voice channels.
+// linkMaker returns a function that creates a link. Unlike the other subcommands it needs no voice channels.
 func (b *Bot) linkMaker(in LinkRequest) func(context.Context, sessions.Origin) (string, error) {
 	return func(ctx context.Context, o sessions.Origin) (string, error) { return b.Links.Link(ctx, o, in) }
 }
 
-// readLink reads the options; those of another type than registered count as not given.
+// readLink reads the options; those of an unexpected type are ignored.
 func readLink(options []*discordgo.ApplicationCommandInteractionDataOption) LinkRequest {
 	in := LinkRequest{Session: optionText(options, "session")}
 	for _, o := range options {
@@ -234,7 +234,7 @@ func readLink(options []*discordgo.ApplicationCommandInteractionDataOption) Link
 	return in
 }
 
-// onLiveButton shows the session of a browse to the person who wants to look: in the Activity, or by a link.
+// onLiveButton shows the session of a browse to the person who pressed the button: in the Activity, or by a link.
 func (b *Bot) onLiveButton(base context.Context, i *discordgo.Interaction, session string, who person) {
 	link := b.linkMaker(LinkRequest{Session: session})
 	if b.Links != nil && !b.launch(base, i, who, LaunchRequest{Session: session}, link) {
@@ -242,7 +242,7 @@ func (b *Bot) onLiveButton(base context.Context, i *discordgo.Interaction, sessi
 	}
 }
 
-// answerCall answers an interaction with what do says.
+// answerCall responds to an interaction with the text of do.
 func (b *Bot) answerCall(
 	base context.Context, i *discordgo.Interaction, who person, private bool,
 	do func(context.Context, sessions.Origin) (string, error),
@@ -274,8 +274,8 @@ func (b *Bot) callCommand(ctx context.Context, from sessions.Origin,
 	return text
 }
 
-// editAnswer sends the answer to an interaction whose response was deferred, in private or not. If Discord takes none
-// any more, it becomes a message.
+// editAnswer sends the response to an interaction whose response was deferred. If Discord no longer accepts it, it is
+// sent as a message.
 func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, private bool, text string,
 	files ...discord.File,
 ) {
@@ -294,7 +294,7 @@ func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, private 
 	}
 }
 
-// Post writes into a channel: Markdown and pictures, over as many messages as that takes.
+// Post posts Markdown and pictures to a channel, in as many messages as necessary.
 func (b *Bot) Post(ctx context.Context, channel, text string, images []llm.Image) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()

@@ -33,7 +33,7 @@ func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from se
 	b.editAnswer(ctx, i, false, "", discord.File{Name: "clip.webm", MediaType: "video/webm", Data: data})
 }
 
-// clipSubcommand returns the subcommand, if there are recordings.
+// clipSubcommand returns the subcommand, if films are recorded.
 func clipSubcommand(offered bool) []*discordgo.ApplicationCommandOption {
 	if !offered {
 		return nil

@@ -13,10 +13,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// dispatch takes what the gateway says. It runs on the gateway's goroutine: it
-// learns, it stops what is to be stopped, which is a matter of memory alone, and
-// starts everything else in goroutines of the bot. base is the context of all
-// that work.
+// dispatch handles a dispatch of the gateway. It runs on the gateway's goroutine: it updates state and stops work,
+// which only takes memory, and starts everything else in goroutines of the bot. base is the context of that work.
 func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.RawMessage) {
 	since := b.lastHeard[shard]
 	b.lastHeard[shard] = time.Now()
@@ -50,7 +48,7 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 	}
 }
 
-// takeEvent takes what a person has said or used. It may be called by any goroutine.
+// takeEvent handles a message or an interaction. It may be called from any goroutine.
 func (b *Bot) takeEvent(base context.Context, kind string, data json.RawMessage) {
 	switch kind {
 	case "MESSAGE_CREATE":
@@ -84,8 +82,7 @@ func (b *Bot) takeEvent(base context.Context, kind string, data json.RawMessage)
 	}
 }
 
-// reportServers reports which servers the bot is on: those that a connection has begun with, or one that it has come to
-// if shard is negative.
+// reportServers reports the servers of a new connection, or, if shard is negative, one that the bot has joined.
 func (b *Bot) reportServers(base context.Context, shard int, data json.RawMessage) {
 	var on struct {
 		Guilds []struct {
@@ -111,8 +108,8 @@ func (b *Bot) reportServers(base context.Context, shard int, data json.RawMessag
 	}
 }
 
-// readMessage reads a message. One with parts that the library cannot read is still one: then the error is set, and
-// the message has what somebody said and where.
+// readMessage decodes a message. If the library cannot decode parts of it, the error is set, and the message has its
+// text and origin.
 func readMessage(data json.RawMessage) (*discordgo.Message, error) {
 	var m *discordgo.Message
 	err := json.Unmarshal(data, &m)
@@ -141,8 +138,8 @@ func readMessage(data json.RawMessage) (*discordgo.Message, error) {
 	}, err
 }
 
-// readInteraction reads an interaction. Where the library cannot read the components of a message that it is about,
-// which may be another bot's, it is read without them.
+// readInteraction decodes an interaction. If the library cannot decode the components of the message that it refers to,
+// possibly another bot's, they are left out.
 func readInteraction(data json.RawMessage) (*discordgo.Interaction, error) {
 	var i *discordgo.Interaction
 	err := json.Unmarshal(data, &i)
@@ -180,7 +177,7 @@ func readInteraction(data json.RawMessage) (*discordgo.Interaction, error) {
 // rememberedIDs is how many of the newest messages and interactions are known again.
 const rememberedIDs = 2000
 
-// recentIDs are the ids of what was handled last. The zero value is ready and safe for concurrent use.
+// recentIDs are the ids of recently handled events. The zero value is ready and safe for concurrent use.
 type recentIDs struct {
 	mu    sync.Mutex
 	known map[string]struct{}
@@ -247,7 +244,7 @@ func (b *Bot) onInteraction(base context.Context, i *discordgo.Interaction) {
 	}
 }
 
-// work runs f as work, and answers with busy if there is too much of it.
+// startWork runs f in a goroutine, or busy if there is too much work.
 func (b *Bot) startWork(base context.Context, f, busy func(context.Context)) {
 	if b.jobs.Start(false, func() { b.recoverPanic(base, f) }) {
 		return
@@ -272,17 +269,17 @@ func (b *Bot) recoverPanic(ctx context.Context, f func(context.Context)) {
 	f(ctx)
 }
 
-// person is somebody who asks for something.
+// person is a person who makes a request.
 type person struct {
 	id, name string
 	roles    []string
 	bits     int64       // permissions in the channel; interactions only
-	away     bool        // they have brought the bot to where it is no member
-	locale   i18n.Locale // their own language; that of the server where it is not known
+	away     bool        // they use the bot where it is not a member
+	locale   i18n.Locale // the person's language, or that of the server if unknown
 }
 
-// personOf returns who used an interaction: a member of a guild, or a user in a direct channel. It returns false
-// for a bot.
+// personOf returns the user of an interaction: a member of a guild, or a user in a direct channel. It returns false for
+// a bot.
 func personOf(i *discordgo.Interaction) (person, bool) {
 	u, p := i.User, person{}
 	switch {
@@ -297,7 +294,7 @@ func personOf(i *discordgo.Interaction) (person, bool) {
 	}
 	p.locale = i18n.Locale(i.Locale)
 	if isAway(i) {
-		// What the bot does there is between it and this person, as in a direct message.
+		// Messages there are only for this person, as in direct messages.
 		p.away, p.roles, p.bits, i.GuildID = true, nil, 0, ""
 	}
 	return p, p.id != "" && !u.Bot

@@ -24,15 +24,15 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// Files keeps what people attach to what they ask for, and gives out what is too large for Discord.
+// Files stores attachments, and serves files that are too large for Discord.
 type Files interface {
-	// Receive writes down a file, whose name is made harmless. Its error is told to the person.
+	// Receive stores a file under a sanitized name. Its error is for people.
 	Receive(ctx context.Context, name string, r io.Reader) (sessions.File, error)
 	// Discard removes files that were received.
 	Discard(files ...sessions.File) error
 	// LinksWork reports whether people can be given links to files.
 	LinksWork() bool
-	// Link makes a link that gives a file to whoever has it, until a time; "" if there can be none.
+	// Link returns a link to a file, valid until a time; "" if there can be none.
 	Link(f sessions.File) (address string, until time.Time)
 }
 
@@ -41,7 +41,7 @@ const (
 	attachmentTimeout = 2 * time.Minute
 	maxPictures       = 4       // of a message that the brain looks at
 	maxPictureBytes   = 8 << 20 // of each
-	maxOptionFiles    = 4       // that /clank browse takes: an option each
+	maxOptionFiles    = 4       // file options of /clank browse
 )
 
 // fileOptions returns the options for files, if they are taken.
@@ -77,8 +77,8 @@ func attachedFiles(
 	return list
 }
 
-// messageFiles takes the files of a message, of what it forwards, and of the one that it replies to, unless that is
-// the bot's own. notes say which of the files of others are not there.
+// messageFiles receives the files of a message, of messages that it forwards, and of the one that it replies to, unless
+// that is the bot's own. notes name files of others that could not be received.
 func (b *Bot) messageFiles(
 	ctx context.Context, loc i18n.Locale, m *discordgo.Message,
 ) (list []sessions.File, notes []string, err error) {
@@ -106,7 +106,7 @@ func (b *Bot) messageFiles(
 	return list, notes, nil
 }
 
-// receiveFiles takes all of the files, or none. The error is for the person, in their language.
+// receiveFiles receives all of the files, or none. The error is for the person, in their language.
 func (b *Bot) receiveFiles(ctx context.Context, loc i18n.Locale,
 	attached []*discordgo.MessageAttachment,
 ) (list []sessions.File, err error) {
@@ -140,7 +140,7 @@ func (b *Bot) receiveFiles(ctx context.Context, loc i18n.Locale,
 
 var errAttachmentLate = errors.New("an attachment did not come in time")
 
-// receiveFile takes a file from Discord's own hosts.
+// receiveFile downloads a file from Discord's own hosts.
 func (b *Bot) receiveFile(ctx context.Context, loc i18n.Locale,
 	a *discordgo.MessageAttachment,
 ) (f sessions.File, err error) {
@@ -181,7 +181,7 @@ func (b *Bot) receiveFile(ctx context.Context, loc i18n.Locale,
 	return f, nil
 }
 
-// discordFile reports whether u is where Discord keeps attachments, or on the host that stands in for Discord.
+// discordFile reports whether u is on Discord's hosts for attachments, or on the host that stands in for Discord.
 func (b *Bot) discordFile(u *url.URL) bool {
 	if base, err := url.Parse(b.Base); err == nil && b.Base != "" && u.Host == base.Host && u.Scheme == base.Scheme {
 		return true
@@ -198,7 +198,7 @@ func (b *Bot) discardFiles(list []sessions.File) {
 	}
 }
 
-// filesRefused says why nothing was begun, and what was asked, so that it can be sent again.
+// filesRefused returns a text that says why nothing was started, and repeats the request, so that it can be sent again.
 func filesRefused(loc i18n.Locale, err error, task string) string {
 	if c, stopped := errors.AsType[*cancel.Cause](err); stopped {
 		return sentence(loc, c.Error(), 500)
@@ -207,7 +207,7 @@ func filesRefused(loc i18n.Locale, err error, task string) string {
 		discord.EscapeLine(task, 1500)
 }
 
-// pictures returns those of the files that the brain looks at.
+// pictures returns the pictures among the files, for the assistant.
 func (b *Bot) pictures(list []sessions.File) (images []llm.Image) {
 	for _, f := range list {
 		known := slices.Contains([]string{"image/png", "image/jpeg", "image/webp", "image/gif"}, f.Type)
@@ -240,7 +240,8 @@ func (b *Bot) giveFiles(ctx context.Context, i *discordgo.Interaction, id string
 	b.conclude(ctx, where, b.withDownloads(who.locale, finalMessage{}, where, t.Downloads))
 }
 
-// elsewhere says where a file is that is not given here. A link to it is for the person who asked alone.
+// elsewhere returns a text that says where a file is that was not posted. A link to it is only shown to the person who
+// asked.
 func (b *Bot) elsewhere(loc i18n.Locale, where *workMessage, f sessions.File) string {
 	switch {
 	case b.Files == nil || !b.Files.LinksWork():
@@ -251,7 +252,7 @@ func (b *Bot) elsewhere(loc i18n.Locale, where *workMessage, f sessions.File) st
 			return loc.T("Until %s you get it here: %s", timestamp(until, 't'), "<"+address+">")
 		}
 	}
-	return loc.T("It is with the downloads of whoever runs clank.")
+	return loc.T("The person who runs clank finds it among the downloads.")
 }
 
 // withDownloads adds to the end of work what pages offered: the files that fit here, and the names of all.

@@ -316,7 +316,7 @@ func TestWhatPagesOfferComesWithTheAnswer(t *testing.T) {
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 2 })
 	check.Must(t, err)
 	check.Contains(t, got.Original.Content, "Here.", "bill.pdf (8.39 MB)",
-		"large.iso (10.5 MB): It is larger than Discord takes here. It is with the downloads of whoever",
+		"large.iso (10.5 MB): It is larger than Discord takes here. The person who runs clank finds it",
 		"lost.pdf (5 bytes): It is not there any more.")
 	var names []string
 	for _, m := range got.Followups {
@@ -357,8 +357,8 @@ func TestTheFilesButtonGivesFilesToWhoAskedAlone(t *testing.T) {
 		}
 	}
 	m := answered()
-	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. It is with the downloads")
-	given(m, "bill.pdf (4 bytes)", "It is with the downloads of whoever runs clank.")
+	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. The person who runs clank finds it")
+	given(m, "bill.pdf (4 bytes)", "The person who runs clank finds it among the downloads.")
 
 	s.bot.Files.(*shelf).base = "https://clank.example/files/"
 	m = answered()

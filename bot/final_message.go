@@ -17,24 +17,24 @@ import (
 const (
 	maxFiles     = 10      // attachments of a message
 	maxParts     = 4       // messages of one answer; a longer one becomes a file
-	maxUpload    = 9 << 20 // bytes of a message's attachments; Discord takes 10 MiB
+	maxUpload    = 9 << 20 // bytes of a message's attachments; Discord allows 10 MiB
 	fileExcerpt  = 1500    // characters of an answer that are shown when the whole is a file
 	maxLabel     = 60      // characters of a piece of work's label
 	markdownType = "text/markdown; charset=utf-8"
 )
 
-// finalMessage is what is shown when work has ended.
+// finalMessage is what is shown at the end of work.
 type finalMessage struct {
 	text, footer string
-	images       []llm.Image // what was chosen to be shown
+	images       []llm.Image // the chosen pictures
 	page         *llm.Image  // how the page looked last; shown where no image is
 	rows         []discordgo.MessageComponent
 	downloads    [][]discord.File // what pages offered, as messages of their own
 	thread       string           // name of the thread that it goes into, if that can be; empty is none
 }
 
-// composeMessages makes the messages of a conclusion: text over as many as it needs, or
-// an excerpt with a file where it needs too many; the pictures with the last one.
+// composeMessages returns the final messages: text in as many as necessary, or an excerpt with a file if that were too
+// many; pictures are in the last one.
 func composeMessages(loc i18n.Locale, c finalMessage) []messageContent {
 	text, footer := discord.RevealLinks(c.text), c.footer
 	files, left := pictureFiles(c.images)
@@ -105,7 +105,7 @@ func pictureFile(name string, im llm.Image) discord.File {
 	return discord.File{Name: name + ext, MediaType: im.MediaType, Data: im.Data, Description: im.Caption}
 }
 
-// outcomeText says in words what became of a browse. ctx is that of the work.
+// outcomeText describes the outcome of a browse. ctx is the context of the work.
 func outcomeText(ctx context.Context, loc i18n.Locale, rec sessions.TaskRecord, err error) (text, footer string) {
 	if rec.State == "" {
 		if c := cancel.CauseOf(ctx, err); c != nil {
@@ -128,7 +128,7 @@ func outcomeText(ctx context.Context, loc i18n.Locale, rec sessions.TaskRecord, 
 	case sessions.TaskStopped, sessions.TaskInterrupted:
 		text = strings.TrimSpace(rec.Answer + "\n\n" + why)
 	default:
-		if text = rec.Answer; text == "" { // an answer says itself what did not work
+		if text = rec.Answer; text == "" { // an answer contains its own explanations
 			text = loc.T("That did not work.") + " " + why
 		}
 	}
@@ -148,7 +148,7 @@ func failureReason(ctx context.Context, rec sessions.TaskRecord, err error) stri
 	return "it ended " + string(rec.State)
 }
 
-// footerText says in small letters how many steps it took and how to go on.
+// footerText returns, in small print, the number of steps and how to continue.
 func footerText(loc i18n.Locale, rec sessions.TaskRecord) string {
 	var bits []string
 	if rec.Steps > 0 {

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// maxShortJobs bounds the short things that are done beside the work: answers to
-// stop words and buttons.
+// maxShortJobs limits short jobs, such as replies to stop words and buttons, which do not count as work.
 const maxShortJobs = 256
 
 // JobPool owns every goroutine that the bot starts for a dispatch. The order is Open, Start, Close, Wait.
@@ -20,15 +19,15 @@ type JobPool struct {
 	wg        sync.WaitGroup
 }
 
-// Open lets most pieces of work start at a time.
+// Open sets the maximum number of concurrent pieces of work.
 func (j *JobPool) Open(most int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.max, j.closed = most, false
 }
 
-// Start runs f in a goroutine, as work or as an errand; it reports false if
-// there is too much already, or the bot is closing.
+// Start runs f in a goroutine, as work or as a short job; it reports false if there are too many, or the bot is
+// closing.
 func (j *JobPool) Start(errand bool, f func()) bool {
 	n, most := &j.work, j.max
 	if errand {
@@ -54,7 +53,7 @@ func (j *JobPool) Start(errand bool, f func()) bool {
 	return true
 }
 
-// Close lets nothing start any more.
+// Close refuses further jobs.
 func (j *JobPool) Close() {
 	j.mu.Lock()
 	j.closed = true

@@ -10,8 +10,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// locale returns the language of what everybody reads on a server; with an empty guild, of direct messages to somebody
-// whose own language is not known.
+// locale returns the language of public texts on a server; with an empty guild, of direct messages to a person whose
+// language is unknown.
 func (b *Bot) locale(guild string) i18n.Locale {
 	if b.Settings != nil {
 		if l := b.Settings.For(guild).Language; l != "" {
@@ -24,7 +24,7 @@ func (b *Bot) locale(guild string) i18n.Locale {
 // Locale returns the language of what everybody reads on a server.
 func (b *Bot) Locale(guild string) i18n.Locale { return b.locale(guild) }
 
-// localeOf returns the language of the answer to an interaction, which who alone reads if it is private.
+// localeOf returns the language of the response to an interaction, which only who reads if it is private.
 func (b *Bot) localeOf(i *discordgo.Interaction, who person, private bool) i18n.Locale {
 	if private || i.GuildID == "" {
 		return who.locale
@@ -35,13 +35,14 @@ func (b *Bot) localeOf(i *discordgo.Interaction, who person, private bool) i18n.
 	return i18n.Locale(*i.GuildLocale)
 }
 
-// sentence returns an English reason as a sentence of the language that shows as it is, cut to at most n characters.
+// sentence returns an English reason as a sentence in the given language, escaped and shortened to at most n
+// characters.
 func sentence(loc i18n.Locale, reason string, n int) string {
 	return discord.EscapeLine(loc.Sentence(reason), n)
 }
 
-// timestamp returns t as Discord's apps write it in the language of each reader: 'R' is how long until then, 'D' a
-// date, 't' a time of day.
+// timestamp returns t in Discord's markup, which is shown in each reader's language: 'R' is relative, 'D' a date, 't' a
+// time of day.
 func timestamp(t time.Time, style rune) string { return fmt.Sprintf("<t:%d:%c>", t.Unix(), style) }
 
 // localize gives a command, and all in it, its names and descriptions in other languages.
@@ -68,8 +69,8 @@ func localizeOptions(list []*discordgo.ApplicationCommandOption) {
 // nameKey comes before the names of commands, options and choices among the texts of package i18n.
 const nameKey = "name:"
 
-// translations returns an English text by the locales of Discord's apps, of which two speak Spanish; nil if there is
-// none.
+// translations returns the translations of an English text by Discord's locales, two of which are Spanish; nil if there
+// are none.
 func translations(english string) map[discordgo.Locale]string {
 	var by map[discordgo.Locale]string
 	for l, text := range i18n.Translations(english) {

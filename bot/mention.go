@@ -21,7 +21,7 @@ import (
 
 const (
 	historyLines = 15               // messages before the one to answer
-	historyAge   = 30 * time.Minute // older ones are not part of the conversation
+	historyAge   = 30 * time.Minute // older messages are not part of the conversation
 	typingEvery  = 8 * time.Second  // Discord shows it for ten
 )
 
@@ -46,7 +46,7 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 	b.startWork(base, func(ctx context.Context) { b.reply(ctx, m, who) }, busy)
 }
 
-// authorOf returns the person who has written m, and false if nobody has: a program, or Discord itself.
+// authorOf returns the person who wrote m, and false for programs and Discord itself.
 func (b *Bot) authorOf(m *discordgo.Message) (who person, ok bool) {
 	a := m.Author
 	if a == nil || a.ID == "" || a.ID == b.identity().user || a.Bot || a.System || m.WebhookID != "" ||
@@ -109,8 +109,8 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	}, false)
 }
 
-// converse answers what was said, with progress at where of the work that has id and handle. The answer quotes what it
-// is to if quote is set: nothing else in the channel says it.
+// converse answers a message. where shows the progress of the work with id and handle. The answer quotes its question
+// if quote is set: nothing else in the channel shows it.
 func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handle *cancel.Handle, turn assistant.Turn,
 	quote bool,
 ) {
@@ -138,7 +138,7 @@ func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handl
 	b.conclude(ctx, where, b.withDownloads(where.locale, end, where, answer.Files))
 }
 
-// failure says why there is no answer.
+// failure returns a text that says why there is no answer.
 func (b *Bot) failure(ctx context.Context, loc i18n.Locale, err error) string {
 	if c := cancel.CauseOf(ctx, err); c != nil {
 		return sentence(loc, c.Error(), 500)
@@ -210,7 +210,8 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message) []assistan
 	return lines
 }
 
-// appendLine appends what e says and forwards, if it is by a person or the bot itself. Its pictures are only mentioned.
+// appendLine appends the text of e and of what it forwards, if it is by a person or the bot itself. Its pictures are
+// only mentioned.
 func (b *Bot) appendLine(lines []assistant.ChatLine, e *discordgo.Message) []assistant.ChatLine {
 	if e.Author == nil || e.WebhookID != "" && e.Author.ID != b.identity().user {
 		return lines
@@ -244,7 +245,7 @@ func earlierFiles(m *discordgo.Message) (notes []string) {
 	return notes
 }
 
-// forwarded returns the messages that m forwards. Discord copies what they say, but not who wrote it.
+// forwarded returns the messages that m forwards. Discord copies their content, but not their authors.
 func forwarded(m *discordgo.Message) (list []*discordgo.Message) {
 	for _, s := range m.MessageSnapshots {
 		if s.Message != nil {
@@ -254,7 +255,7 @@ func forwarded(m *discordgo.Message) (list []*discordgo.Message) {
 	return list
 }
 
-// forwardedLines returns what m forwards, as said by nobody in particular: to forward words is not to say them.
+// forwardedLines returns the lines of what m forwards, without a speaker: to forward words is not to say them.
 func (b *Bot) forwardedLines(m *discordgo.Message) (lines []assistant.ChatLine) {
 	for _, f := range forwarded(m) {
 		line := assistant.ChatLine{
@@ -268,8 +269,8 @@ func (b *Bot) forwardedLines(m *discordgo.Message) (lines []assistant.ChatLine) 
 	return lines
 }
 
-// secretLink matches an address of ours by which people watch a share. What is behind the # is a secret between them
-// and us: a model that knew it could be talked into giving it to a page.
+// secretLink matches our viewer links. What follows the # is a secret between the viewers and us: a model that knew it
+// could be persuaded to give it to a page.
 var secretLink = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(https?://[^\s<>#]*#)[A-Za-z0-9_-]{40,}`)
 })

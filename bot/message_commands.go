@@ -35,7 +35,7 @@ func messageCommands() []*discordgo.ApplicationCommand {
 	return list
 }
 
-// onMessageCommand takes the use of one, and reports false if it is none.
+// onMessageCommand handles a message command, and reports false if it is none.
 func (b *Bot) onMessageCommand(
 	base context.Context, i *discordgo.Interaction, data discordgo.ApplicationCommandInteractionData, who person,
 ) bool {
@@ -125,12 +125,12 @@ func pickedLink(m *discordgo.Message, number string) string {
 	return ""
 }
 
-// browseLink reads the page behind a link that somebody else may have written.
+// browseLink reads the page of a link, which may have been written by someone else.
 func (b *Bot) browseLink(ctx context.Context, i *discordgo.Interaction, link string, who person) {
 	b.browseCommand(ctx, i, browseOptions{task: "read what the page says", url: link, untyped: true}, who)
 }
 
-// askedMessages are the messages about which somebody has a form open. The zero value is ready.
+// askedMessages are the messages for which a person has a form open. The zero value is ready.
 type askedMessages struct {
 	mu    sync.Mutex
 	by    map[string]*discordgo.Message
@@ -195,8 +195,8 @@ func (b *Bot) askAbout(ctx context.Context, i *discordgo.Interaction, id, questi
 	})
 }
 
-// converseOn answers what a person has said by way of an interaction. before returns what was said until then, in the
-// conversation that it belongs to, and the files that come with it.
+// converseOn answers what a person said through an interaction. before returns the conversation until then, and its
+// files.
 func (b *Bot) converseOn(
 	ctx context.Context, i *discordgo.Interaction, said string, typed bool, who person,
 	before func(context.Context, sessions.Origin) ([]assistant.ChatLine, []sessions.File, error),
@@ -228,7 +228,7 @@ func (b *Bot) converseOn(
 	b.converse(ctx, where, work.ID, handle, turn, true)
 }
 
-// quotedText returns all that a message says, without secrets of links of ours.
+// quotedText returns the whole text of a message, without secrets of our links.
 func quotedText(m *discordgo.Message) string {
 	var parts []string
 	for _, said := range append([]*discordgo.Message{m}, forwarded(m)...) {

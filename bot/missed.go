@@ -19,7 +19,7 @@ import (
 // maxLeave is for how long the sessions of a former run are worth asking for. Discord forgets them after some minutes.
 const maxLeave = 10 * time.Minute
 
-// leftSessions are what a run of the program leaves for the next one to hear what is said between the two.
+// leftSessions are the gateway sessions that a process saves, so that the next one gets the events in between.
 type leftSessions struct {
 	Left     time.Time              `json:"left"`
 	User     string                 `json:"user"` // the bot itself
@@ -28,7 +28,7 @@ type leftSessions struct {
 	Sessions []discord.SavedSession `json:"sessions"`
 }
 
-// loadSavedSessions returns the sessions that the run before has left, once, and learns who the bot was.
+// loadSavedSessions returns the sessions that the previous process saved, once, and the bot's identity.
 func (b *Bot) loadSavedSessions() []discord.SavedSession {
 	if b.SessionFile == "" {
 		return nil
@@ -68,9 +68,8 @@ func (b *Bot) keepLeft() error {
 	return err
 }
 
-// dispatchMissed takes what was said before this run of the program. What a person has asked for is done late rather
-// than not at all; what they can simply do again, they are asked to do again. What stops work waits until that of the
-// former run continues.
+// dispatchMissed handles an event from before this process. Requests are carried out late; people are asked to repeat
+// what they can easily repeat. Stops wait until the work of the previous process has been resumed.
 func (b *Bot) dispatchMissed(base context.Context, kind string, data json.RawMessage) {
 	var i *discordgo.Interaction
 	stops := kind != "MESSAGE_CREATE" // reactions and edits do nothing else
@@ -102,8 +101,7 @@ func (b *Bot) dispatchMissed(base context.Context, kind string, data json.RawMes
 	}
 }
 
-// isLate reports whether Discord takes no answer to i any more, or would not by the time that it comes: it waits three
-// seconds.
+// isLate reports whether Discord no longer accepts a response to i, or would not in time: it waits three seconds.
 func (b *Bot) isLate(i *discordgo.Interaction) bool {
 	at, err := discordgo.SnowflakeTimestamp(i.ID)
 	return err == nil && time.Since(at) > cmp.Or(b.AnswerTime, 2*time.Second)
@@ -120,7 +118,7 @@ func isStopInteraction(i *discordgo.Interaction) bool {
 	return false
 }
 
-// isBrowse reports whether i asks for work, whose message then says what becomes of it.
+// isBrowse reports whether i requests work, whose message then shows its progress.
 func isBrowse(i *discordgo.Interaction) bool {
 	data, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
 	return ok && i.Type == discordgo.InteractionApplicationCommand && isSubcommand(data, "browse")
@@ -130,11 +128,11 @@ func isSubcommand(data discordgo.ApplicationCommandInteractionData, name string)
 	return data.Name == commandName && len(data.Options) > 0 && data.Options[0].Name == name
 }
 
-// missedText asks somebody to do again what came while the program was off.
+// missedText asks a person to repeat what came while the program was not running.
 const missedText = "<@%s>: clank was being restarted when you used a command, button or form here, so nothing " +
 	"came of it. Please do it again."
 
-// askToRepeat tells somebody that an interaction came while nobody was there.
+// askToRepeat asks a person to repeat an interaction that came while the program was not running.
 func (b *Bot) askToRepeat(base context.Context, i *discordgo.Interaction) {
 	who, ok := personOf(i)
 	if !ok || i.Type == discordgo.InteractionApplicationCommandAutocomplete || b.handled.Add(i.ID) {
@@ -146,7 +144,7 @@ func (b *Bot) askToRepeat(base context.Context, i *discordgo.Interaction) {
 	})
 }
 
-// answerLate writes in the channel of an interaction, or directly, as Discord takes no answer to it any more.
+// answerLate posts a text in the channel of an interaction, or directly, because Discord no longer accepts a response.
 func (b *Bot) answerLate(ctx context.Context, i *discordgo.Interaction, who person, private bool, text string) {
 	where := b.commandMessage(i, who, private)
 	where.interaction = nil

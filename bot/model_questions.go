@@ -12,8 +12,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// questionRows returns what a person answers a question of the model with: a menu, if there are choices, and a button
-// that opens a form.
+// questionRows returns the components to answer a model's question: a menu, if there are choices, and a button that
+// opens a form.
 func questionRows(loc i18n.Locale, person string, choices []string) (rows []discordgo.MessageComponent) {
 	row := func(c discordgo.MessageComponent) {
 		rows = append(rows, discordgo.ActionsRow{Components: []discordgo.MessageComponent{c}})
@@ -42,7 +42,7 @@ func wordsForm(loc i18n.Locale, id string) discord.Form {
 	}
 }
 
-// mayAnswerModel reports whether who was asked, and tells them if not.
+// mayAnswerModel reports whether who is the person that was asked, and tells them if not.
 func (b *Bot) mayAnswerModel(ctx context.Context, i *discordgo.Interaction, asked string, who person) bool {
 	if asked != who.id {
 		b.replyPrivately(ctx, i, who.locale.T("Only <@%s> can answer that.", asked))

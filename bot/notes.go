@@ -22,7 +22,7 @@ type progressByWork struct {
 	early map[string]earlySign // by message
 }
 
-// earlySign is what somebody put below a message before Discord had told us that it is ours.
+// earlySign is a reaction to a message that came before Discord confirmed the message as ours.
 type earlySign struct {
 	at   time.Time
 	stop func()
@@ -48,7 +48,7 @@ func (s *progressByWork) remove(p *progress) {
 	}
 }
 
-// refresh has what is shown in a channel or a server shown anew: it is gone, so another place must be found.
+// refresh marks what is shown in a channel or a server to be shown again: its message is gone.
 func (s *progressByWork) refresh(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +99,7 @@ func (s *progressByWork) shownBy(message string) string {
 	return ""
 }
 
-// task returns the id of the task that runs or waits in the work with this id; ""
-// if there is none.
+// task returns the id of the running or waiting task of the work with this id; "" if there is none.
 func (s *progressByWork) task(work string) string {
 	s.mu.Lock()
 	p := s.by[work]
@@ -137,7 +136,7 @@ func (b *Bot) noteByReply(base context.Context, m *discordgo.Message, who person
 	return true
 }
 
-// sendNote passes text on to a task and says how that went.
+// sendNote passes a text to a task and replies with the result.
 func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, task, text string) string {
 	from := b.completeOrigin(ctx, sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,

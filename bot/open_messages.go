@@ -14,10 +14,9 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// MessageStore keeps what is needed to correct the messages of work whose end nobody has told, because the program was
-// killed.
+// MessageStore stores what is needed to correct the messages of work that ended because the program was killed.
 type MessageStore interface {
-	// SaveOpenMessage keeps data for a piece of work, in place of what was kept for it.
+	// SaveOpenMessage stores the data of a piece of work, and replaces earlier data.
 	SaveOpenMessage(ctx context.Context, work string, data []byte) error
 	// DeleteOpenMessage forgets it.
 	DeleteOpenMessage(ctx context.Context, work string) error
@@ -25,7 +24,7 @@ type MessageStore interface {
 	OpenMessages(ctx context.Context) (map[string][]byte, error)
 }
 
-// openMessage is a message that shows work under way, as it is kept.
+// openMessage is the stored form of a message that shows running work.
 type openMessage struct {
 	Guild   string    `json:"guild,omitempty"`
 	Channel string    `json:"channel"`
@@ -92,11 +91,11 @@ func (b *Bot) forgetOpen(ctx context.Context, work string) {
 	}
 }
 
-// restartedText is what a message says whose work was cut off.
+// restartedText is the message of work that was interrupted.
 const restartedText = "clank was restarted while it worked on this, so there is no answer. Please ask again; " +
 	"`/clank sessions` lists what you can go on with."
 
-// correctOldMessages tells the people of work that a former run of the program has not ended.
+// correctOldMessages corrects the messages of work that an earlier process did not finish.
 func (b *Bot) correctOldMessages(base context.Context) {
 	if b.Messages == nil {
 		close(b.workResumed)
@@ -126,8 +125,8 @@ func (b *Bot) correctOldMessages(base context.Context) {
 	}
 }
 
-// resumeOld has a piece of work of the former run go on. If it cannot, resumeOld returns the message that says so far
-// that it does.
+// resumeOld resumes a piece of work of an earlier process. If it cannot, it returns the message that so far says it
+// will be resumed.
 func (b *Bot) resumeOld(base context.Context, work string, data []byte) (dead *workMessage) {
 	var m openMessage
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -162,7 +161,7 @@ func (b *Bot) resumeOld(base context.Context, work string, data []byte) (dead *w
 	return where
 }
 
-// pausedText is what a message says while its task waits for the program to start again.
+// pausedText is the message of a task that waits for the program to start again.
 const pausedText = "clank is being restarted. It goes on with this by itself afterwards."
 
 // passwordNotKeptText refuses a task that would need a password that is not kept.
@@ -172,8 +171,8 @@ const passwordNotKeptText = "There was a password in that task, which is not kep
 // continuePrompt asks any model to go on with what its session is about.
 const continuePrompt = "go on"
 
-// pauseTask has a task go on after the program has ended and started again, and says so where it is shown. It reports
-// false if the task has ended otherwise, or nothing is kept.
+// pauseTask stores a task to be resumed after a restart, and shows that in its message. It reports false if the task
+// has ended otherwise, or there is no store.
 func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, title string,
 	rec sessions.TaskRecord,
 ) bool {
@@ -193,8 +192,8 @@ func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, ti
 	return true
 }
 
-// keepPaused has a task go on, or begin, after the program has started again, and says so where it is shown. Passwords
-// are not kept, so a task that cannot begin without one is given up.
+// keepPaused stores a task to be resumed, or started, after a restart, and shows that in its message. Passwords are not
+// stored, so a task that cannot begin without one is given up.
 func (b *Bot) keepPaused(ctx context.Context, work string, where *workMessage, t *pausedTask) {
 	t.Prompt, t.Title = sessions.MaskLikely(t.Prompt), sessions.MaskLikely(t.Title)
 	if strings.Contains(t.Prompt, sessions.SecretMask) {

@@ -13,8 +13,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// completeOrigin completes o with what an event does not tell: the channel that a thread is part of, and for a direct
-// message which of the served servers and channels its author sees.
+// completeOrigin adds to o what an event does not contain: the parent channel of a thread, and for a direct message
+// which of the served servers and channels its author can see.
 func (b *Bot) completeOrigin(ctx context.Context, o sessions.Origin) sessions.Origin {
 	if o.Guild != "" {
 		o.Parent = b.guilds.Parent(o.Guild, o.Channel)
@@ -24,7 +24,7 @@ func (b *Bot) completeOrigin(ctx context.Context, o sessions.Origin) sessions.Or
 	return o
 }
 
-// asModerator completes o with where who, who has bits in the channel of o, may manage messages.
+// asModerator adds to o where who, who has the permissions bits in the channel of o, may manage messages.
 func (b *Bot) asModerator(o sessions.Origin, who person, bits int64) sessions.Origin {
 	if o.Guild == "" {
 		return o
@@ -37,11 +37,11 @@ func (b *Bot) asModerator(o sessions.Origin, who person, bits int64) sessions.Or
 	return o
 }
 
-// ErrNotInChannel says that somebody does not see a channel.
+// ErrNotInChannel means that a person cannot see a channel.
 var ErrNotInChannel = errors.New("you do not see that channel")
 
-// ViewerOrigin returns who the person of o is now in its channel, with a moderator's say, as if they had asked there.
-// The error is [ErrLeftGuild], [ErrNotInChannel], or why Discord does not say.
+// ViewerOrigin returns the current origin of the person of o in its channel, with their rights as a moderator, as if
+// they had made a request there. The error is [ErrLeftGuild], [ErrNotInChannel], or why Discord could not be asked.
 func (b *Bot) ViewerOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error) {
 	o, err := b.RefreshOrigin(ctx, o)
 	if err != nil || o.Guild == "" {
@@ -94,7 +94,7 @@ func (b *Bot) visiblePlaces(ctx context.Context, user string) []string {
 	return sees
 }
 
-// Membership holds the roles and permissions of somebody on a server at this moment.
+// Membership is the current roles and permissions of a person on a server.
 type Membership struct {
 	Guild    string
 	Roles    []string
@@ -102,7 +102,7 @@ type Membership struct {
 	Channels []MemberChannel
 }
 
-// MemberChannel is a channel, or a thread of Parent, whose messages somebody reads, also earlier ones.
+// MemberChannel is a channel, or a thread of Parent, whose messages a person can read, including earlier ones.
 type MemberChannel struct {
 	ID, Parent string
 	Moderates  bool
@@ -136,10 +136,10 @@ func (b *Bot) Memberships(ctx context.Context, user string) []Membership {
 
 const (
 	memberLife    = 15 * time.Second // how long Discord's answer about a member holds
-	newcomerLife  = time.Minute      // and about somebody who is none, and asks for something
+	newcomerLife  = time.Minute      // and about a non-member who makes a request
 	strangerLife  = 5 * time.Minute  // or only looks
 	maxMembers    = 10_000           // answers kept
-	maxMemberAsks = 8                // servers at once
+	maxMemberAsks = 8                // concurrent servers
 )
 
 // memberCache is what Discord has said about members. The zero value is ready.
@@ -156,8 +156,8 @@ type memberAnswer struct {
 	at     time.Time
 }
 
-// memberRoles asks Discord whether user is a member of guild, and with which roles, unless it has answered lately: that
-// somebody is none holds for noLife.
+// memberRoles asks Discord whether user is a member of guild, and with which roles, unless the answer is cached; that
+// they are no member is cached for noLife.
 func (b *Bot) memberRoles(
 	ctx context.Context, guild, user string, noLife time.Duration,
 ) (roles []string, member bool) {

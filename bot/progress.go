@@ -17,16 +17,16 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// progress keeps a place up to date while work continues. Only the latest state is
-// ever shown: news that come faster than edits may be made replace each other.
+// progress updates a message while work continues. Only the latest state is shown: updates that come faster than edits
+// are allowed replace each other.
 type progress struct {
 	shown        *progressByWork
 	place        *workMessage
-	guild        string // where it began
+	guild        string // where it was requested
 	channel      string
 	work         string // id of the work that the button stops
 	locale       i18n.Locale
-	live         bool // there are links to pages
+	live         bool // pages can be shown live
 	interval     time.Duration
 	log          *slog.Logger
 	began        time.Time
@@ -43,7 +43,7 @@ type progress struct {
 	done  chan struct{}
 }
 
-// browseState is what is known of one browse.
+// browseState is the state of one browse.
 type browseState struct {
 	prompt string
 	record sessions.TaskRecord
@@ -72,7 +72,7 @@ func (p *progress) stop() {
 	<-p.done
 }
 
-// handleEvent takes news of browse number call. It does not block.
+// handleEvent handles an event of browse number call. It does not block.
 func (p *progress) handleEvent(call int, prompt string, e sessions.Event) {
 	p.mu.Lock()
 	for len(p.browses) < call {
@@ -90,7 +90,7 @@ func (p *progress) handleEvent(call int, prompt string, e sessions.Event) {
 	p.markDirty()
 }
 
-// markDirty has the message shown anew soon.
+// markDirty requests an update of the message.
 func (p *progress) markDirty() {
 	select {
 	case p.dirty <- struct{}{}:
@@ -98,12 +98,12 @@ func (p *progress) markDirty() {
 	}
 }
 
-// applyStep keeps what is worth showing of a step; b.record is of the same moment.
+// applyStep records what is worth showing of a step; b.record belongs to the same moment.
 func (b *browseState) applyStep(s sessions.Step) {
 	if s.Kind == sessions.StepAct || s.Kind == sessions.StepNotice || b.step.Kind == "" || s.Text != "" {
 		b.step, b.act = s, b.record.Steps
 		if s.Phase == sessions.PhaseBegun {
-			b.act++ // Steps counts those that are done
+			b.act++ // Steps counts finished ones
 		}
 	}
 	if s.URL != "" || s.Title != "" {
@@ -174,14 +174,14 @@ func (p *progress) prompt() string {
 	return p.browses[0].prompt
 }
 
-// view returns the message as it should be now.
+// view returns the current content of the message.
 func (p *progress) view() messageContent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	texts := make([]string, 0, len(p.browses))
 	session := ""
 	for _, b := range p.browses {
-		if p.live && b.act > 0 { // there is a page to see
+		if p.live && b.act > 0 { // there is a page to show
 			session = b.record.SessionID
 		}
 		if b.prompt != "" {
@@ -192,8 +192,7 @@ func (p *progress) view() messageContent {
 	return messageContent{content: content, picture: p.picture, rows: workButtons(p.locale, p.work, session)}
 }
 
-// text describes one browse in a few lines, which fit a message with those of
-// the others: of is how many there are.
+// text describes one browse in a few lines, which fit into a message with those of the others; of is their number.
 func (b browseState) text(loc i18n.Locale, of int) string {
 	lines := []string{"**" + discord.EscapeLine(b.prompt, 150/of) + "**"}
 	switch state := b.record.State; {
@@ -217,8 +216,7 @@ func (b browseState) text(loc i18n.Locale, of int) string {
 	return strings.Join(lines, "\n")
 }
 
-// stepLine says what is being done. Only acts have numbers: people do not count
-// what the model thinks.
+// stepLine describes the current step. Only actions have numbers: people do not count what the model thinks.
 func (b browseState) stepLine(loc i18n.Locale, limit int) string {
 	switch s := b.step; {
 	case s.Kind == "":
@@ -242,7 +240,7 @@ const stopPrefix = "clank:stop:"
 // livePrefix begins the custom id of a button that gives a link to a session; the session's id follows.
 const livePrefix = "clank:live:"
 
-// workButtons stop the work, and show the session of its last browse live if there is one.
+// workButtons returns buttons to stop the work, and to show the session of its last browse live, if there is one.
 func workButtons(loc i18n.Locale, work, session string) []discordgo.MessageComponent {
 	row := []discordgo.MessageComponent{
 		discordgo.Button{Label: loc.T("Stop"), Style: discordgo.DangerButton, CustomID: stopPrefix + work},

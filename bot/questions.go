@@ -25,8 +25,8 @@ type Questions interface {
 // questionOutcomes is what the bot knows of the questions that it shows.
 type questionOutcomes struct {
 	mu       sync.Mutex
-	outcomes map[string]chan approval.Answer // by question: takes its outcome
-	done     sync.WaitGroup                  // the one who follows
+	outcomes map[string]chan approval.Answer // by question: receives its outcome
+	done     sync.WaitGroup                  // of the goroutine that follows questions
 }
 
 // followQuestions shows the questions of Discord's tasks until ctx ends.
@@ -52,7 +52,7 @@ func (b *Bot) followQuestions(ctx context.Context) {
 
 func isFromDiscord(q approval.Question) bool { return q.Source == string(sessions.FromDiscord) }
 
-// handleQuestion takes news of a question. It does not wait for Discord.
+// handleQuestion handles an event of a question. It does not wait for Discord.
 func (b *Bot) handleQuestion(ctx context.Context, ev approval.Event) {
 	id := ev.Question.ID
 	b.questionOutcomes.mu.Lock()
@@ -77,7 +77,7 @@ func (b *Bot) showQuestion(ctx context.Context, q approval.Question, over <-chan
 	asked := messageContent{content: questionText(loc, q, b.Links != nil), rows: questionButtons(loc, q, b.Links != nil)}
 	if err := b.writeMessage(ctx, where, asked); err != nil {
 		b.logger().Warn("question not shown", "question", q.ID, "channel", q.Channel, "error", err)
-		if q.Private { // nobody else can allow it: there is nothing to wait for
+		if q.Private { // nobody else can allow it
 			_ = b.Questions.Answer(q.ID, approval.Answer{Reason: cannotAskPrivately}) // or it is over already
 		}
 		return
@@ -97,7 +97,7 @@ func (b *Bot) showQuestion(ctx context.Context, q approval.Question, over <-chan
 	}
 }
 
-// cannotAskPrivately tells the one who asked, by way of their task, what keeps questions from them.
+// cannotAskPrivately tells the person who asked, in the result of their task, why they get no questions.
 const cannotAskPrivately = "clank cannot write to the person who asked privately (allow direct messages from " +
 	"this server)"
 
@@ -107,8 +107,7 @@ func (b *Bot) writeMessage(ctx context.Context, where *workMessage, v messageCon
 	return where.show(ctx, v, false)
 }
 
-// questionPrefix begins the custom id of a question's button; what it says and the id
-// of the question follow.
+// questionPrefix begins the custom id of a question's button; the answer and the question's id follow.
 const questionPrefix = "clank:ask:"
 
 const (
@@ -119,7 +118,7 @@ const (
 	answerWords        = "words"  // a form for that
 )
 
-// questionButtons returns the buttons of a question. links says that who takes over is given a link to the page.
+// questionButtons returns the buttons of a question. links means that a person who takes over gets a link to the page.
 func questionButtons(loc i18n.Locale, q approval.Question, links bool) []discordgo.MessageComponent {
 	button := func(label string, style discordgo.ButtonStyle, say string) discordgo.MessageComponent {
 		return discordgo.Button{Label: label, Style: style, CustomID: questionPrefix + say + ":" + q.ID}
@@ -154,8 +153,7 @@ func questionButtons(loc i18n.Locale, q approval.Question, links bool) []discord
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 }
 
-// questionText returns the question. What the page says stands apart and cannot format
-// anything.
+// questionText returns the question. Text of the page is separate and cannot format anything.
 func questionText(loc i18n.Locale, q approval.Question, links bool) string {
 	if q.Class == approval.ClassAnswer {
 		return questionSubject(loc, q) + "\n-# " + loc.T("For <@%s> to answer, without passwords. The time is over %s.",
@@ -186,8 +184,7 @@ func questionSubject(loc i18n.Locale, q approval.Question) string {
 	return text
 }
 
-// maxQuestionShown is how long a model's question may be with its escapes, so that there is room for what stands below
-// it.
+// maxQuestionShown is the maximum length of a model's question with its escapes, which leaves room for what follows it.
 const maxQuestionShown = agent.MaxQuestion
 
 // escapeWithin returns s as [discord.EscapeLine] does, cut so that it has at most that many characters.
@@ -208,7 +205,7 @@ func resolvedText(loc i18n.Locale, q approval.Question, a approval.Answer) strin
 	return text + "\n-# " + sentence(loc, a.String(), 300)
 }
 
-// onAnswer takes the use of a question's button, menu or form; words are what was picked or written.
+// onAnswer handles a question's button, menu or form; words are what was picked or written.
 func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data, words string, who person) {
 	say, id, _ := strings.Cut(data, ":")
 	b.runShort(base, func(ctx context.Context) {
@@ -225,8 +222,8 @@ func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data, wor
 	})
 }
 
-// answerQuestion answers a question, and returns what that person alone is told: why that was not possible, the link of
-// who takes over, or nothing, since the question's message says so at once.
+// answerQuestion answers a question, and returns a text for that person alone: why that was not possible, the link to
+// take over, or nothing, because the question's message shows the answer immediately.
 func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, say, words string, who person) string {
 	q, waits := approval.Question{}, false
 	if b.Questions != nil {
@@ -264,7 +261,7 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 	return sentence(who.locale, err.Error(), 300)
 }
 
-// shutOut says why a person may no longer ask for anything where q was asked, and thus allow nothing there.
+// shutOut returns why a person may no longer make requests where q was asked, and so may not allow anything there.
 func (b *Bot) shutOut(ctx context.Context, i *discordgo.Interaction, q approval.Question, who person) string {
 	o := askerOrigin(q, who)
 	if i.GuildID == q.Guild {
@@ -277,7 +274,7 @@ func (b *Bot) shutOut(ctx context.Context, i *discordgo.Interaction, q approval.
 	return b.Host.Disabled(ctx, now)
 }
 
-// askerOrigin is a person as one who asks for something where q was asked.
+// askerOrigin returns the origin of a person as if they had made a request where q was asked.
 func askerOrigin(q approval.Question, who person) sessions.Origin {
 	return sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: q.Guild, Channel: q.Channel, User: who.id, UserName: who.name, Private: q.Private,
@@ -286,15 +283,14 @@ func askerOrigin(q approval.Question, who person) sessions.Origin {
 	}
 }
 
-// mayAnswer reports whether a person may say that. Those who may stop the task may
-// say no. A yes is for the one who asked for the task and for moderators, also
-// where anyone may stop.
+// mayAnswer reports whether a person may give that answer. People who may stop the task may say no. Only the person who
+// requested the task and moderators may say yes, even where anyone may stop.
 func (b *Bot) mayAnswer(i *discordgo.Interaction, q approval.Question, who person, say string) bool {
 	if who.id == q.User {
 		return true
 	}
 	if q.Class == approval.ClassAnswer && say != answerRefuse {
-		return false // nobody else speaks for them
+		return false // only they may speak for themselves
 	}
 	if q.Private || q.Guild == "" || i.GuildID != q.Guild || i.ChannelID != q.Channel {
 		return false

@@ -18,14 +18,14 @@ import (
 
 // Pages shows what the pages of sessions look like, and keeps what tasks did there.
 type Pages interface {
-	// Screenshot returns how the open page of a session looks. Its error is told to people.
+	// Screenshot returns a picture of the current page of a session. Its error is for people.
 	Screenshot(ctx context.Context, session string) (llm.Image, error)
 
 	// Script returns the steps of a task as a script called name, and saves it if the person of o is an operator.
 	Script(ctx context.Context, o sessions.Origin, task, name string) (text string, saved bool, err error)
 
-	// Clip returns the end of what was filmed of the session that the person of o used last in the channel, as WebM of at
-	// most so many bytes. Its error is told to the person.
+	// Clip returns the end of the film of the session that the person of o used last in the channel, as WebM of at most
+	// maxBytes. Its error is for the person.
 	Clip(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error)
 }
 
@@ -104,7 +104,7 @@ func actionButton(label, action, id string) discordgo.Button {
 	return discordgo.Button{Label: label, Style: style, CustomID: actionPrefix + action + ":" + id}
 }
 
-// onAction takes the use of such a button, and reports false if it is none.
+// onAction handles a button of a session, and reports false if it is none.
 func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData,
 	who person,
 ) bool {
@@ -140,7 +140,7 @@ func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data disc
 	return true
 }
 
-// onForm takes a form that somebody has filled in.
+// onForm handles a form that a person has submitted.
 func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discordgo.ModalSubmitInteractionData,
 	who person,
 ) {
@@ -170,7 +170,7 @@ func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discor
 	b.startWork(base, do, func(ctx context.Context) { b.replyPrivately(ctx, i, who.locale.T(busyText)) })
 }
 
-// formField returns what was filled in for a field.
+// formField returns the value of a field.
 func formField(data discordgo.ModalSubmitInteractionData, id string) string {
 	for _, row := range data.Components {
 		r, _ := row.(*discordgo.ActionsRow)
@@ -192,8 +192,8 @@ func (b *Bot) replyPrivately(ctx context.Context, i *discordgo.Interaction, text
 	b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
 }
 
-// sessionFor returns a session for a person who may do something with it: its owner, and where moderators may, too,
-// those who manage messages in its channel. Otherwise it says why not, to that person.
+// sessionFor returns a session for a person who may use it: its owner and, if moderators may, people who manage
+// messages in its channel. Otherwise it tells that person why not.
 func (b *Bot) sessionFor(ctx context.Context, i *discordgo.Interaction, id string, who person,
 	moderators bool,
 ) (_ sessions.Session, refusal string) {
@@ -217,7 +217,7 @@ func (b *Bot) sessionFor(ctx context.Context, i *discordgo.Interaction, id strin
 	return s, ""
 }
 
-// taskFor returns a task for the person who asked for it.
+// taskFor returns a task for the person who requested it.
 func (b *Bot) taskFor(ctx context.Context, i *discordgo.Interaction, id string,
 	who person,
 ) (_ sessions.TaskRecord, refusal string) {
@@ -337,7 +337,7 @@ func (b *Bot) closeSession(ctx context.Context, i *discordgo.Interaction, id str
 	s, text := b.sessionFor(ctx, i, id, who, true)
 	if text == "" {
 		by := who.actor(0)
-		by.Moderator = s.Origin.User != who.id // sessionFor has let them through
+		by.Moderator = s.Origin.User != who.id // sessionFor has checked that
 		text = who.locale.T("Closed.")
 		if err := b.Tasks.CloseSession(ctx, id, by); err != nil {
 			text = sentence(who.locale, err.Error(), 500)
@@ -376,7 +376,7 @@ func (b *Bot) makeScript(ctx context.Context, i *discordgo.Interaction, id, name
 
 const (
 	maxListed    = 5  // sessions that are shown with their buttons
-	maxInMenu    = 25 // sessions that can be picked where there are more
+	maxInMenu    = 25 // sessions in the menu, if there are more
 	maxPageTitle = 60
 )
 
@@ -408,8 +408,8 @@ func (b *Bot) sessionsCommand(ctx context.Context, i *discordgo.Interaction, who
 	})
 }
 
-// sessionLayout returns the list of sessions. Texts and buttons take turns in it, which only Discord's newer kind of
-// message can show.
+// sessionLayout returns the list of sessions. Texts and buttons alternate in it, which only Discord's newer components
+// support.
 func (b *Bot) sessionLayout(loc i18n.Locale, list []sessions.Session, picked string) []discordgo.MessageComponent {
 	var parts []discordgo.MessageComponent
 	if len(list) > maxListed || picked != "" {

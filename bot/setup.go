@@ -25,19 +25,19 @@ type ServerSettings interface {
 // setupPrefix begins the custom id of what /clank setup shows; the key of a setting follows.
 const setupPrefix = "clank:setup:"
 
-// managerBits are the permissions that let somebody set clank up on a server.
+// managerBits are the permissions with which people may set up clank on a server.
 const managerBits = discordgo.PermissionManageGuild | discordgo.PermissionAdministrator
 
-// maxChosen is how many channels or roles a menu lets people choose.
+// maxChosen is the maximum number of channels or roles chosen in a menu.
 const maxChosen = 25
 
-// isPrivate reports whether all that is done on a server is shown to who asked alone.
+// isPrivate reports whether everything on a server is only shown to the person who asked.
 func (b *Bot) isPrivate(guild string) bool {
 	return b.Settings != nil && guild != "" && b.Settings.For(guild).Server.Private
 }
 
-// maySetUp says why somebody may not set clank up here; empty if they may. Managers whom what is set for the server
-// shuts out may still change it; whom the operator's rules shut out may not.
+// maySetUp returns why a person may not set up clank here; empty if they may. Managers whom the server's settings
+// exclude may still change these; people whom the operator's rules exclude may not.
 func (b *Bot) maySetUp(i *discordgo.Interaction, who person) string {
 	if i.GuildID == "" || b.Settings == nil {
 		return who.locale.T("That is set on a server, not in direct messages.")
@@ -59,7 +59,7 @@ func (b *Bot) maySetUp(i *discordgo.Interaction, who person) string {
 	return ""
 }
 
-// setupCommand shows somebody who manages a server what is set for it.
+// setupCommand shows the settings of a server to a person who manages it.
 func (b *Bot) setupCommand(ctx context.Context, i *discordgo.Interaction, who person) {
 	if why := b.maySetUp(i, who); why != "" {
 		b.replyPrivately(ctx, i, why)
@@ -68,7 +68,7 @@ func (b *Bot) setupCommand(ctx context.Context, i *discordgo.Interaction, who pe
 	b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, b.setupMessage(who.locale, i.GuildID, ""))
 }
 
-// onSetup takes the use of something that /clank setup shows. values are what was chosen.
+// onSetup handles a component of /clank setup. values are what was chosen.
 func (b *Bot) onSetup(base context.Context, i *discordgo.Interaction, key string, values []string, form bool,
 	who person,
 ) {
@@ -107,7 +107,8 @@ func (b *Bot) onSetup(base context.Context, i *discordgo.Interaction, key string
 	})
 }
 
-// nextValue returns the value of a field after somebody has used it: what was chosen, or for a button the other of two.
+// nextValue returns the value of a field after its component was used: what was chosen, or the other value for a
+// button.
 func nextValue(f settings.Field, now settings.Settings, values []string) json.RawMessage {
 	switch v := f.Get(now).(type) {
 	case bool:
@@ -125,7 +126,7 @@ func optionAt(f settings.Field, value string) int {
 	return max(0, slices.IndexFunc(f.Options, func(o settings.Option) bool { return o.Value == value }))
 }
 
-// setupError says in words why a change was refused.
+// setupError returns why a change was refused, for people.
 func setupError(loc i18n.Locale, err error) string {
 	var invalid *settings.InvalidError
 	switch {
@@ -193,7 +194,7 @@ func setupValue(loc i18n.Locale, f settings.Field, s settings.Settings) string {
 	if len(ids) == 0 {
 		return loc.T("all")
 	}
-	more := len(ids) - maxChosen // a message holds no more than about eighty
+	more := len(ids) - maxChosen // a message can contain about eighty
 	ids = ids[:min(len(ids), maxChosen)]
 	for i, id := range ids {
 		ids[i] = mark + id + ">"

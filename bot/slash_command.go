@@ -18,12 +18,12 @@ const commandName = "clank"
 // maxTaskLength is the most characters of a task.
 const maxTaskLength = 4000
 
-// CommandOptions say what there is besides browsing.
+// CommandOptions select the subcommands and options besides browsing.
 type CommandOptions struct {
-	Runtimes []string // the choices of the runtime; with fewer than two there is no such option
+	Runtimes []string // the choices of the runtime option, which needs at least two
 	Models   bool     // a model can be chosen
 	Window   bool     // the browser's window can be shown
-	Files    bool     // browsing takes files
+	Files    bool     // browsing accepts files
 	Watches  bool
 	Calls    []*discordgo.ApplicationCommandOption // the subcommands about calls
 	Budget   bool
@@ -31,7 +31,7 @@ type CommandOptions struct {
 	Setup    bool // servers have settings
 }
 
-// SlashCommand returns /clank as it should be registered.
+// SlashCommand returns the definition of /clank.
 func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
 	sub := discordgo.ApplicationCommandOptionSubCommand
 	return everywhere(&discordgo.ApplicationCommand{
@@ -45,7 +45,7 @@ func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
 	})
 }
 
-// everywhere offers a command in servers, in direct messages, and wherever people who have installed the bot for
+// everywhere offers a command on servers, in direct messages, and wherever people who have installed the app for
 // themselves are.
 func everywhere(c *discordgo.ApplicationCommand) *discordgo.ApplicationCommand {
 	c.IntegrationTypes = &[]discordgo.ApplicationIntegrationType{
@@ -240,7 +240,7 @@ func watchCommands(offered bool) []*discordgo.ApplicationCommandOption {
 	}
 }
 
-// budgetCommand returns the subcommand, if there is a budget to ask about.
+// budgetCommand returns the subcommand, if there is a budget.
 func budgetCommand(offered bool) []*discordgo.ApplicationCommandOption {
 	if !offered {
 		return nil

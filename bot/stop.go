@@ -54,7 +54,7 @@ func askedBy(message string) string { return "m" + message }
 // stopSigns are the emoji that stop what they are put below.
 var stopSigns = []string{"⏹", "🛑"}
 
-// onReaction stops the work that a message asks for or shows, if somebody who may puts a stop sign below it.
+// onReaction stops the work that a message requested or shows, if a person who may do that adds a stop sign to it.
 func (b *Bot) onReaction(base context.Context, r discordgo.MessageReactionAdd) {
 	sign := strings.TrimSuffix(r.Emoji.Name, "\ufe0f") // “as a picture”, which some apps add
 	if r.Emoji.ID != "" || !slices.Contains(stopSigns, sign) || r.UserID == b.identity().user {
@@ -74,11 +74,11 @@ func (b *Bot) onReaction(base context.Context, r discordgo.MessageReactionAdd) {
 	}
 }
 
-// maxEditAge is for how long an edit is one: Discord reports old ones when it unfolds a link or pins a message.
+// maxEditAge is how old an edit may be: Discord reports older ones when it unfolds a link or pins a message.
 const maxEditAge = time.Minute
 
-// onEdit stops the work that a message asked for which now says stop. If it asked for none, it counts as if it had said
-// so from the beginning.
+// onEdit stops the work that an edited message requested if it now says stop. If it requested none, it counts as a new
+// stop message.
 func (b *Bot) onEdit(base context.Context, m *discordgo.Message) {
 	who, ok := b.authorOf(m)
 	if !ok || m.EditedTimestamp == nil || time.Since(*m.EditedTimestamp) > maxEditAge || !b.Host.IsStop(m.Content) ||
@@ -90,8 +90,8 @@ func (b *Bot) onEdit(base context.Context, m *discordgo.Message) {
 	}
 }
 
-// stopShown stops the work that the message with id asks for or shows, if who may, and reports whether there is any. in
-// says where it is.
+// stopShown stops the work that the message with id requested or shows, if who may, and reports whether there is any.
+// in is where it is.
 func (b *Bot) stopShown(base context.Context, id string, in *discordgo.Message, who person) bool {
 	work := cmp.Or(b.activeProgress.shownBy(id), askedBy(id))
 	bits, known := int64(0), in.GuildID == ""
@@ -110,7 +110,7 @@ func (b *Bot) stopShown(base context.Context, id string, in *discordgo.Message, 
 	return found
 }
 
-// findMissedStops looks, after a time without a shard, for what was said meanwhile to stop what runs on its servers.
+// findMissedStops reads, after a time without a shard, the messages since then on its servers that stop running work.
 func (b *Bot) findMissedStops(ctx, base context.Context, shard int, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
@@ -148,8 +148,8 @@ func isSnowflake(id string) bool {
 	return err == nil
 }
 
-// askPermissions asks Discord for what the gateway has not told, and remembers
-// it. Where that fails nobody is a moderator.
+// askPermissions asks Discord for what the gateway has not reported, and remembers it. If that fails nobody is a
+// moderator.
 func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who person) int64 {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
@@ -172,7 +172,7 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 	return bits
 }
 
-// onButton takes the use of a button or a menu.
+// onButton handles a button or a menu.
 func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData,
 	who person,
 ) {
@@ -206,7 +206,7 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 	b.logger().Info("stop button", "work", id, "by", who.id, "found", found, "stopped", stopped)
 	kind, text := discordgo.InteractionResponseChannelMessageWithSource, ""
 	switch {
-	case stopped: // the message says so as soon as the work has ended
+	case stopped: // the message shows it when the work has ended
 		kind = discordgo.InteractionResponseDeferredMessageUpdate
 	case found:
 		text = refusedText(who.locale, []string{owner})
@@ -230,8 +230,8 @@ func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who pe
 	})
 }
 
-// respond answers an interaction that is not work, in private where the bot is no member. If Discord takes no answer
-// any more, it becomes a message. What is deferred is left to [Bot.editAnswer].
+// respond responds to an interaction that is not work, privately where the bot is not a member. If Discord no longer
+// accepts a response, it is sent as a message. Deferred responses are sent by [Bot.editAnswer].
 func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType,
 	m discord.OutgoingMessage,
 ) {
@@ -249,8 +249,8 @@ func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discor
 	}
 }
 
-// tellUnanswered says in a message what an interaction was to be answered with, if err is that Discord has forgotten
-// it. Of lists and forms, which need an interaction, the person is asked to try again.
+// tellUnanswered sends a response as a message if err means that Discord has forgotten the interaction. For lists and
+// forms, which need an interaction, it asks the person to try again.
 func (b *Bot) tellUnanswered(ctx context.Context, i *discordgo.Interaction, m discord.OutgoingMessage, err error) {
 	b.logger().Warn("interaction not answered", "channel", i.ChannelID, "error", err)
 	if who, ok := personOf(i); ok && discord.IsCode(err, discord.CodeUnknownInteraction) {
@@ -262,20 +262,19 @@ func (b *Bot) logStop(scope cancel.Scope, who person, stopped, refused []cancel.
 	b.logger().Info("stop", "channel", scope.Channel, "by", who.id, "stopped", len(stopped), "refused", len(refused))
 }
 
-// actor returns the person as somebody who wants to stop work.
+// actor returns the person as someone who wants to stop work.
 func (p person) actor(bits int64) cancel.Actor {
 	a := cancel.Actor{ID: p.id, Moderator: bits&moderatorBits != 0}
-	if p.name != "" { // below a direct message, a reaction tells the id alone
+	if p.name != "" { // of a reaction to a direct message only the id is known
 		a.Name = "@" + p.name
 	}
 	return a
 }
 
-// moderatorBits are the permissions that let somebody stop other people's work.
+// moderatorBits are the permissions with which people may stop the work of others.
 const moderatorBits = discordgo.PermissionManageMessages | discordgo.PermissionAdministrator
 
-// stopText says what a wish to stop has led to. That other people's work continues
-// is said only to those who could stop nothing.
+// stopText returns the result of a stop. It mentions other people's work only to those who could stop nothing.
 func stopText(loc i18n.Locale, who person, stopped, refused []cancel.Work) string {
 	others := slices.DeleteFunc(workOwners(stopped), func(id string) bool { return id == who.id })
 	switch {
@@ -289,14 +288,14 @@ func stopText(loc i18n.Locale, who person, stopped, refused []cancel.Work) strin
 	return loc.T("Nothing is running here.")
 }
 
-// refusedText says who may stop work.
+// refusedText returns who may stop work.
 func refusedText(loc i18n.Locale, owners []string) string {
 	who := mentionList(slices.DeleteFunc(owners, func(id string) bool { return id == "" }))
 	return loc.T("Only %s, or somebody who may manage messages here, can stop that.",
 		cmp.Or(who, loc.T("the person who asked")))
 }
 
-// workOwners returns the ids of those who asked for works, each once.
+// workOwners returns the ids of the people who requested works, without duplicates.
 func workOwners(works []cancel.Work) []string {
 	var ids []string
 	for _, w := range works {
@@ -307,7 +306,7 @@ func workOwners(works []cancel.Work) []string {
 	return ids
 }
 
-// mentionList returns the names of ids, as Discord shows them; nobody is pinged.
+// mentionList returns ids as mentions, which notify nobody.
 func mentionList(ids []string) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {

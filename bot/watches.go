@@ -54,7 +54,7 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction,
 	return true
 }
 
-// watchCommand begins a watch and says so.
+// watchCommand starts a watch and confirms it.
 func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin,
 	options []*discordgo.ApplicationCommandInteractionDataOption,
 ) string {
@@ -84,7 +84,7 @@ func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin,
 	return text
 }
 
-// watchedFor says what w waits for.
+// watchedFor describes what w waits for.
 func watchedFor(loc i18n.Locale, w watches.Watch, n int) string {
 	return discord.EscapeLine(loc.Text(w.What), n)
 }
@@ -175,12 +175,11 @@ func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end stri
 	return strings.Join(lines, "\n")
 }
 
-// ErrLeftGuild says that somebody is no longer on the server where they asked.
+// ErrLeftGuild means that a person is no longer on the server where they made the request.
 var ErrLeftGuild = errors.New("whoever asked for it is not on that server any more")
 
-// RefreshOrigin returns o with what is not kept of it: the roles that its person has
-// now, the channel that a thread is part of, and [sessions.Origin.Sees]. The error is [ErrLeftGuild], or why
-// Discord does not say.
+// RefreshOrigin returns o with what is not stored: the current roles of its person, the parent channel of a thread, and
+// [sessions.Origin.Sees]. The error is [ErrLeftGuild], or why Discord could not be asked.
 func (b *Bot) RefreshOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error) {
 	if o.Guild == "" {
 		return b.completeOrigin(ctx, o), nil
@@ -199,9 +198,8 @@ func (b *Bot) RefreshOrigin(ctx context.Context, o sessions.Origin) (sessions.Or
 	return o, nil
 }
 
-// NotifyWatch tells the owner of a watch: in the channel where it was asked for,
-// with a mention, or directly if it is private or the channel is closed to the
-// bot.
+// NotifyWatch notifies the owner of a watch: in the channel where it was requested, with a mention, or directly if it
+// is private or the bot cannot write to the channel.
 func (b *Bot) NotifyWatch(ctx context.Context, w watches.Watch, n watches.Notice) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
@@ -225,8 +223,7 @@ func (b *Bot) NotifyWatch(ctx context.Context, w watches.Watch, n watches.Notice
 	return nil
 }
 
-// noticeText returns a notice as a message. What the page says stands as it is, and
-// formats nothing.
+// noticeText returns a notice as a message. Text of the page is shown verbatim, and formats nothing.
 func noticeText(loc i18n.Locale, w watches.Watch, n watches.Notice) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "<@%s> ", w.Origin.User)
@@ -246,7 +243,7 @@ func noticeText(loc i18n.Locale, w watches.Watch, n watches.Notice) string {
 		}
 		line := fmt.Sprintf("%s %s\n", mark, discord.EscapeLine(loc.Text(text), 100))
 		if discord.MessageLength(t.String()+line+end) > discord.MaxMessageLength {
-			break // where it changed is worth more than all that did
+			break // the place of the change is worth more than the whole change
 		}
 		t.WriteString(line)
 	}
@@ -257,12 +254,12 @@ func noticeText(loc i18n.Locale, w watches.Watch, n watches.Notice) string {
 // quietLink returns an address that people can follow, in the form that shows no preview.
 func quietLink(address string) string {
 	if strings.ContainsAny(address, " <>\n`") {
-		return "" // not one that can be written down as it is
+		return "" // it cannot be shown verbatim
 	}
 	return "<" + address + ">"
 }
 
-// intervalText says how often.
+// intervalText returns how often a watch checks.
 func intervalText(loc i18n.Locale, d time.Duration) string {
 	switch {
 	case d%(24*time.Hour) == 0:

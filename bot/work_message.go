@@ -15,8 +15,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// errCannotShow is returned by place.show when nothing can be shown to the person
-// any more: the answer to the command has expired and no other way is open.
+// errCannotShow is returned by workMessage.show when nothing can be shown to the person any more: the response to the
+// command has expired and there is no other way.
 var errCannotShow = errors.New("no way is left to write to the person who asked")
 
 // messageContent is what a message shows now.
@@ -27,33 +27,31 @@ type messageContent struct {
 	rows    []discordgo.MessageComponent
 }
 
-// workMessage is the one message that shows a piece of work, wherever it has to live:
-// the answer to a command while Discord lets that be edited, then a message in
-// the channel, or a direct message if it is private or the channel is closed to
-// the bot. One goroutine at a time uses it.
+// workMessage is the one message that shows a piece of work: the response to a command while Discord allows editing it,
+// then a message in the channel, or a direct message if the work is private or the bot cannot write to the channel. It
+// is not safe for concurrent use.
 type workMessage struct {
 	rest    *discord.REST
 	log     *slog.Logger
 	guild   string // of the channel in which it was asked
 	channel string
-	user    string // who asked
+	user    string // who requested it
 	private bool
 	locale  i18n.Locale // of its texts
 	replyTo string
 
-	interaction *discordgo.Interaction // nil when it is not the way, or not any more
+	interaction *discordgo.Interaction // nil if it is not, or no longer, used
 	expires     time.Time              // of the interaction
 
 	message        string     // id of the message in channel; empty = not written yet
 	answer         string     // id of the answer to interaction, once it was changed
-	deleted        bool       // somebody deleted the message
+	deleted        bool       // someone deleted the message
 	filesForbidden bool       // files are not allowed here
 	direct         bool       // channel is the person's direct channel
 	shown          *llm.Image // the picture that the message has now
 }
 
-// show makes the message look like v. Unless final is set a message that
-// somebody deleted stays deleted.
+// show updates the message to v. If someone deleted the message it stays deleted, unless final is set.
 func (p *workMessage) show(ctx context.Context, v messageContent, final bool) error {
 	if p.deleted && !final {
 		return nil
@@ -77,8 +75,8 @@ func (p *workMessage) show(ctx context.Context, v messageContent, final bool) er
 			return p.add(ctx, v)
 		}
 		return nil
-	case final && isRefusal(err) && !discord.IsCode(err, discord.CodeInvalidForm): // which is about what it says
-		p.log.Info("a message may not be changed; writing it anew", "channel", p.channel, "error", err)
+	case final && isRefusal(err) && !discord.IsCode(err, discord.CodeInvalidForm): // which is about the content
+		p.log.Info("a message cannot be edited; posting it again", "channel", p.channel, "error", err)
 		return p.replace(ctx, v)
 	}
 	return err
@@ -90,12 +88,12 @@ func isRefusal(err error) bool {
 	return ok && refusal.Status < 500
 }
 
-// isForgotten reports whether err is that Discord does not know an interaction any more.
+// isForgotten reports whether err means that Discord no longer knows an interaction.
 func isForgotten(err error) bool {
 	return discord.IsCode(err, discord.CodeUnknownInteraction, discord.CodeUnknownWebhook, discord.CodeInvalidToken)
 }
 
-// replace writes the message anew and removes the old one, whose buttons would be dead.
+// replace posts the message again and deletes the old one, whose buttons would not work any more.
 func (p *workMessage) replace(ctx context.Context, v messageContent) error {
 	i, message, channel := p.interaction, p.message, p.channel
 	p.interaction, p.message = nil, ""
@@ -109,12 +107,12 @@ func (p *workMessage) replace(ctx context.Context, v messageContent) error {
 		err = p.rest.Delete(ctx, channel, message)
 	}
 	if err != nil {
-		p.log.Info("a message that was written anew is not removed", "channel", channel, "error", err)
+		p.log.Info("a message that was posted again could not be deleted", "channel", channel, "error", err)
 	}
 	return nil
 }
 
-// asFile returns the words alone, as a file: for a message that Discord does not take.
+// asFile returns only the text, as a file: for a message that Discord does not accept.
 func (v messageContent) asFile(loc i18n.Locale) messageContent {
 	return messageContent{
 		content: loc.T("Discord did not accept this answer as a message, so it is in the attached file."),
@@ -188,7 +186,7 @@ func (p *workMessage) moveToChannel(ctx context.Context, v messageContent) error
 	return err
 }
 
-// write writes the message anew, in the channel or directly to the person.
+// write posts the message again, in the channel or directly to the person.
 func (p *workMessage) write(ctx context.Context, v messageContent) error {
 	p.deleted = false
 	if p.private && !p.direct {
@@ -248,7 +246,7 @@ func (p *workMessage) add(ctx context.Context, v messageContent) error {
 	return err
 }
 
-// finish shows an answer: its first part in the place, the rest below it.
+// finish shows an answer: its first part in this message, the others below it.
 func (p *workMessage) finish(ctx context.Context, parts []messageContent) error {
 	for i, v := range parts {
 		show := func(v messageContent) error { return p.show(ctx, v, true) }
@@ -275,7 +273,7 @@ func (v messageContent) message() discord.OutgoingMessage {
 	return m
 }
 
-// withNote puts a note below content if there is room for it.
+// withNote appends a note to content if there is room for it.
 func withNote(content, note string) string {
 	if content == "" {
 		return note

@@ -13,7 +13,6 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/profile"
@@ -66,9 +65,9 @@ func newBrowser(p *profileState, pl profile.Resolved) *browser {
 	switch gate := p.manager.Gate; {
 	case gate == nil:
 	case b.isLocal(): // its proxy checks requests
-		b.guards = []page.Observer{intercept.NewRefusalObserver(gate, p.name)}
+		b.guards = []page.Observer{newRefusalObserver(gate, p.name)}
 	default:
-		b.guards = []page.Observer{intercept.NewRequestFilter(gate, p.name, p.manager.Logger)}
+		b.guards = []page.Observer{newRequestFilter(gate, p.name, p.manager.Logger)}
 	}
 	return b
 }

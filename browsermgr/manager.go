@@ -13,10 +13,8 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
-	"clank/browsermgr/webcodecs"
 )
 
 // Defaults for the Manager's fields.
@@ -76,7 +74,7 @@ type Manager struct {
 	closed           chan struct{} // closed by Close
 	profiles         map[string]*profileState
 	windows          map[string]*Window
-	encoders         webcodecs.Host
+	encoders         encoderHost
 	steps            stepSlots
 	roomTurn         chan struct{}  // holds a token while a running browser is being stopped to make room
 	packingAbandoned chan struct{}  // closed to abandon packing; see [Manager.packState]
@@ -96,7 +94,7 @@ type ProxyListener interface {
 // Gate decides what pages may reach; [clank/browsermgr/egress.Proxy] implements it. It proxies browsers that we
 // start, and checks each request of other browsers, which do not use its proxy.
 type Gate interface {
-	intercept.RequestPolicy
+	RequestPolicy
 	ProxyListener
 	// Watch records the requests refused to the tab with that CDP target id from now on. finish, which must be
 	// called once, waits for late refusals and returns the first.
@@ -162,7 +160,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.roomTurn = make(chan struct{}, 1)
 	m.packingAbandoned = make(chan struct{})
 	m.abandonPacking = sync.OnceFunc(func() { close(m.packingAbandoned) })
-	m.encoders.Options = m.encoderOptions
+	m.encoders.manager = m
 	profile.ReapOrphans(ctx, m.userDataDir("*"), m.Logger)
 	if m.StateKeys != nil {
 		m.wg.Go(m.packLeftStates)

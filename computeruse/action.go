@@ -12,7 +12,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// ActionKind says what an [Action] does.
+// ActionKind is the kind of an [Action].
 type ActionKind string
 
 // The kinds of action: the union of what the vendors' models do with a screen.
@@ -20,13 +20,13 @@ const (
 	ActClick      ActionKind = "click"      // At (nil = where the mouse is), Button, Clicks, Held
 	ActMove       ActionKind = "move"       // At, Held
 	ActDown       ActionKind = "down"       // press a button and keep it down: At (nil = where the mouse is), Button
-	ActUp         ActionKind = "up"         // let it go: At (nil = where the mouse is), Button
+	ActUp         ActionKind = "up"         // release Button at At (nil = where the mouse is)
 	ActDrag       ActionKind = "drag"       // Path of two points or more, Button, Held
 	ActScroll     ActionKind = "scroll"     // At (nil = the middle), Scroll, Held
 	ActKeys       ActionKind = "keys"       // Keys as one chord, Repeat; For = how long they are held
 	ActKeyDown    ActionKind = "key_down"   // Keys
 	ActKeyUp      ActionKind = "key_up"     // Keys
-	ActType       ActionKind = "type"       // Text at the focus; then Enter if Enter; Clear = in place of what is there
+	ActType       ActionKind = "type"       // Text at the focus, replacing the content if Clear; then Enter if Enter
 	ActWait       ActionKind = "wait"       // For; 0 = a little
 	ActScreenshot ActionKind = "screenshot" // nothing: every batch ends with a picture
 	ActZoom       ActionKind = "zoom"       // Region, answered with its picture
@@ -36,7 +36,7 @@ const (
 	ActFill       ActionKind = "fill"       // Ref, Text: give a form's field this value
 	ActBack       ActionKind = "back"
 	ActForward    ActionKind = "forward"
-	ActUnknown    ActionKind = "unknown" // Text says what the model wanted; it is answered with an error
+	ActUnknown    ActionKind = "unknown" // Text is what the model requested; the result is an error
 )
 
 // Button is a button of a mouse.
@@ -51,18 +51,18 @@ const (
 	ButtonForward Button = "forward"
 )
 
-// Action is one thing that mouse or keyboard do. Points are pixels of the picture that was sent, or cells of Grid; they
-// may lie outside, and mean the middle of their pixel or cell. Keys are names as the vendor's model wrote them. Which
-// fields a kind reads stands with it.
+// Action is one action of mouse or keyboard. Points are pixels of the picture that the model received, or cells of
+// Grid; they may be outside of it, and mean the middle of their pixel or cell. Keys are names as the vendor's model
+// wrote them. The kinds say which fields they use.
 type Action struct {
 	Kind   ActionKind
 	At     *image.Point
 	Ref    string // an element of the newest snapshot, in place of At
 	Path   []image.Point
-	Grid   image.Point // how many cells lie across and down the picture, where At and Path count in those; zero = pixels
+	Grid   image.Point // cells across and down the picture, if At and Path are in cells; zero = pixels
 	Button Button
 	Clicks int      // 0 = 1
-	Held   []string // keys that are held meanwhile
+	Held   []string // keys held during the action
 	Keys   []string // pressed together
 	Repeat int      // 0 = 1
 	Text   string
@@ -74,26 +74,26 @@ type Action struct {
 	URL    string
 }
 
-// actionResult is what came of something that was done to the page, or read from it.
+// actionResult is the result of an action on the page, or of reading it.
 type actionResult struct {
-	err      error  // it failed; the text may be a page's
-	refused  string // it was not done because somebody or something said no; a sentence of ours
-	decision string // what was decided, if people were asked
+	err      error  // the failure; its text may be the page's
+	refused  string // why it was refused, in our words
+	decision string // the decision, if people were asked
 	remark   string // ours
 	notes    []string
-	body     string // what was read
+	body     string // the text that was read
 }
 
 func (d *actionResult) failed() bool { return d.err != nil || d.refused != "" }
 
-// add takes in what came of a later part of the same act.
+// add adds the result of a later part of the same action.
 func (d *actionResult) add(o actionResult) {
 	d.err, d.refused, d.remark, d.body = o.err, o.refused, o.remark, o.body
 	d.decision = cmp.Or(o.decision, d.decision)
 	d.notes = append(d.notes, o.notes...)
 }
 
-// text returns what the model reads, or "" if there is nothing to report. Text from untrusted sources is marked.
+// text returns the result for the model, or "" if there is nothing to report. Untrusted text is marked.
 func (d *actionResult) text() string {
 	var ours, theirs []string
 	for _, s := range []string{d.refused, d.decision, d.remark} {
@@ -173,12 +173,12 @@ func (g ScreenGeometry) ScaleDistance(p image.Point) CSSPoint {
 // Center returns the place in the middle.
 func (g ScreenGeometry) Center() CSSPoint { return CSSPoint{g.Width / 2, g.Height / 2} }
 
-// clampInside clamps v to what lies inside of a side of this length.
+// clampInside clamps v into a side of the given length.
 func clampInside(v, length float64) float64 {
 	return math.Max(0, math.Min(v, length-math.Min(0.5, length/2)))
 }
 
-// String returns how a path of the control API has it.
+// String returns the point as paths of the control API have it.
 func (p CSSPoint) String() string {
 	return strconv.FormatFloat(p.X, 'f', -1, 64) + "," + strconv.FormatFloat(p.Y, 'f', -1, 64)
 }

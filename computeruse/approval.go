@@ -36,8 +36,8 @@ func (r *run) coveringApproval(m screenMove, followsText bool) (mark string) {
 	return mark
 }
 
-// performApproved performs a move within its time, after people were asked where they want to be and have not agreed to
-// it as given stands for. The time they take does not count.
+// performApproved performs a move within its time limit, after asking people if that is necessary and given does not
+// cover it. The time that people need does not count.
 func (r *run) performApproved(ctx context.Context, s sessions.Page, m screenMove, given string,
 	limit time.Duration,
 ) (d actionResult) {
@@ -67,7 +67,7 @@ func (r *run) performApproved(ctx context.Context, s sessions.Page, m screenMove
 	return d
 }
 
-// applyResult takes over what came of an act.
+// applyResult adds the result of an action.
 func (d *actionResult) applyResult(done agent.ActionResult) {
 	d.notes, d.decision, d.err = done.Notes, done.Decision, done.Err
 	if done.Refused != nil {
@@ -85,8 +85,8 @@ const safetyClass = "safety"
 
 const safetyFormat = "The provider of the model wants a person to look before it goes on: %s"
 
-// approveSafety asks a person about a call that the vendor warns of. Only a yes that somebody gave counts; no says why
-// there is none.
+// approveSafety asks a person about a call that the vendor warns of. Only an explicit yes counts; no is why there is
+// none.
 func (r *run) approveSafety(ctx context.Context, c Call) (acknowledged []SafetyWarning, no string, err error) {
 	if r.agent.Approver == nil {
 		return nil, "There is nobody who could be asked.", nil
@@ -124,21 +124,22 @@ func originOf(of string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// targetInspector is a [sessions.Page] that can tell what mouse and keyboard meet: role and name of what is at a point
-// in CSS pixels, or of the element with a ref, or, without one, of what takes the keys; secret says that what it holds
-// must not be told. Names are a page's.
+// targetInspector is a [sessions.Page] that can identify targets: role and name of the element at a point in CSS
+// pixels, or of the element with a ref, or, without one, of the element with the keyboard focus; secret means that its
+// content must not be shown. Names come from the page.
 type targetInspector interface {
 	ElementAt(ctx context.Context, x, y float64) (role, name string, err error)
 	InputField(ctx context.Context, ref string) (role, name string, secret bool, err error)
 }
 
-// maxName is how long, in characters, a name may be by which something is to be found again. A longer one is left out.
+// maxName is the maximum length, in characters, of names by which an element can be found again. Longer ones are left
+// out.
 const maxName = 200
 
-// actionTarget is what an action is done to, as far as the screen can tell.
+// actionTarget is the target of an action, as far as it is known.
 type actionTarget struct {
 	role, name string
-	secret     bool // what is typed there must not be told
+	secret     bool // what is typed there must not be shown
 	password   bool // it is a password field for certain
 }
 
@@ -219,8 +220,8 @@ func (p *plannedAction) typesText() bool {
 	return err != nil
 }
 
-// typedSecrets returns what is typed into a password field. Of a text that continues in other fields the first part is
-// none: it is a name.
+// typedSecrets returns what is typed into a password field. If the text continues in other fields, the first part is
+// not secret: it is a name.
 func (p *plannedAction) typedSecrets() []string {
 	parts := strings.Split(strings.Trim(p.Text, "\r\n"), "\t")
 	if len(parts) > 1 {
@@ -254,7 +255,7 @@ func (t actionTarget) description() string {
 	return ` "` + strings.ReplaceAll(untrusted.CleanLine(t.name, 60), `"`, "'") + `"`
 }
 
-// intoPhrase says into what something is typed.
+// intoPhrase returns what is typed into, as part of a label.
 func (t actionTarget) intoPhrase() string {
 	if t.name == "" {
 		return ""
@@ -262,7 +263,7 @@ func (t actionTarget) intoPhrase() string {
 	return " into" + t.description()
 }
 
-// overPhrase says what the mouse is over.
+// overPhrase returns what the mouse is over, as part of a label.
 func (t actionTarget) overPhrase() string {
 	if t.name == "" {
 		return ""

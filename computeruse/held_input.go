@@ -11,7 +11,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// trackHeld remembers what is held down.
+// trackHeld records what is held down.
 func (r *run) trackHeld(m screenMove) {
 	h := r.state
 	var up screenMove
@@ -31,7 +31,7 @@ func (r *run) trackHeld(m screenMove) {
 	h.releases = append(h.releases, up)
 }
 
-// releaseHeld lets go of what is still held down, the newest first.
+// releaseHeld releases what is still held down, the newest first.
 func (r *run) releaseHeld(ctx context.Context, s sessions.Page) {
 	for _, up := range slices.Backward(r.state.releases) {
 		if ctx.Err() != nil {
@@ -53,8 +53,8 @@ func (r *run) releaseHeld(ctx context.Context, s sessions.Page) {
 
 var errReleaseActs = errors.New("letting go would set off what nobody agreed to")
 
-// release lets go of a key or button without setting off what people decide about: a button of the mouse is let go
-// elsewhere then, which is no click.
+// release releases a key or button without an effect that people decide about: a mouse button is then released
+// elsewhere, which is no click.
 func (r *run) release(ctx context.Context, s sessions.Page, up screenMove) error {
 	if r.agent.Approver == nil {
 		_, err := s.Act(ctx, up.kind, up.args)
@@ -82,7 +82,7 @@ func (r *run) pointerPosition() CSSPoint {
 	return r.state.pointer
 }
 
-// open returns the session's screen. If it had to be opened again, the model and the person are told.
+// open returns the session's page. If it had to be reopened, the model and the person are told.
 func (r *run) open(ctx context.Context) (sessions.Page, error) {
 	before := r.state.url
 	s, reopened, lost, err := r.openAt(ctx, before)

@@ -11,8 +11,8 @@ import (
 	"clank/internal/untrusted"
 )
 
-// keyNames is, for each key of the control API the names by which models call it, in lower case and without
-// underscores. It has those of OpenAI, of X11 keysyms as xdotool takes them, and of Gemini.
+// keyNames lists, for each key of the control API, the names that models use, in lower case and without underscores:
+// those of OpenAI, X11 keysyms as xdotool takes them, and those of Gemini.
 const keyNames = `
 Enter: enter return kpenter linefeed numpadenter
 Escape: escape esc
@@ -109,9 +109,9 @@ var keyTable = sync.OnceValue(func() map[string]string {
 // order in which a chord names them.
 func modifierKeys() []string { return []string{"Control", "Alt", "Shift", "Meta"} }
 
-// ParseKey returns the control API's name of a key that a vendor's model calls name: "Enter"
-// for "Return", "KP_Enter" or "RETURN". Case does not matter, except of a single
-// character, which stands for itself. The error is for the model.
+// ParseKey returns the control API's name of a key that a vendor's model calls name: "Enter" for "Return", "KP_Enter"
+// or "RETURN". Case does not matter, except for single characters, which stand for themselves. The error is for the
+// model.
 func ParseKey(name string) (string, error) {
 	if r, size := utf8.DecodeRuneInString(name); size > 0 && size == len(name) && r != utf8.RuneError {
 		switch {
@@ -135,9 +135,8 @@ func ParseKey(name string) (string, error) {
 		untrusted.Shorten(name, 40))
 }
 
-// ParseModifiers returns the control API's names of keys that are held while the mouse
-// does something. Each name may be several, joined by +. Keys other than Control,
-// Alt, Shift and Meta are an error for the model.
+// ParseModifiers returns the control API's names of keys that are held during a mouse action. Each name may be several,
+// joined by +. Keys other than Control, Alt, Shift and Meta are an error for the model.
 func ParseModifiers(names []string) ([]string, error) {
 	var held []string
 	for _, name := range names {
@@ -221,7 +220,7 @@ func joinChord(names []string) (string, error) {
 	return strings.Join(parts, "+"), nil
 }
 
-// splitChord takes a chord apart: it splits at + signs; a + at the end is the key itself.
+// splitChord splits a chord at + signs; a + at the end is the key itself.
 func splitChord(name string) []string {
 	switch {
 	case utf8.RuneCountInString(name) <= 1:

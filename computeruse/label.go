@@ -11,7 +11,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// label returns the action as people read it: what is done, to what the page calls so, and what for.
+// label returns the label of the action for people: what is done, to which element, and why.
 func (a Action) label(on actionTarget, intent string) string {
 	s := a.describe(on)
 	if intent = agent.Shorten(intent, 80); intent != "" {
@@ -184,20 +184,20 @@ func (a Action) input(on actionTarget) json.RawMessage {
 	return raw
 }
 
-// What stands for a password: where people can read it, and where a model can.
+// What replaces a password, for people and for models.
 const (
 	maskForPeople = "••••"
 	maskForModel  = "[password]"
 )
 
-// minRedactAnywhere is how long, in bytes, a secret must be to be taken out wherever it stands. A shorter one is taken
-// out where it stands alone.
+// minRedactAnywhere is the minimum length, in bytes, of secrets that are removed wherever they occur. Shorter ones are
+// removed only as separate words.
 const minRedactAnywhere = 4
 
-// typedSecrets are what was typed into password fields. The zero value is ready; it is used by one goroutine at a time.
+// typedSecrets are texts typed into password fields. The zero value is ready; it is not safe for concurrent use.
 type typedSecrets []string
 
-// Learn adds what was typed, and its parts if it went into several fields.
+// Learn adds a typed text, and its parts if it went into several fields.
 func (s *typedSecrets) Learn(text string) {
 	words := append([]string{text},
 		strings.FieldsFunc(text, func(c rune) bool { return c == '\t' || c == '\r' || c == '\n' })...)
@@ -216,7 +216,7 @@ func (s *typedSecrets) LearnURL(address string) {
 	}
 }
 
-// Redact takes the secrets out of a text.
+// Redact removes the secrets from a text.
 func (s typedSecrets) Redact(text, instead string) string {
 	for _, word := range s {
 		switch {
@@ -229,7 +229,7 @@ func (s typedSecrets) Redact(text, instead string) string {
 	return text
 }
 
-// RedactJSON takes the secrets out of the texts of a JSON document. What has none is returned as it is.
+// RedactJSON removes the secrets from the texts of a JSON document. A document without any is returned unchanged.
 func (s typedSecrets) RedactJSON(raw json.RawMessage, instead string) json.RawMessage {
 	if len(s) == 0 || len(raw) == 0 {
 		return raw
@@ -248,13 +248,12 @@ func (s typedSecrets) RedactJSON(raw json.RawMessage, instead string) json.RawMe
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(v) != nil {
-		return raw // what was decoded can be encoded
+		return raw // a decoded value can be encoded
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// neverRedacted are names of fields in the vendors' conversations that never hold what was typed, and must stay as they
-// are.
+// neverRedacted are fields of the vendors' conversations that never contain typed text and must not change.
 var neverRedacted = []string{
 	"type", "role", "kind", "name", "id", "call_id", "wire_id", "tool_use_id", "toolset_name", "status", "action",
 	"button",
@@ -262,7 +261,7 @@ var neverRedacted = []string{
 	"mind", "runtime", "owner", "tools",
 }
 
-// redactValue cleans a value that stands in a field of that name.
+// redactValue redacts a value in a field with that name.
 func (s typedSecrets) redactValue(field string, v any, instead string) (_ any, changed bool) {
 	switch v := v.(type) {
 	case string:
@@ -271,7 +270,7 @@ func (s typedSecrets) redactValue(field string, v any, instead string) (_ any, c
 		}
 		text := s.redactText(v, instead)
 		return text, text != v
-	case json.Number: // what a form's field is given may be written as one
+	case json.Number: // a field's value may be a number
 		if field == "value" && slices.Contains(s, v.String()) {
 			return instead, true
 		}
@@ -287,7 +286,7 @@ func (s typedSecrets) redactValue(field string, v any, instead string) (_ any, c
 			out, differs := s.redactValue(field, in, instead)
 			changed = changed || differs
 			if m, ok := out.(map[string]any); ok && differs && m["type"] == "thinking" {
-				continue // it is signed: a vendor takes it back whole or not at all
+				continue // it is signed: the vendor accepts it only unchanged
 			}
 			kept = append(kept, out)
 		}
@@ -298,7 +297,7 @@ func (s typedSecrets) redactValue(field string, v any, instead string) (_ any, c
 	return v, false
 }
 
-// redactText cleans a text, which may be a JSON document itself: arguments of a call.
+// redactText redacts a text, which may itself be a JSON document: the arguments of a call.
 func (s typedSecrets) redactText(text, instead string) string {
 	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
 		return string(s.RedactJSON(json.RawMessage(text), instead))

@@ -67,7 +67,7 @@ func TestAgentKeepsTheContractOfABackend(t *testing.T) {
 					}}
 				}
 				slow := one("c1", computeruse.Action{Kind: computeruse.ActMove, At: &image.Point{X: 1, Y: 1}})
-				b.mind.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
+				b.model.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
 					switch {
 					case n == 0 && in.Says[len(in.Says)-1] == "slow":
 						return computeruse.Turn{Calls: []computeruse.Call{slow}}, nil
@@ -194,22 +194,22 @@ func TestTheStepLimitEndsWithWhatWasFound(t *testing.T) {
 
 func TestASpentBudgetEndsWithWhatWasFound(t *testing.T) {
 	b := newBench(t)
-	b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+	b.model.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
 		if n == 0 {
 			turn := do(click(1, 1))
 			turn.Text = "I see three lamps."
 			return turn, nil
 		}
 		return computeruse.Turn{}, &llm.Error{
-			Kind: llm.ErrBudgetSpent, Model: "test:mind",
+			Kind: llm.ErrBudgetSpent, Model: "test:model",
 			Message: "budget of 1 USD is spent",
 		}
 	}
 	answer, _ := b.answer(t)
-	if answer.Text != "I see three lamps." || answer.Limit != "budget of 1 USD is spent" || len(b.mind.Asked()) != 2 {
-		t.Errorf("got %q with limit %q after %d questions", answer.Text, answer.Limit, len(b.mind.Asked()))
+	if answer.Text != "I see three lamps." || answer.Limit != "budget of 1 USD is spent" || len(b.model.Asked()) != 2 {
+		t.Errorf("got %q with limit %q after %d questions", answer.Text, answer.Limit, len(b.model.Asked()))
 	}
-	b.mind.Script = script(say("and a fourth"))
+	b.model.Script = script(say("and a fourth"))
 	b.task.Prompt = "go on"
 	b.answer(t)
 	if told := b.told(t, 2); len(told.Outcomes) != 1 || told.Says[len(told.Says)-1] != "go on" {
@@ -229,7 +229,7 @@ func TestUselessRepliesEndTheTask(t *testing.T) {
 func TestGoingInCirclesEndsTheTask(t *testing.T) {
 	b := newBench(t)
 	b.browser.New = func() *computerusetest.Screen { return &computerusetest.Screen{Still: true} }
-	b.mind.Script = func(_ context.Context, _ int, in computeruse.Input) (computeruse.Turn, error) {
+	b.model.Script = func(_ context.Context, _ int, in computeruse.Input) (computeruse.Turn, error) {
 		if in.Final {
 			return say("nothing happens"), nil
 		}
@@ -255,7 +255,7 @@ func TestPagesThatChangeOnTheirOwnAreSeenAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+			b.model.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
 				if n > 0 {
 					return say("done"), nil
 				}
@@ -274,9 +274,9 @@ func TestWhatATaskHeldDownIsLetGoByTheNext(t *testing.T) {
 	b := newBench(t)
 	stopped := errors.New("stopped by @ada")
 	ctx, stop := context.WithCancelCause(t.Context())
-	b.mind.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
+	b.model.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
 		switch {
-		case len(b.mind.Asked()) > 2:
+		case len(b.model.Asked()) > 2:
 			return say("done"), nil
 		case n == 1:
 			stop(stopped)
@@ -299,7 +299,7 @@ func TestWhatATaskHeldDownIsLetGoByTheNext(t *testing.T) {
 func TestNotesOfPeopleReachTheModel(t *testing.T) {
 	b := newBench(t)
 	b.task.Inbox = &sessions.Inbox{}
-	b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+	b.model.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
 		switch n {
 		case 0:
 			b.task.Inbox.Add(sessions.Note{By: "@ada", Text: "the red one"})
@@ -329,7 +329,7 @@ func TestNotesOfPeopleReachTheModel(t *testing.T) {
 func TestAfterATakeOverTheModelLooksBeforeItActs(t *testing.T) {
 	b := newBench(t)
 	b.task.Inbox = &sessions.Inbox{}
-	b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+	b.model.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
 		switch n {
 		case 0:
 			b.task.Inbox.Add(sessions.Note{By: "@ada", TookOver: true})
@@ -444,7 +444,7 @@ func TestAStoppedTaskIsSettledAndTold(t *testing.T) {
 			},
 		}}
 	}
-	b.mind.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
+	b.model.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
 		if len(in.Outcomes) > 0 {
 			return say("I was stopped"), nil
 		}
@@ -469,8 +469,8 @@ func TestASessionGoesOnAfterARestart(t *testing.T) {
 		t.Errorf("the first step is %+v, want that the page was opened again", steps[0])
 	}
 	if told := again.told(t, 0); !strings.Contains(strings.Join(told.Says, "\n"), "opened again") ||
-		len(again.mind.Begun()[0].Memory) == 0 {
-		t.Errorf("the model was told %q with memory %s", told.Says, again.mind.Begun()[0].Memory)
+		len(again.model.Begun()[0].Memory) == 0 {
+		t.Errorf("the model was told %q with memory %s", told.Says, again.model.Begun()[0].Memory)
 	}
 	if answer.Text != "still there" || answer.URL != "http://shop.test/" {
 		t.Errorf("got %+v", answer)
@@ -482,12 +482,12 @@ func TestAnotherMindIsToldWhatWasSaid(t *testing.T) {
 	b.task.Prompt = "what is the lamp?"
 	b.answer(t)
 	other := newBench(t, say("it is blue"))
-	other.mind.ModelName = "test:other"
+	other.model.ModelName = "test:other"
 	other.session = b.session
 	other.answer(t)
 	told := strings.Join(other.told(t, 0).Says, "\n")
 	if !strings.Contains(told, "what is the lamp?") || !strings.Contains(told, "the lamp is 5 €") ||
-		len(other.mind.Begun()[0].Memory) != 0 {
+		len(other.model.Begun()[0].Memory) != 0 {
 		t.Errorf("the other mind was told %q", told)
 	}
 }
@@ -495,7 +495,7 @@ func TestAnotherMindIsToldWhatWasSaid(t *testing.T) {
 func TestAConversationThatCannotGoOnBeginsAnew(t *testing.T) {
 	b := newBench(t, say("one"))
 	b.answer(t)
-	b.mind.Refuse = errors.New("of another version")
+	b.model.Refuse = errors.New("of another version")
 	answer, steps := b.answer(t)
 	if answer.Text != "one" || steps[0].Kind != sessions.StepNotice {
 		t.Errorf("got %q after %+v, want a notice and an answer", answer.Text, steps[0])
@@ -551,8 +551,8 @@ func TestABrowserThatDoesNotOpenEndsTheTask(t *testing.T) {
 	b := newBench(t, say("never"))
 	b.browser.Refuse = func(context.Context, sessions.PageRequest) error { return errors.New("no display") }
 	if _, err := b.run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no display") ||
-		len(b.mind.Asked()) != 0 {
-		t.Errorf("err = %v after %d questions", err, len(b.mind.Asked()))
+		len(b.model.Asked()) != 0 {
+		t.Errorf("err = %v after %d questions", err, len(b.model.Asked()))
 	}
 }
 
@@ -569,7 +569,7 @@ func TestModelsAreAskedInTheNameOfTheTask(t *testing.T) {
 	b := newBench(t)
 	b.task.Origin = sessions.Origin{Kind: sessions.FromDiscord, User: "42", Guild: "g", Channel: "c"}
 	var got llm.Account
-	b.mind.Script = func(ctx context.Context, _ int, _ computeruse.Input) (computeruse.Turn, error) {
+	b.model.Script = func(ctx context.Context, _ int, _ computeruse.Input) (computeruse.Turn, error) {
 		got = llm.AccountOf(ctx)
 		return say("ok"), nil
 	}

@@ -161,24 +161,24 @@ func (w windows) done(t *testing.T, session string) string {
 type bench struct {
 	agent   *computeruse.Agent
 	browser *computerusetest.Browser
-	mind    *computerusetest.Model
+	model   *computerusetest.Model
 	session sessions.Session
 	task    sessions.Task
 }
 
 func newBench(t *testing.T, turns ...computeruse.Turn) *bench {
 	t.Helper()
-	b := &bench{browser: &computerusetest.Browser{}, mind: &computerusetest.Model{}}
-	b.mind.Script = script(turns...)
+	b := &bench{browser: &computerusetest.Browser{}, model: &computerusetest.Model{}}
+	b.model.Script = script(turns...)
 	b.agent = &computeruse.Agent{
 		Browser: b.browser,
-		Model:   func(context.Context, string) (computeruse.Model, error) { return b.mind, nil },
+		Model:   func(context.Context, string) (computeruse.Model, error) { return b.model, nil },
 	}
 	b.session = sessions.Session{ID: "s1", Runtime: computeruse.RuntimeOpenAI}
 	b.task = sessions.Task{ID: "t1", SessionID: "s1", Prompt: "look around"}
 	t.Cleanup(func() {
-		for _, f := range b.mind.Faults() {
-			t.Errorf("the mind: %s", f)
+		for _, f := range b.model.Faults() {
+			t.Errorf("the model: %s", f)
 		}
 	})
 	return b
@@ -256,7 +256,7 @@ func (b *bench) acts() string {
 // told returns what the model was told before question n.
 func (b *bench) told(t *testing.T, n int) computeruse.Input {
 	t.Helper()
-	asked := b.mind.Asked()
+	asked := b.model.Asked()
 	if n >= len(asked) {
 		t.Fatalf("the model was asked %d times, want more than %d", len(asked), n)
 	}

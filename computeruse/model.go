@@ -26,27 +26,27 @@ type Model interface {
 // ConversationOptions begin a conversation.
 type ConversationOptions struct {
 	System    string
-	Tools     []llm.Tool // that the model has beside mouse and keyboard, where its vendor allows
+	Tools     []llm.Tool // offered in addition to mouse and keyboard, where the vendor allows
 	MaxTokens int        // upper bound of one answer; 0 leaves it to the model
-	EndUser   string     // hashed id of the person served; may be empty
+	EndUser   string     // hashed id of the end user; may be empty
 	Memory    json.RawMessage
 }
 
-// Conversation is one conversation. It is used by one goroutine at a time.
+// Conversation is one conversation. It is not safe for concurrent use.
 //
-// Next tells the model what has happened since its last turn and blocks until its whole answer is there. When ctx ends
-// it returns at once with [context.Cause] of ctx. Other failures are an [*llm.Error]; the conversation can go on after
-// one: what was told is kept and told again with the next call.
+// Next tells the model what has happened since its last turn, and blocks until its answer is complete. When ctx ends it
+// returns immediately with [context.Cause] of ctx. Other failures are an [*llm.Error], after which the conversation can
+// continue: the input is kept and sent again with the next call.
 //
-// Memory is what Begin needs to go on, in another process even. Pictures that the model will not need again are not
-// part of it.
+// Memory is what Begin needs to continue the conversation, even in another process. It does not contain pictures that
+// the model no longer needs.
 type Conversation interface {
 	Next(ctx context.Context, in Input) (Turn, error)
 	Memory() (json.RawMessage, error)
 }
 
-// Input tells a model what it has to know at the beginning of a turn. Every [Call] and every tool call of the turn
-// before is answered, in their order.
+// Input is what a model must know at the beginning of a turn. It answers every [Call] and every tool call of the
+// previous turn, in order.
 type Input struct {
 	Says     []string // by the person: the task first, later what they say to it
 	Outcomes []CallResult
@@ -87,10 +87,10 @@ type Screenshot struct {
 	N     int    // by which the model can name it; 0 = it has none
 }
 
-// maxURL is how many characters of a page's address are told.
+// maxURL is the maximum length, in characters, of page addresses shown to models.
 const maxURL = 500
 
-// Note says what the picture is of, in a line to stand before it.
+// Note returns a line about the picture to put before it.
 func (s Screenshot) Note() string {
 	at := strings.Map(func(r rune) rune {
 		if r <= ' ' {
@@ -108,11 +108,11 @@ func (s Screenshot) Note() string {
 	return note + ":"
 }
 
-// CallResult tells what became of a [Call]. A call without error was done whole.
+// CallResult is the result of a [Call]. A call without an error was done completely.
 type CallResult struct {
 	CallID       string
-	Text         string          // what it tells, such as where the cursor is; may be empty
-	Image        *llm.Image      // what it shows beside the screen: a part of it, enlarged; usually nil
+	Text         string          // its result, such as the position of the cursor; may be empty
+	Image        *llm.Image      // an additional picture: an enlarged part of the screen; usually nil
 	Err          string          // why it was not done, or only in part; "" = done
 	Skipped      bool            // not tried, because a call before it failed
 	Acknowledged []SafetyWarning // what a person has agreed to
@@ -136,7 +136,7 @@ type Turn struct {
 type Call struct {
 	ID      string
 	Actions []Action
-	Intent  string          // what the model says it is for; untrusted; may be empty
+	Intent  string          // the purpose that the model gives; untrusted; may be empty
 	Safety  []SafetyWarning // what a person must look at first
 }
 

@@ -28,7 +28,7 @@ type screenMove struct {
 	args map[string]any
 }
 
-// plannedAction is an action that was found sound, and what it takes.
+// plannedAction is a valid action and the moves that it consists of.
 type plannedAction struct {
 	Action
 	moves []screenMove
@@ -59,7 +59,7 @@ func planActions(actions []Action, g ScreenGeometry, mouse CSSPoint) ([]plannedA
 	return all, nil
 }
 
-// planMoves finds out what the action takes.
+// planMoves determines the moves of the action.
 func (p *plannedAction) planMoves(g ScreenGeometry) error {
 	if strings.Contains(p.Text, maskForModel) && (p.Kind == ActType || p.Kind == ActFill) {
 		return fmt.Errorf("%s: %s stands for a password that is not kept: ask the person for it", p.Kind, maskForModel)

@@ -80,7 +80,7 @@ func FuzzCleanedMemoryIsJSONWithoutThePassword(f *testing.F) {
 }
 
 func TestWhatIsStoredIsReadAgainSettled(t *testing.T) {
-	m := storedConversation{Mind: "test:mind", Talk: json.RawMessage(`{"a":1}`)}
+	m := storedConversation{Model: "test:model", Talk: json.RawMessage(`{"a":1}`)}
 	m.addPrompt("first")
 	m.setAnswer("one")
 	m.Next.addCalls(Turn{Calls: []Call{{ID: "a"}, {ID: "b"}}, Tools: []llm.ToolCall{{ID: "f"}}})
@@ -94,8 +94,8 @@ func TestWhatIsStoredIsReadAgainSettled(t *testing.T) {
 		!in.Results[0].IsError {
 		t.Errorf("got %+v, want every call answered and no picture kept", in)
 	}
-	if diff := cmp.Diff(m.Said, got.Said); diff != "" || got.Mind != "test:mind" {
-		t.Errorf("mind %q, said: %s", got.Mind, diff)
+	if diff := cmp.Diff(m.Said, got.Said); diff != "" || got.Model != "test:model" {
+		t.Errorf("model %q, said: %s", got.Model, diff)
 	}
 }
 

@@ -26,9 +26,9 @@ const (
 	RuntimeGemini    = "gemini_computer_use"
 )
 
-// Settings are asked for before each task. A zero field has the default named beside it.
+// Settings apply to one task. A zero field has the stated default.
 type Settings struct {
-	StepTimeout  time.Duration // for each action, beside what it waits: 30 s
+	StepTimeout  time.Duration // for each action, without its own waiting time: 30 s
 	MaxSteps     int           // batches of actions in one task that does not say: 30
 	Instructions string        // added to the system prompt
 	HandOver     []string      // runtimes to which the model may hand a task over; none: the tool is not there
@@ -52,11 +52,11 @@ func (s Settings) withDefaults() Settings {
 // for concurrent use.
 type Agent struct {
 	Browser sessions.Browser
-	// Model returns the mind of that name ("provider:model"), or the default for "".
+	// Model returns the model of that name ("provider:model"), or the default for "".
 	Model    func(ctx context.Context, name string) (Model, error)
 	Settings func() Settings   // asked at the start of each task; nil means all defaults
-	Places   map[string]string // names people use for URLs, told to the model
-	// asked before what people want to decide; nil asks nobody, and what a person must look at is not done
+	Places   map[string]string // names that people use for URLs, for the model
+	// asks for approval; nil asks nobody, and what a person must approve is not done
 	Approver sessions.Approver
 	TakeOver agent.TakeOverAsker // nil: models cannot ask for a person's hands
 	AskWords agent.PersonAsker   // nil: models cannot ask a person anything
@@ -73,8 +73,8 @@ var _ sessions.Backend = (*Agent)(nil)
 type sessionState struct {
 	memory     storedConversation
 	url, title string
-	pointer    CSSPoint     // where it was last seen
-	releases   []screenMove // what lets go of the keys and buttons that are held down
+	pointer    CSSPoint     // its last known position
+	releases   []screenMove // moves that release the keys and buttons held down
 	album      agent.Album
 }
 
@@ -86,7 +86,7 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState],
 			unread error,
 		) error {
-			if s.URL != "" { // another backend may have worked the page since
+			if s.URL != "" { // another backend may have used the page since
 				h.State.url, h.State.title = s.URL, s.Title
 			}
 			r := &run{
@@ -132,7 +132,7 @@ func (a *Agent) now() time.Time {
 	return a.Now()
 }
 
-// maxEmptyReplies is after how many replies in a row with which nothing can be done the task ends.
+// maxEmptyReplies is how many replies in a row without an answer or a usable action end the task.
 const maxEmptyReplies = 3
 
 // run is one task being worked. It lives in one goroutine.
@@ -151,17 +151,17 @@ type run struct {
 	n                 int // number of the newest step
 	screen            sessions.Page
 	screenshot        modelScreenshot // the screen as the model has last seen it
-	screenshotCurrent bool            // nothing was done since the photo was taken
+	screenshotCurrent bool            // nothing was done since the screenshot was taken
 	shown             []llm.Image
 	seen              map[[sha256.Size]byte]bool // pictures in shown
 	approval          dragApproval
 	repeats           agent.RepeatDetector
 	repeatCount       int    // how often the newest turn has been repeated
-	emptyReplies      int    // replies in a row with which nothing could be done
-	remark            string // what the model last said beside its calls
+	emptyReplies      int    // replies in a row without an answer or a usable action
+	remark            string // the model's latest text beside its calls
 }
 
-// work returns the loop: see, ask, act, check what is left.
+// work is the agent loop: see, ask, act, check the limits. unread is why the stored conversation could not be read.
 func (r *run) work(ctx context.Context, unread error) error {
 	if err := r.prepare(ctx, unread); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (r *run) work(ctx context.Context, unread error) error {
 				return r.answer(ctx, end)
 			}
 			r.remark = end.Text
-			continue // somebody spoke while it was answering
+			continue // someone spoke while it was answering
 		}
 		if step == r.set.MaxSteps {
 			limit := sessions.StepLimit(r.set.MaxSteps)
@@ -209,7 +209,7 @@ func (r *run) work(ctx context.Context, unread error) error {
 	}
 }
 
-// prepare makes ready what the loop needs and takes in the task.
+// prepare sets up the loop and adds the task to the conversation.
 func (r *run) prepare(ctx context.Context, unread error) error {
 	r.set = r.agent.settings()
 	if r.task.MaxSteps > 0 {
@@ -218,11 +218,11 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	r.set.HandOver = slices.DeleteFunc(slices.Clone(r.set.HandOver), func(runtime string) bool {
 		return runtime == r.session.Runtime || runtime == r.task.Runtime // to itself
 	})
-	mind, err := r.agent.Model(ctx, r.task.Model)
+	model, err := r.agent.Model(ctx, r.task.Model)
 	if err != nil {
 		return agent.ContextError(ctx, err) // it names the model
 	}
-	r.model = mind
+	r.model = model
 	r.seen = make(map[[sha256.Size]byte]bool)
 	r.state.album.Begin()
 	m := &r.state.memory
@@ -231,27 +231,27 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 		r.log.Warn("conversation is not readable", "err", unread)
 		notice = "what was said before in this session could not be read and is left out"
 	}
-	if m.Mind != "" && m.Mind != mind.Name() {
+	if m.Model != "" && m.Model != model.Name() {
 		m.restart()
-		notice = fmt.Sprintf("%s goes on where %s was: it knows what was asked and answered, not what was seen", mind.Name(),
-			m.Mind)
+		notice = fmt.Sprintf("%s continues for %s: it knows what was asked and answered, not what was seen", model.Name(),
+			m.Model)
 	}
 	brief := ConversationOptions{
 		System:    agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions),
 		Tools:     offeredTools(r.set, r.agent.TakeOver != nil, r.agent.AskWords != nil),
 		MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin), Memory: m.Talk,
 	}
-	if r.conversation, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {
+	if r.conversation, err = model.Begin(brief); err != nil && len(m.Talk) > 0 {
 		r.log.Warn("conversation cannot go on", "err", err)
 		m.restart()
 		notice, brief.Memory = "the conversation of this session could not be continued; what was asked and answered is kept",
 			nil
-		r.conversation, err = mind.Begin(brief)
+		r.conversation, err = model.Begin(brief)
 	}
 	if err != nil {
-		return fmt.Errorf("begin with model %s: %w", mind.Name(), err)
+		return fmt.Errorf("begin with model %s: %w", model.Name(), err)
 	}
-	m.Mind = mind.Name()
+	m.Model = model.Name()
 	m.addPrompt(r.task.Prompt)
 	m.Next.addUserText(agent.TaskText(r.task))
 	if notice == "" {
@@ -310,7 +310,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	defer cancel()
 	turn, err := r.conversation.Next(asking, in)
 	if err != nil {
-		if _, spent := agent.BudgetSpent(err); spent { // it was told nothing
+		if _, spent := agent.BudgetSpent(err); spent { // it did not receive the input
 			next.Says, next.Outcomes, next.Results = in.Says, in.Outcomes, in.Results
 		}
 		if asking.Err() != nil {
@@ -341,7 +341,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	return turn, nil
 }
 
-// readNotes takes what people say to the running task, and reports whether anybody did.
+// readNotes passes people's notes to the model, and reports whether there were any.
 func (r *run) readNotes(ctx context.Context) (heard bool, err error) {
 	looks := false
 	for _, note := range r.task.Inbox.Drain() {
@@ -367,8 +367,8 @@ func (r *run) readNotes(ctx context.Context) (heard bool, err error) {
 	return heard, agent.ContextError(ctx, nil)
 }
 
-// endIfSpent ends the task with what was found so far if err says that the budget allows no further call; else it
-// returns err.
+// endIfSpent answers with what was found so far if err means that the budget allows no further call; else it returns
+// err.
 func (r *run) endIfSpent(ctx context.Context, err error) error {
 	limit, spent := agent.BudgetSpent(err)
 	if !spent {
@@ -406,7 +406,7 @@ func (r *run) answer(ctx context.Context, end agent.Outcome) error {
 	})
 }
 
-// notice tells the person something beside the work.
+// notice emits a notice for people.
 func (r *run) notice(ctx context.Context, text string) error {
 	r.n++
 	return r.emit(ctx, sessions.Step{

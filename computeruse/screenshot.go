@@ -18,16 +18,16 @@ import (
 	_ "golang.org/x/image/webp" // screens may give pictures in it
 )
 
-// modelScreenshot is a picture of the screen and what a model gets to see of it.
+// modelScreenshot is a screenshot and its form for the model.
 type modelScreenshot struct {
-	sum   [sha256.Size]byte // of the picture as it was taken
+	sum   [sha256.Size]byte // of the screenshot as it was taken
 	n     int               // its number in the album
 	raw   []byte
 	image llm.Image // in the size that the model wants
 	ScreenGeometry
 }
 
-// prepareScreenshot makes a picture ready for the model. One that is like the last is not worked on again.
+// prepareScreenshot converts a screenshot for the model, unless it equals the last one.
 func (r *run) prepareScreenshot(shot sessions.Screenshot) error {
 	sum, last := sha256.Sum256(shot.Data), &r.screenshot
 	if last.Known() && last.sum == sum && last.Width == shot.Width && last.Height == shot.Height {
@@ -47,8 +47,8 @@ func (r *run) prepareScreenshot(shot sessions.Screenshot) error {
 	return nil
 }
 
-// capture takes the picture of the screen and finds out where the page is. It returns the picture for people; nil if
-// the screen cannot be seen, of which the model is told.
+// capture takes a screenshot and updates the page's address and title. It returns the picture for people; nil if it
+// failed, which the model is told.
 func (r *run) capture(ctx context.Context, s sessions.Page) *llm.Image {
 	if r.screenshotCurrent {
 		return r.stepImage()
@@ -78,7 +78,7 @@ func (r *run) stepImage() *llm.Image {
 	if !r.screenshot.Known() {
 		return nil
 	}
-	image := r.screenshot.image // which the next one takes the place of
+	image := r.screenshot.image // replaced by the next screenshot
 	return &image
 }
 
@@ -95,8 +95,8 @@ const (
 	maxImagePixels = 100_000_000 // of a picture that is decoded
 )
 
-// FitImage returns the picture in data in the size that fit gives for its own. A PNG or JPEG that has it is passed on
-// as it is; anything else becomes one of the two, whichever is smaller.
+// FitImage returns the picture in data, scaled to the size that fit returns for its size. A PNG or JPEG of that size is
+// returned unchanged; anything else becomes one of the two, whichever is smaller.
 func FitImage(data []byte, fit func(image.Point) image.Point) (llm.Image, image.Point, error) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
@@ -153,8 +153,8 @@ func CropImage(data []byte, region image.Rectangle, shown image.Point) (llm.Imag
 	return encodeImage(scaleImage(whole, part, image.Pt(max(1, want.X), max(1, want.Y))))
 }
 
-// scaleImage brings part of a picture to a size. Down to half, each pixel that is made is the mean of those next to it,
-// which loses none and takes a tenth of the time; beyond, that would leave pixels out.
+// scaleImage scales part of a picture to a size. Down to half, each new pixel is the mean of its neighbours, which
+// skips none and takes a tenth of the time; below that, pixels would be skipped.
 func scaleImage(src image.Image, part image.Rectangle, size image.Point) image.Image {
 	dst := image.NewRGBA(image.Rectangle{Max: size})
 	var by draw.Scaler = draw.CatmullRom

@@ -38,7 +38,7 @@ func TestClicksLandWhereTheModelSawThem(t *testing.T) {
 					}
 				}
 				b := newBench(t, do(actions...), say("done"))
-				b.mind.Size = image.Pt(most, most)
+				b.model.Size = image.Pt(most, most)
 				b.browser.New = func() *computerusetest.Screen {
 					return &computerusetest.Screen{Size: viewport, Ratio: ratio}
 				}
@@ -89,7 +89,7 @@ func TestPointsOutsideAreBroughtInside(t *testing.T) {
 
 func TestThePictureHasTheSizeThatTheModelWants(t *testing.T) {
 	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActZoom, Region: image.Rect(20, 20, 40, 30)}), say("done"))
-	b.mind.Size = image.Pt(160, 160)
+	b.model.Size = image.Pt(160, 160)
 	b.browser.New = func() *computerusetest.Screen { return &computerusetest.Screen{Ratio: 2} }
 	b.answer(t)
 	told := b.told(t, 0).Shot

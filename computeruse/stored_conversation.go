@@ -10,21 +10,21 @@ import (
 	"clank/sessions/agent"
 )
 
-// memoryVersion is raised when what is stored can no longer be read as before.
+// memoryVersion is increased when the stored form changes incompatibly.
 const memoryVersion = 1
 
-// What is kept of earlier tasks beside the conversation itself, for a mind that cannot go on with it.
+// What is kept of earlier tasks in addition to the conversation, for a model that cannot continue it.
 const (
 	maxSaid      = 6
 	maxSaidChars = 1500
 )
 
-// storedConversation is what is kept of a session: the conversation as its mind keeps it, what the mind must be told
-// next, and what was said so far.
+// storedConversation is the memory of a session: the conversation in the model's form, the pending input, and what was
+// said so far.
 type storedConversation struct {
 	Version int             `json:"version"`
-	Runtime string          `json:"runtime"` // tells it from memories of other backends
-	Mind    string          `json:"mind"`
+	Runtime string          `json:"runtime"` // distinguishes it from memories of other backends
+	Model   string          `json:"mind"`    // in the form of earlier versions
 	Talk    json.RawMessage `json:"talk,omitempty"`
 	Next    pendingInput    `json:"next"`
 	Said    []earlierTask   `json:"said,omitempty"`
@@ -38,8 +38,7 @@ type earlierTask struct {
 	Answer string `json:"answer,omitempty"`
 }
 
-// pendingInput is what the model is told at the beginning of its next turn, and which of its calls are not answered
-// yet.
+// pendingInput is the input for the model's next turn, and its unanswered calls.
 type pendingInput struct {
 	Says     []string         `json:"says,omitempty"`
 	Outcomes []CallResult     `json:"outcomes,omitempty"`
@@ -80,7 +79,7 @@ func removeFirst(all []string, s string) []string {
 	return all
 }
 
-// answerOpen answers the calls that nobody has answered, so that the conversation can go on.
+// answerOpen answers the open calls, so that the conversation can continue.
 func (p *pendingInput) answerOpen(why string) {
 	for _, id := range p.Calls {
 		p.Outcomes = append(p.Outcomes, CallResult{CallID: id, Err: why})
@@ -91,7 +90,7 @@ func (p *pendingInput) answerOpen(why string) {
 	p.Calls, p.Tools = nil, nil
 }
 
-// drain returns what is to be told, and forgets it.
+// drain returns the pending input and clears it.
 func (p *pendingInput) drain() Input {
 	in := Input{Says: p.Says, Outcomes: p.Outcomes, Results: p.Results}
 	*p = pendingInput{}
@@ -111,7 +110,7 @@ func (p *pendingInput) withoutImages() pendingInput {
 	return kept
 }
 
-// addPrompt takes in a task.
+// addPrompt adds a task.
 func (m *storedConversation) addPrompt(text string) {
 	m.Said = append(m.Said, earlierTask{Prompt: agent.Truncate(text, maxSaidChars)})
 	if extra := len(m.Said) - maxSaid; extra > 0 {
@@ -119,14 +118,14 @@ func (m *storedConversation) addPrompt(text string) {
 	}
 }
 
-// setAnswer takes in how the newest task was answered.
+// setAnswer sets the answer to the latest task.
 func (m *storedConversation) setAnswer(text string) {
 	if last := len(m.Said) - 1; last >= 0 {
 		m.Said[last].Answer = agent.Truncate(text, maxSaidChars)
 	}
 }
 
-// recap tells a mind that does not know the conversation what was said in it; "" if nothing was.
+// recap returns a summary for a model that does not know the conversation; "" if nothing was said.
 func (m *storedConversation) recap() string {
 	if len(m.Said) == 0 {
 		return ""
@@ -142,7 +141,7 @@ func (m *storedConversation) recap() string {
 	return b.String()
 }
 
-// restart drops the conversation, and tells the next one what was said.
+// restart drops the conversation, and adds a summary to the pending input.
 func (m *storedConversation) restart() {
 	m.Talk, m.Next = nil, pendingInput{}
 	if recap := m.recap(); recap != "" {
@@ -165,12 +164,12 @@ func (m *storedConversation) learnCredentials(t Turn) {
 	}
 }
 
-// setConversation takes in the conversation. Whoever continues it reads that a password was typed, and not which.
+// setConversation stores the conversation, with passwords replaced by a placeholder.
 func (m *storedConversation) setConversation(talk json.RawMessage) {
 	m.Talk = m.secrets.RedactJSON(talk, maskForModel)
 }
 
-// marshal returns the memory as it is kept with the session.
+// marshal returns the memory in its stored form.
 func (m *storedConversation) marshal() (json.RawMessage, error) {
 	kept := *m
 	kept.Version, kept.Runtime, kept.Next = memoryVersion, "computeruse", m.Next.withoutImages()
@@ -181,8 +180,8 @@ func (m *storedConversation) marshal() (json.RawMessage, error) {
 	return m.secrets.RedactJSON(raw, maskForModel), nil
 }
 
-// parseConversation returns what was stored, ready to go on: calls that were running when it was stored are answered.
-// If it cannot be read it is empty, and the error says why.
+// parseConversation returns a stored conversation, ready to continue: calls that were open when it was stored are
+// answered. If it cannot be read, the result is empty and the error says why.
 func parseConversation(raw json.RawMessage) (storedConversation, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return storedConversation{}, nil

@@ -418,7 +418,7 @@ func TestOnlyAYesOfSomebodyAcknowledgesASafetyCheck(t *testing.T) {
 			if !answer.Failed || !strings.Contains(answer.Text, tc.says) || b.browser.Acts() != 0 {
 				t.Errorf("got %+v after %d acts, want a failed answer", answer, b.browser.Acts())
 			}
-			b.mind.Script = script(say("as you wish"))
+			b.model.Script = script(say("as you wish"))
 			b.answer(t) // the session goes on
 			if o := b.told(t, 1).Outcomes[0]; o.Err == "" || len(o.Acknowledged) != 0 {
 				t.Errorf("the model was told %+v", o)

@@ -15,7 +15,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// The names of the tools beside mouse and keyboard. Vendors' own members for the same are mapped onto them.
+// The names of the tools besides mouse and keyboard. Equivalent tools of the vendors are mapped to them.
 const (
 	ToolNavigate  = "navigate"      // {url}
 	ToolReadText  = "read_text"     // {}
@@ -31,7 +31,7 @@ const (
 // pagePrefix begins the names of the tools that do by refs what a mouse does badly.
 const pagePrefix = "page_"
 
-// pageTool returns the action that such a tool does, or nil.
+// pageTool returns the action of such a tool, or nil.
 func pageTool(name string) *actiontable.Spec {
 	tools := actiontable.Tools()
 	i := slices.IndexFunc(tools, func(s actiontable.Spec) bool { return s.ByRef && pagePrefix+s.Tool == name })

@@ -23,14 +23,14 @@ const (
 	captureTimeout = 10 * time.Second
 )
 
-// What a model is told about calls that were not tried.
+// What a model is told about calls that were not executed.
 const (
 	skippedText = "Not executed: an earlier computer action in this turn failed."
 	tooManyText = "Not executed: there are too many calls in this turn."
 )
 
-// runTurn does what one turn asks for, in order, and takes one picture after it. An error ends the task; what went
-// wrong on the page goes back to the model. refused is set if the task ends because a person did not agree.
+// runTurn executes the calls of one turn in order, and then takes one screenshot. An error ends the task; failures on
+// the page are returned to the model. refused is set if the task ends because a person did not agree.
 func (r *run) runTurn(ctx context.Context, t Turn) (refused *agent.Outcome, err error) {
 	next := &r.state.memory.Next
 	r.emptyReplies++
@@ -90,7 +90,7 @@ func (r *run) runTurn(ctx context.Context, t Turn) (refused *agent.Outcome, err 
 	return nil, r.captureAfter(ctx, hex.EncodeToString(done.Sum(nil)))
 }
 
-// captureAfter takes the picture if none was taken since the last act, and counts how often the model repeats itself.
+// captureAfter takes a screenshot if none was taken since the last action, and counts repetitions.
 func (r *run) captureAfter(ctx context.Context, done string) error {
 	if !r.screenshotCurrent {
 		s, err := r.open(ctx)
@@ -161,7 +161,7 @@ func (r *run) newStep(a Action, on actionTarget, intent string) *sessions.Step {
 	return &sessions.Step{Kind: sessions.StepAct, Tool: string(kind), Input: a.input(on), Label: a.label(on, intent)}
 }
 
-// recordStep tells people of an act before and after it.
+// recordStep emits the step before and after do.
 func (r *run) recordStep(ctx context.Context, step *sessions.Step, do func() error) error {
 	r.n++
 	step.N, step.Phase = r.n, sessions.PhaseBegun

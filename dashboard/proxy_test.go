@@ -187,7 +187,7 @@ func TestThePageIsServedBehindAReverseProxy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil && name != "Go" {
-				t.Skip("it is not installed")
+				t.Skip("it is not installed: make deploy runs this")
 			}
 			r, _, _ := startPeople(t)
 			r.checkBehind(t, serve(t, r.server.URL()))

@@ -127,14 +127,12 @@ func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	}
 	switch {
 	case lim.Queued > 0 && all >= lim.Queued:
-		return refuse(ErrQueueFull, "as many tasks are waiting already as may be for everybody together (%d); try again "+
-			"in a while", all)
+		return refuse(ErrQueueFull, "the maximum of %d tasks for everyone together is waiting; try again in a while", all)
 	case lim.QueuedPerGuild > 0 && j.rec.Origin.Guild != "" && guild >= lim.QueuedPerGuild:
-		return refuse(ErrQueueFull, "as many tasks of this server are waiting already as one server may have (%d); try "+
-			"again in a while", guild)
+		return refuse(ErrQueueFull, "the maximum of %d tasks for one server is waiting; try again in a while", guild)
 	case lim.QueuedPerUser > 0 && own >= lim.QueuedPerUser:
-		return refuse(ErrQueueFull, "as many of your tasks are waiting already as one person may have (%d); wait for one "+
-			"of them, or stop it", own)
+		return refuse(ErrQueueFull, "the maximum of %d tasks for one person is waiting; wait for one of yours, or stop "+
+			"it", own)
 	}
 	j.live.tasks = append(j.live.tasks, j)
 	m.activeRuns.Add(1)
@@ -166,13 +164,13 @@ func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
 	if o.Kind != FromDiscord {
 		return nil
 	}
-	err := m.checkHourOf(ctx, TaskQuery{User: o.User}, lim.PerHourUser, "you have asked for as many tasks within an "+
-		"hour as one person may (%d); the next one can start in %v")
+	err := m.checkHourOf(ctx, TaskQuery{User: o.User}, lim.PerHourUser, "you have had the maximum of %d tasks "+
+		"within an hour; the next one can start in %v")
 	if err != nil || o.Guild == "" {
 		return err
 	}
-	return m.checkHourOf(ctx, TaskQuery{Guild: o.Guild}, lim.PerHourGuild, "as many tasks were asked for on this server "+
-		"within an hour as may be (%d); the next one can start in %v")
+	return m.checkHourOf(ctx, TaskQuery{Guild: o.Guild}, lim.PerHourGuild, "this server has had the maximum of %d "+
+		"tasks within an hour; the next one can start in %v")
 }
 
 // checkHourOf refuses a task if q matches limit tasks within the last hour. text is the refusal, with verbs for the

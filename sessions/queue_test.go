@@ -190,18 +190,18 @@ func TestAFullLineRefusesMore(t *testing.T) {
 			waits(r.start(t.Context(), again)) // behind it, in the same session
 			waits(r.start(t.Context(), ask("ada", "p")))
 			if s := r.start(t.Context(), ask("ada", "p")); s.err == nil ||
-				!strings.Contains(s.err.Error(), "as one person may have (2)") {
+				!strings.Contains(s.err.Error(), "maximum of 2 tasks for one person") {
 				t.Errorf("a third of one user: err = %v", s.err)
 			}
 			waits(r.start(t.Context(), ask("bob", "p")))
 			if s := r.start(t.Context(), ask("cy", "p")); s.err == nil ||
-				!strings.Contains(s.err.Error(), "as one server may have (3)") {
+				!strings.Contains(s.err.Error(), "maximum of 3 tasks for one server") {
 				t.Errorf("a fourth of one server: err = %v", s.err)
 			}
 			elsewhere := func(user string) sessions.Task { return sessions.Task{Prompt: "p", Origin: discord("h", user)} }
 			waits(r.start(t.Context(), elsewhere("cy")))
 			if s := r.start(t.Context(), elsewhere("dan")); s.err == nil ||
-				!strings.Contains(s.err.Error(), "for everybody together (4)") {
+				!strings.Contains(s.err.Error(), "maximum of 4 tasks for everyone") {
 				t.Errorf("a fifth of all: err = %v", s.err)
 			}
 		})

@@ -1,7 +1,7 @@
-// Package voice is the vocabulary of a call: people, packets, our own end of it (a Line), sound in and out;
-// plus Opus, Ogg, WAV and resampling, and who does not want to be heard.
+// Package voice is the vocabulary of a call: people, packets, our own end of it (a Line), and sound in and out; plus
+// Opus, Ogg, WAV and resampling, and the list of people who opted out of being heard.
 //
-// Discord and the call page are two Lines, and nothing above knows which one it has, so everything said in
-// a call can be tried in a browser. Who opted out, per person and server, is dropped before decoding. It
-// knows no model.
+// Discord and the call page are two implementations of Line. Nothing above them knows which one it has, so everything
+// said in a call can be tried in a browser. Packets of people who opted out, per person and server, are dropped before
+// decoding. The package knows no model.
 package voice

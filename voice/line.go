@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Person is somebody in a call.
+// Person is a participant of a call.
 type Person struct {
 	ID   string // as the place of the call knows them
-	Name string // as people read it; may be empty
+	Name string // for display; may be empty
 	Bot  bool
 }
 
-// Packet is one Opus packet (RFC 6716) that somebody sent, already decrypted.
+// Packet is one decrypted Opus packet (RFC 6716) that someone sent.
 type Packet struct {
 	From      string // [Person.ID]
 	Sequence  uint16 // of RTP, RFC 3550
@@ -23,21 +23,21 @@ type Packet struct {
 	At        time.Time
 }
 
-// EventKind says what an [Event] tells.
+// EventKind is the kind of an [Event].
 type EventKind string
 
 // The kinds of event.
 const (
 	PacketReceived EventKind = "heard" // Packet is set
-	// Person is set; also of those who were there before us, and again when they are known better
+	// Person is set. Also sent for those who were there before us, and again when more is known about them.
 	Joined      EventKind = "joined"
 	Left        EventKind = "left"      // Person is set
 	Connected   EventKind = "connected" // we can be heard, for the first time or again
-	Interrupted EventKind = "trouble"   // we cannot be heard for now; Text says why, for people
-	Moved       EventKind = "moved"     // somebody has moved us to another channel, which is Text
-	// from now on those who carry the call can hear it; told where it is otherwise encrypted from end to end
+	Interrupted EventKind = "trouble"   // we cannot be heard for now; Text is the reason, for people
+	Moved       EventKind = "moved"     // someone moved us to another channel, which is Text
+	// The servers that carry the call can hear it from now on. Sent only where calls are otherwise end-to-end encrypted.
 	EncryptionOff EventKind = "exposed"
-	EncryptionOn  EventKind = "sealed" // they cannot any more
+	EncryptionOn  EventKind = "sealed" // they no longer can
 )
 
 // Event is one thing that happened in a call.
@@ -50,26 +50,27 @@ type Event struct {
 
 // Line is our end of one call: voice/discord and voice/webcall have one each. Its methods are safe for concurrent use.
 type Line interface {
-	// Events tells what happens, in order, until the call has ended; then the channel is closed. A reader that falls
-	// behind loses the oldest packets of sound, never another event.
+	// Events returns the events of the call in order. The channel is closed when the call has ended. A reader that falls
+	// behind loses the oldest packets of sound, but no other events.
 	Events() <-chan Event
 
-	// Play sends one Opus packet of 20 ms, 48 kHz. The caller keeps the time: a packet every 20 ms while there is
-	// something to say. What cannot be sent (no connection yet, a handshake of the encryption under way) is dropped
+	// Play sends one Opus packet of 20 ms at 48 kHz. The caller keeps the pace: one packet every 20 ms while there is
+	// something to say. A packet that cannot be sent (no connection yet, or an encryption handshake is running) is dropped
 	// and reported as [ErrUnavailable].
 	Play(opus []byte) error
 
-	// EndSpeech tells the others that nothing more follows for now: five packets of silence, then the speaking state.
+	// EndSpeech tells the others that nothing follows for now: it sends five packets of silence, then the speaking state.
 	EndSpeech() error
 
-	// Err says why the call has ended, once Events is closed; nil after Close.
+	// Err returns why the call ended, once Events is closed; nil after Close.
 	Err() error
 
-	// Close leaves the call. It waits for what the line has started, at most until ctx ends, and may be called twice.
+	// Close leaves the call. It waits, at most until ctx ends, for everything that the line started. It may be called
+	// twice.
 	Close(ctx context.Context) error
 }
 
-// ErrUnavailable is what [Line.Play] returns for a packet that could not be sent now. A later one may be.
+// ErrUnavailable is returned by [Line.Play] for a packet that could not be sent. Later packets may succeed.
 var ErrUnavailable = errors.New("the call cannot carry sound at the moment")
 
 // Rates of sound, in samples per second.
@@ -79,11 +80,11 @@ const (
 	RateSpeech   = 16000 // of recognisers
 )
 
-// FrameTime is how long one packet of ours sounds.
+// FrameTime is the duration of each packet that we send.
 const FrameTime = 20 * time.Millisecond
 
-// Sound is a piece of decoded speech: 16-bit mono samples of one person, without a gap to the one before it unless Gap
-// says so. The samples belong to the receiver.
+// Sound is a piece of decoded speech: 16-bit mono samples of one person, which continue the previous piece unless Gap
+// is set. The samples belong to the receiver.
 type Sound struct {
 	From    string // [Person.ID]
 	Rate    int    // samples per second
@@ -92,13 +93,13 @@ type Sound struct {
 	At      time.Time     // when its last packet came
 }
 
-// Utterance holds what somebody said from the moment they began until they fell silent.
+// Utterance is what a person said from the first word until they fell silent.
 type Utterance struct {
 	From    string
-	Packets []Packet // in order, duplicates and late ones left out; the timestamps show gaps
+	Packets []Packet // in order, without duplicates and late packets; the timestamps show gaps
 	Began   time.Time
 	Ended   time.Time
-	Loud    bool // enough of it is louder than a room that is still
+	Loud    bool // enough of it is louder than a quiet room
 }
 
 // Transcript is an utterance in words.
@@ -107,7 +108,7 @@ type Transcript struct {
 	Language string // BCP 47, if it is known
 }
 
-// Transcriber turns what was said into words. An error says what failed and the way out.
+// Transcriber turns speech into text. Its errors say what failed and what to do.
 type Transcriber interface {
 	Transcribe(ctx context.Context, u Utterance) (Transcript, error)
 }
@@ -126,29 +127,30 @@ type SpottedPhrase struct {
 	At     time.Time // when the sound that ends it had come
 }
 
-// Spotter listens for a few phrases without understanding the rest. It needs no key and no network.
+// Spotter listens for a few phrases and does not understand the rest. It needs no key and no network.
 type Spotter interface {
 	// Listen begins to listen to one person, and calls found from a goroutine of its own for each phrase, until Close of
 	// what it returns.
 	Listen(ctx context.Context, from string, found func(SpottedPhrase)) (SpotterStream, error)
 }
 
-// SpotterStream takes the sound of one person at [RateSpeech]. Write does not block; Close ends it and what it has
-// started. Prefer says what claim they have to be listened to, if not all can be: none, before it is called. It holds
-// from their next words on.
+// SpotterStream receives the sound of one person at [RateSpeech]. Write does not block. Close ends the stream and
+// everything that it started. Prefer sets the priority of the person if not everyone can be listened to; it is the
+// lowest until the first call, and applies from their next words on.
 type SpotterStream interface {
 	Write(s Sound)
 	SetPriority(c SpotterPriority)
 	Close() error
 }
 
-// SpotterPriority is why somebody is listened to rather than others. The zero value is the least.
+// SpotterPriority is how urgently a person must be listened to. The zero value is the lowest priority.
 type SpotterPriority struct {
 	Working       bool      // what they have asked for is being done
 	LastAddressed time.Time // when they last spoke to us; zero: never
 }
 
-// Less reports whether o is the better claim: somebody whose wish is being done comes first, then who spoke to us last.
+// Less reports whether o has priority over c: first people whose request is being carried out, then whoever spoke to us
+// last.
 func (c SpotterPriority) Less(o SpotterPriority) bool {
 	if c.Working != o.Working {
 		return o.Working

@@ -89,19 +89,19 @@ func readOggPage(r io.Reader) (oggPage, error) {
 	return p, nil
 }
 
-// OggReader takes the Opus packets out of an Ogg stream (RFC 7845) as it comes. Other streams in the same file are
-// passed over; a file of several, one after the other, is read as one. It is not safe for concurrent use.
+// OggReader reads the Opus packets of an Ogg stream (RFC 7845) as they arrive. It skips other streams in the same file,
+// and reads chained files as one. It is not safe for concurrent use.
 type OggReader struct {
 	from    *bufio.Reader
 	serial  uint32
 	packet  []byte   // the beginning of one that continues
-	broken  bool     // that beginning is to be left out
+	broken  bool     // of the beginning, which are left out
 	ready   [][]byte // whole packets of the page before
-	headers int      // of the two at the beginning, those that were read
+	headers int      // how many of the two at the beginning were read
 	err     error
 }
 
-// NewOggReader reads the beginning of a stream. An error says why it is no Ogg with Opus in it.
+// NewOggReader reads the beginning of a stream. It returns an error if this is not Ogg with Opus.
 func NewOggReader(r io.Reader) (*OggReader, error) {
 	o := &OggReader{from: bufio.NewReader(r)}
 	for o.headers < 2 && o.err == nil {
@@ -222,10 +222,10 @@ const (
 	encoderName = "clank"
 )
 
-// WriteOgg writes packets of one person as an Ogg Opus file (RFC 7845), without encoding anything again. They must be
-// in order. Where the timestamps leave a gap (discontinuous transmission, or a loss), packets without frames stand in,
-// as section 4.1 asks, so that the file is as long as what was said; a gap of more than five seconds is shortened.
-// Packets that are not Opus are left out as if they had been lost.
+// WriteOgg writes the packets of one person, which must be in order, as an Ogg Opus file (RFC 7845) without encoding
+// them again. Gaps in the timestamps (discontinuous transmission or losses) are filled with packets without frames, as
+// section 4.1 requires, so that the file is as long as the speech; gaps of more than five seconds are shortened.
+// Packets that are not Opus are treated as lost.
 func WriteOgg(w io.Writer, packets []Packet) error {
 	o := &oggWriter{to: w}
 	channels := byte(1)

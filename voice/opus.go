@@ -20,11 +20,12 @@ const (
 type OpusDecoder struct {
 	rate int
 	opus *gopus.Decoder
-	last int // samples of the packet before, which is how long a lost one is taken to be
+	last int // samples of the previous packet; a lost packet is assumed to have as many
 	buf  []int16
 }
 
-// NewOpusDecoder makes a decoder of one stream to mono samples at rate: 48, 24, 16, 12 or 8 kHz. Stereo is mixed down.
+// NewOpusDecoder returns a decoder of one stream to mono samples at rate: 48, 24, 16, 12 or 8 kHz. Stereo is mixed
+// down.
 func NewOpusDecoder(rate int) (*OpusDecoder, error) {
 	d, err := gopus.NewDecoder(gopus.DefaultDecoderConfig(rate, 1))
 	if err != nil {
@@ -39,7 +40,7 @@ func (d *OpusDecoder) Rate() int { return d.rate }
 // Decode returns the samples of one packet, or, for nil, what may have been in one that was lost, for as long
 // as the packet before it. A packet that is none is an error and leaves the decoder usable.
 func (d *OpusDecoder) Decode(opus []byte) (samples []int16, err error) {
-	// The packets are anybody's in the call, and the library is young: what it cannot take must not end the program.
+	// Packets come from anyone in the call and the library is young: a packet it cannot handle must not end the program.
 	defer func() {
 		if p := recover(); p != nil {
 			d.opus.Reset()
@@ -65,13 +66,13 @@ func (d *OpusDecoder) Decode(opus []byte) (samples []int16, err error) {
 type OpusEncoder struct {
 	rate     int // samples per second, of all channels
 	opus     *gopus.Encoder
-	resample *Resampler // nil where the library takes the rate itself
+	resample *Resampler // nil if the library supports the rate itself
 	pending  []int16    // resampled, not yet encoded
 	frame    int        // samples of 20 ms at the rate of the library
 	buf      []byte
 }
 
-// NewOpusEncoder makes an encoder of mono samples at rate, which may be any from 8 to 192 kHz.
+// NewOpusEncoder returns an encoder of mono samples at rate, from 8 to 192 kHz.
 func NewOpusEncoder(rate int) (*OpusEncoder, error) {
 	e := &OpusEncoder{rate: rate, buf: make([]byte, maxOpusFrame+1)}
 	native := rate
@@ -98,7 +99,7 @@ func NewOpusEncoder(rate int) (*OpusEncoder, error) {
 	return e, nil
 }
 
-// NewMusicEncoder makes an encoder of whatever sounds: stereo at 48 kHz, left and right in turn.
+// NewMusicEncoder returns an encoder of any sound: interleaved stereo at 48 kHz.
 func NewMusicEncoder() (*OpusEncoder, error) {
 	e := &OpusEncoder{rate: 2 * RateOpus, frame: 2 * RateOpus / 50, buf: make([]byte, maxOpusFrame+1)}
 	var err error
@@ -148,7 +149,7 @@ type OpusPacker struct {
 	rest    []int16
 }
 
-// NewOpusPacker makes a packer of mono samples at rate, from 8 to 192 kHz.
+// NewOpusPacker returns a packer of mono samples at rate, from 8 to 192 kHz.
 func NewOpusPacker(rate int) (*OpusPacker, error) {
 	e, err := NewOpusEncoder(rate)
 	if err != nil {
@@ -157,7 +158,7 @@ func NewOpusPacker(rate int) (*OpusPacker, error) {
 	return &OpusPacker{encoder: e}, nil
 }
 
-// Write takes samples and returns the packets that they complete.
+// Write appends samples and returns the packets that are complete.
 func (p *OpusPacker) Write(samples []int16) ([][]byte, error) {
 	p.rest = append(p.rest, samples...)
 	size := p.encoder.rate / 50
@@ -174,7 +175,8 @@ func (p *OpusPacker) Write(samples []int16) ([][]byte, error) {
 	return packets, nil
 }
 
-// Flush returns the packet of what is left, filled up with silence, or nil if nothing is. The packer can go on then.
+// Flush returns a packet with the remaining samples, padded with silence, or nil if there are none. The packer can be
+// used again.
 func (p *OpusPacker) Flush() ([]byte, error) {
 	if len(p.rest) == 0 {
 		return nil, nil
@@ -191,7 +193,7 @@ const (
 	maxOpusPacket   = 48*(maxOpusFrame+2) + 64 // bytes, with some room for padding
 )
 
-// OpusShape holds what the first bytes of an Opus packet tell.
+// OpusShape is what the first bytes of an Opus packet declare.
 type OpusShape struct {
 	Config    int // 0 to 31: mode, bandwidth and length of its frames
 	Stereo    bool
@@ -259,7 +261,7 @@ func checkEqualFrames(n, frames int) error {
 	return checkFrameSize(n / frames)
 }
 
-// frameLength reads a length as section 3.2.1 has it, and how many bytes that took.
+// frameLength reads a length as defined in section 3.2.1, and returns the number of bytes that it used.
 func frameLength(b []byte) (n, used int, err error) {
 	switch {
 	case len(b) > 0 && b[0] < 252:
@@ -335,8 +337,8 @@ func stripPadding(body []byte) ([]byte, error) {
 	return body[:len(body)-padding], nil
 }
 
-// OpusSilence is the Opus packet by which clients say that they fall silent: 20 ms of nothing. Five of them end what
-// somebody says.
+// OpusSilence is the Opus packet that clients send when they fall silent: 20 ms of silence. Five of them end an
+// utterance.
 var OpusSilence = [3]byte{0xF8, 0xFF, 0xFE}
 
 // IsOpusSilence reports whether a packet is [OpusSilence].
@@ -344,7 +346,7 @@ func IsOpusSilence(opus []byte) bool {
 	return len(opus) == len(OpusSilence) && [3]byte(opus) == OpusSilence
 }
 
-// Level says how loud samples are: their largest value and the root of their mean square, both between 0 and 1.
+// Level returns the loudness of samples: the largest absolute value and the root mean square, both from 0 to 1.
 func Level(samples []int16) (peak, rms float64) {
 	if len(samples) == 0 {
 		return 0, 0

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// PrivacyKey is a person on a server. Guild is empty where there are no servers: the page of the dashboard, a direct
-// call.
+// PrivacyKey is a person on a server. Guild is empty where there are no servers: on the dashboard's page and in direct
+// calls.
 type PrivacyKey struct {
 	Guild, User string
 }
 
-// PastCall is a call that was begun, where and for whom.
+// PastCall is an earlier call: when and where it began, and for whom.
 type PastCall struct {
 	Guild, User string
 	At          time.Time
@@ -21,14 +21,14 @@ type PastCall struct {
 
 // PrivacyStore keeps the choices over restarts.
 type PrivacyStore interface {
-	// ListOptedOut returns everybody who wants to be left out, everywhere.
+	// ListOptedOut returns the opt-outs of all people on all servers.
 	ListOptedOut(ctx context.Context) ([]PrivacyKey, error)
 
 	// SetOptedOut keeps a choice. Making one again is no error.
 	SetOptedOut(ctx context.Context, k PrivacyKey, out bool) error
 }
 
-// PrivacyList lists who is left out. Open one with [OpenPrivacyList]; its methods are safe for concurrent use.
+// PrivacyList lists the people who opted out. Open one with [OpenPrivacyList]; its methods are safe for concurrent use.
 type PrivacyList struct {
 	store PrivacyStore
 
@@ -58,8 +58,8 @@ func (l *PrivacyList) OptedOut(guild, user string) bool {
 	return out
 }
 
-// Set makes a choice. To be left out counts at once, also if it could not be saved; to be heard again counts only when
-// that is saved.
+// Set saves a choice. An opt-out takes effect immediately, even if it cannot be saved; opting in takes effect only once
+// it is saved.
 func (l *PrivacyList) Set(ctx context.Context, guild, user string, out bool) error {
 	k := PrivacyKey{Guild: guild, User: user}
 	l.save.Lock()

@@ -5,12 +5,11 @@ import (
 	"sync"
 )
 
-// Queue holds items, in order, for one goroutine that takes them out. Its methods are safe for concurrent use; the zero
-// value is empty.
+// Queue is a queue for one consumer. Its methods are safe for concurrent use; the zero value is empty.
 type Queue[T any] struct {
 	mu    sync.Mutex
 	items []T
-	wake  chan struct{} // holds one while something waits; the first caller makes it
+	wake  chan struct{} // holds a token while items wait; created by the first caller
 }
 
 // Put adds an item. Where more than most wait, the oldest goes; 0 is no bound.
@@ -34,7 +33,7 @@ func (q *Queue[T]) Len() int {
 	return len(q.items)
 }
 
-// Drain takes out all that is there.
+// Drain removes and returns all items.
 func (q *Queue[T]) Drain() []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -43,7 +42,7 @@ func (q *Queue[T]) Drain() []T {
 	return items
 }
 
-// Wake returns a channel that yields when something was put in since the last Drain.
+// Wake returns a channel that receives when items were added since the last Drain.
 func (q *Queue[T]) Wake() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -60,8 +59,8 @@ func (q *Queue[T]) wakeChannel() chan struct{} {
 // maxQueuedPackets is how many packets of sound wait for a reader that has fallen behind: five seconds of one person.
 const maxQueuedPackets = 250
 
-// EventQueue keeps the events of a [Line] in order for a reader that may fall behind. Only packets of sound are ever
-// dropped, the oldest first. Its methods are safe for concurrent use.
+// EventQueue keeps the events of a [Line] in order for a reader that may fall behind. It drops only packets of sound,
+// the oldest first. Its methods are safe for concurrent use.
 type EventQueue struct {
 	Events chan Event // to the reader; closed when Run returns
 
@@ -72,7 +71,7 @@ type EventQueue struct {
 	wake    chan struct{}
 }
 
-// NewEventQueue makes an empty queue.
+// NewEventQueue returns an empty queue.
 func NewEventQueue() *EventQueue {
 	return &EventQueue{Events: make(chan Event), wake: make(chan struct{}, 1)}
 }
@@ -95,7 +94,7 @@ func (q *EventQueue) Push(e Event) {
 	q.signal()
 }
 
-// End lets nothing more in; Run returns when all that is there was read.
+// End refuses further events. Run returns once all queued events were read.
 func (q *EventQueue) End() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

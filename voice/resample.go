@@ -10,12 +10,12 @@ import (
 const (
 	filterTaps    = 32      // of each phase, at the lower of the two rates
 	maxFilter     = 1 << 20 // coefficients of all phases
-	filterRolloff = 0.91    // of half the lower rate; what is above is damped
+	filterRolloff = 0.91    // of half the lower rate; higher frequencies are damped
 	kaiserBeta    = 8.0     // of the Kaiser window: about 80 dB
 )
 
-// Resampler brings a stream of mono samples to another rate: a windowed sinc in as many phases as the ratio of the
-// rates has (polyphase). The result is in time with what came in. It is not safe for concurrent use.
+// Resampler converts a stream of mono samples to another rate with a polyphase windowed sinc filter. Its output is in
+// time with its input. It is not safe for concurrent use.
 type Resampler struct {
 	up, down int
 	phases   [][]float32 // each reversed, to be laid over the samples as they came
@@ -23,7 +23,7 @@ type Resampler struct {
 	at       int // of the next result, in units of 1/up of a sample of history
 }
 
-// NewResampler makes a resampler. Rates are from 8 to 192 kHz.
+// NewResampler returns a resampler. Rates are from 8 to 192 kHz.
 func NewResampler(from, to int) (*Resampler, error) {
 	for _, r := range []int{from, to} {
 		if r < 8000 || r > 192000 {
@@ -40,7 +40,7 @@ func NewResampler(from, to int) (*Resampler, error) {
 		return nil, errors.New("bring one rate to another: the two have too little in common")
 	}
 	r := &Resampler{up: up, down: down, phases: designFilter(up, down, width)}
-	// Half of the filter lies before the first sample.
+	// Half of the filter is before the first sample.
 	r.history = make([]float32, width/2-1)
 	return r, nil
 }
@@ -52,7 +52,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// designFilter makes the phases of a low-pass below half of the lower rate.
+// designFilter returns the phases of a low-pass filter below half of the lower rate.
 func designFilter(up, down, width int) [][]float32 {
 	cutoff := filterRolloff * min(1, float64(up)/float64(down)) // of half the rate that comes in
 	half := float64(width) / 2
@@ -97,11 +97,10 @@ func bessel(x float64) float64 {
 	return sum
 }
 
-// delay returns how many results may come later than what they are made of.
+// delay returns by how many samples the output may lag behind its input.
 func (r *Resampler) delay() int { return (len(r.phases[0])/2*r.up)/r.down + 1 }
 
-// Write takes samples and returns those of the other rate that can be told by now. Some follow with the next samples or
-// with Flush.
+// Write appends samples and returns the output that is complete. The rest follows with the next samples or with Flush.
 func (r *Resampler) Write(samples []int16) []int16 {
 	for _, s := range samples {
 		r.history = append(r.history, float32(s))

@@ -48,8 +48,8 @@ func ParsePCM(b []byte) []int16 {
 	return samples
 }
 
-// WAVReader reads a WAV file of 16-bit ParsePCM as it comes, mixed to mono. A length that is not true, as programs
-// write it that do not know it yet, does no harm: it ends where the file does. It is not safe for concurrent use.
+// WAVReader reads a WAV file of 16-bit PCM as it arrives, mixed to mono. A wrong length, which programs write that do
+// not know it yet, is ignored: the sound ends where the file ends. It is not safe for concurrent use.
 type WAVReader struct {
 	Rate int // samples per second
 

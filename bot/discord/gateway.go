@@ -31,8 +31,8 @@ const (
 // ErrNotConnected is returned by [Gateway.Send] while there is no connection.
 var ErrNotConnected = errors.New("not connected to Discord's gateway")
 
-// GatewayRefusedError is the end of the connection for good: the gateway closed it
-// with a code after which trying again cannot help.
+// GatewayRefusedError is the permanent end of the connection: the gateway closed it with a code after which retrying
+// cannot help.
 type GatewayRefusedError struct {
 	Code   int
 	Reason string // as the gateway gave it
@@ -42,25 +42,24 @@ func (e *GatewayRefusedError) Error() string {
 	return fmt.Sprintf("the gateway refused the connection with code %d (%s)", e.Code, e.Reason)
 }
 
-// Gateway is one connection to the gateway, kept alive over as many sockets as
-// it takes. Set the fields, then Open, then Close.
+// Gateway is one connection to the gateway, which reconnects as often as necessary. Set the fields, then Open, then
+// Close.
 type Gateway struct {
 	Token   string // of the bot, bare
 	Intents int
 
-	// Optional are those of Intents without which the connection continues if Discord does not allow them.
+	// Optional are the Intents without which the connection continues if Discord does not allow them.
 	Optional int
 
 	// Shard is the number of this connection among Shards of them, each of which hears of a part of the servers. Zero
 	// Shards is one for all.
 	Shard, Shards int
 
-	// BeforeIdentify, if set, is called before each connection that begins a new session. It may wait until ctx ends.
-	// What it returns is called when the session stands, or could not be begun.
+	// BeforeIdentify, if set, is called before each connection that begins a new session. It may wait until ctx ends. The
+	// function that it returns is called when the session has begun or failed.
 	BeforeIdentify func(ctx context.Context) (begun func())
 
-	// UserToken says that the token is that of another kind of account, which is sent without the word that bots have
-	// before theirs.
+	// UserToken means that the token belongs to a user account and is sent without the prefix for bots.
 	UserToken bool
 
 	// URL asks Discord where the gateway is: a whole WebSocket URL with its
@@ -68,8 +67,8 @@ type Gateway struct {
 	// its chain.
 	URL func(ctx context.Context) (string, error)
 
-	// OnDispatch is called with every dispatch, in order, from one goroutine at
-	// a time; it must not block, and data must not be changed.
+	// OnDispatch is called with every dispatch, in order, from one goroutine at a time; it must not block and must not
+	// change data.
 	OnDispatch func(kind string, data json.RawMessage)
 
 	// HTTPClient opens the sockets; nil is the default client.
@@ -85,11 +84,11 @@ type Gateway struct {
 	cancel  context.CancelFunc
 	ready   chan struct{} // closed with the first READY
 	done    chan struct{}
-	err     error // why it ended for good; read after done is closed
+	err     error // why it ended permanently; valid once done is closed
 	last    error // why the last try failed
 	state   GatewayState
 	handing sync.Mutex   // held while a dispatch is handed on; guards what follows
-	leaving bool         // nothing is handed on any more
+	leaving bool         // dispatches are no longer passed on
 	heard   SavedSession // what another process would go on with
 }
 
@@ -102,7 +101,7 @@ type GatewayState struct {
 	Limited   bool      // Discord does not allow the optional intents
 }
 
-// State returns how the connection stands now.
+// State returns the current state of the connection.
 func (c *Gateway) State() GatewayState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +110,7 @@ func (c *Gateway) State() GatewayState {
 	return s
 }
 
-// setConnected notes that the connection stands, or not any more.
+// setConnected sets whether the connection is established.
 func (c *Gateway) setConnected(yes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,9 +119,8 @@ func (c *Gateway) setConnected(yes bool) {
 	}
 }
 
-// Open connects and returns when the gateway has said READY. It tries again
-// until ctx ends, unless the gateway refuses for good; the error is then a
-// [*GatewayRefusedError], and otherwise names the last failure.
+// Open connects and returns when the gateway has sent READY. It retries until ctx ends, unless the gateway refuses
+// permanently; the error is then a [*GatewayRefusedError], and otherwise contains the last failure.
 func (c *Gateway) Open(ctx context.Context) error {
 	if err := c.start(ctx); err != nil {
 		return err
@@ -144,7 +142,7 @@ func (c *Gateway) Open(ctx context.Context) error {
 	}
 }
 
-// start begins to connect. It tries again until Close, unless the gateway refuses for good.
+// start begins to connect. It retries until Close, unless the gateway refuses permanently.
 func (c *Gateway) start(ctx context.Context) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.mu.Lock()
@@ -163,16 +161,15 @@ func (c *Gateway) start(ctx context.Context) error {
 	return nil
 }
 
-// Done returns a channel that is closed when the connection has ended for good, after Close or a refusal. It
-// must not be called before Open.
+// Done returns a channel that is closed when the connection has ended permanently, after Close or a refusal. It must
+// not be called before Open.
 func (c *Gateway) Done() <-chan struct{} { return c.done }
 
-// Err says why the connection ended for good: nil after Close. It must not be
-// called before [Gateway.Done] is closed.
+// Err returns why the connection ended permanently: nil after Close. It must not be called before [Gateway.Done] is
+// closed.
 func (c *Gateway) Err() error { return c.err }
 
-// Close says goodbye and waits until nothing is connected any more, at most until
-// ctx ends. It may be called more than once.
+// Close disconnects and waits, at most until ctx ends. It may be called more than once.
 func (c *Gateway) Close(ctx context.Context) error {
 	c.mu.Lock()
 	cancel, done := c.cancel, c.done
@@ -189,7 +186,7 @@ func (c *Gateway) Close(ctx context.Context) error {
 	}
 }
 
-// leave has nothing handed on any more, and [Gateway.Close] leave the session to another process.
+// leave stops passing dispatches on, and lets [Gateway.Close] leave the session to another process.
 func (c *Gateway) leave() {
 	c.handing.Lock()
 	c.leaving = true
@@ -225,8 +222,8 @@ type librarySession struct {
 	over chan struct{} // holds at most one: that its socket has ended
 }
 
-// session makes the discordgo session. It is opened again and again, as long as Discord knows it; the library keeps
-// what it needs to resume.
+// session returns the discordgo session. It is opened again as long as Discord knows it; the library keeps what it
+// needs to resume.
 func (c *Gateway) session(intents int) (*librarySession, error) {
 	over := make(chan struct{}, 1)
 	token := "Bot " + c.Token
@@ -261,7 +258,7 @@ func (c *Gateway) session(intents int) (*librarySession, error) {
 // run connects again and again until ctx ends or the gateway refuses.
 func (c *Gateway) run(ctx context.Context, ready func()) {
 	stopRelay := context.AfterFunc(ctx, c.relay.shutDown)
-	var s *librarySession // nil if there is none that Discord could know
+	var s *librarySession // nil if Discord cannot know one
 	forget := func() {
 		if s != nil { // the relay has closed its sockets; the library would only sleep a second for an answer to its goodbye
 			go func(s *librarySession) { _ = s.Close() }(s)

@@ -21,7 +21,7 @@ const (
 	helloTimeout = 15 * time.Second // from the socket to HELLO
 	readyTimeout = 30 * time.Second // from HELLO to READY or RESUMED
 	writeTimeout = 10 * time.Second
-	maxFrame     = 64 << 20 // bytes; a large server's GUILD_CREATE takes some
+	maxFrame     = 64 << 20 // bytes; the GUILD_CREATE of a large server is large
 
 	// codeResume is the close code that leaves the session to be resumed; 1000
 	// and 1001 would end it.
@@ -31,9 +31,8 @@ const (
 // relayURL is the address under which discordgo finds the relay.
 const relayURL = "ws://gateway.inside"
 
-// gatewayRelay stands between discordgo and the gateway. It is the library's HTTP
-// transport, for the one request it makes (where is the gateway?), and what its
-// dialer reaches.
+// gatewayRelay is between discordgo and the gateway. It is the library's HTTP transport, for its only request (the
+// gateway's URL), and the target of its dialer.
 type gatewayRelay struct {
 	url    func(ctx context.Context) (string, error)
 	client *http.Client
@@ -46,7 +45,7 @@ type gatewayRelay struct {
 	link    *socketPair
 	ready   chan struct{} // closed when the newest socket said READY or RESUMED
 	last    error
-	leaving bool // the next close is for good
+	leaving bool // the next close is permanent
 	resumed bool // after it, another process resumes the session
 	closed  chan struct{}
 }
@@ -147,7 +146,7 @@ func (r *gatewayRelay) dialOut(ctx context.Context) (*websocket.Conn, error) {
 	return ws, nil
 }
 
-// setSockets makes l the newest link, or says that there is none.
+// setSockets sets the newest link; nil means that there is none.
 func (r *gatewayRelay) setSockets(l *socketPair) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,8 +172,8 @@ func (r *gatewayRelay) readyChan() <-chan struct{} {
 	return r.ready
 }
 
-// recordError keeps why the connection ended. The first reason of a socket is the
-// true one; what the library says of it afterwards is not.
+// recordError stores why the connection ended. The first reason of a socket is the true one; what the library reports
+// afterwards is not.
 func (r *gatewayRelay) recordError(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,7 +203,7 @@ func (r *gatewayRelay) closeCode() websocket.StatusCode {
 	return codeResume
 }
 
-// leaveSession has the close that is for good leave the session to be resumed.
+// leaveSession lets the permanent close leave the session to be resumed.
 func (r *gatewayRelay) leaveSession() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,7 +246,7 @@ func (r *gatewayRelay) send(ctx context.Context, op int, d any) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("send operation %d to the gateway: %w", op, context.Cause(ctx))
 	}
-	// A write that is given up in its midst takes the connection with it, and everything else that goes over it.
+	// A write cancelled midway would close the connection.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	if err := l.outer.Write(ctx, websocket.MessageText, b); err != nil {

@@ -31,11 +31,11 @@ type gatewayMessage struct {
 	Type string          `json:"t"`
 }
 
-// dispatchPrefix in front of a dispatch's type keeps the library from decoding its data,
-// which it does not survive if the data has a null where it expects none.
+// dispatchPrefix before a dispatch's type prevents the library from decoding its data, which crashes it if the data has
+// a null where it expects none.
 const dispatchPrefix = "~"
 
-// errSessionLost is why a connection ended whose session Discord does not know any more.
+// errSessionLost means that Discord no longer knows the session of a connection.
 var errSessionLost = errors.New("the gateway has ended the session")
 
 // socketPair is one pair of sockets: inner to the library, outer to the gateway.
@@ -44,11 +44,10 @@ type socketPair struct {
 	inner, outer *websocket.Conn
 
 	mu      sync.Mutex
-	unacked int // heartbeats since the last answer
+	unacked int // heartbeats since the last acknowledgement
 }
 
-// fromGateway passes on what the gateway sends until one of the two ends, and
-// says why.
+// fromGateway passes on what the gateway sends until one side ends, and returns why.
 func (l *socketPair) fromGateway(ctx context.Context) error {
 	late := time.AfterFunc(helloTimeout, func() { _ = l.outer.CloseNow() })
 	defer late.Stop()
@@ -69,7 +68,7 @@ func (l *socketPair) fromGateway(ctx context.Context) error {
 			l.heartbeatAcked()
 		case opReconnect:
 			return errors.New("the gateway asked for a new connection")
-		case opInvalid: // the library would identify at once, however often
+		case opInvalid: // the library would identify immediately, and repeatedly
 			if resumable := false; json.Unmarshal(f.Data, &resumable) == nil && resumable {
 				return errors.New("the gateway asked to resume the session")
 			}
@@ -120,8 +119,7 @@ func encodeDispatch(f gatewayMessage, kind string, data any) []byte {
 	return b
 }
 
-// fromLibrary passes on what the library sends. Heartbeats that are not answered
-// mean that nobody is there.
+// fromLibrary passes on what the library sends. It ends the connection if heartbeats are not acknowledged.
 func (l *socketPair) fromLibrary(ctx context.Context) {
 	for {
 		kind, b, err := l.inner.Read(ctx)
@@ -176,10 +174,9 @@ func socketError(err error) error {
 	return fmt.Errorf("the gateway closed the connection with code %d (%s)", ce.Code, ce.Reason)
 }
 
-// isDecodable reports whether discordgo survives a dispatch. The library looks
-// into some of them by itself, on a goroutine where nobody can recover, and
-// takes for granted what it finds there; errors of decoding it ignores, so they
-// leave nil pointers behind.
+// isDecodable reports whether discordgo can handle a dispatch. The library looks into some of them itself, on a
+// goroutine where nobody can recover, and relies on their content; it ignores decoding errors, so they leave nil
+// pointers behind.
 func isDecodable(kind string, data json.RawMessage) bool {
 	if d := bytes.TrimSpace(data); len(d) == 0 || d[0] != '{' {
 		return kind == "RESUMED"

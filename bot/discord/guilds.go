@@ -10,8 +10,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// GuildCache knows roles and channels as the gateway tells them, so that who may
-// stop work is known without asking. The zero value is ready.
+// GuildCache caches roles and channels from the gateway, so that rights to stop work are known without requests. The
+// zero value is ready.
 type GuildCache struct {
 	mu     sync.Mutex
 	guilds map[string]*guildInfo
@@ -34,7 +34,7 @@ type roleInfo struct {
 type channelInfo struct {
 	name       string
 	kind       discordgo.ChannelType
-	parent     string // of a thread: its permissions are those of the parent
+	parent     string // of a thread, which has the permissions of its parent
 	overwrites []*discordgo.PermissionOverwrite
 }
 
@@ -52,8 +52,8 @@ func (c *GuildCache) Guilds() []Named {
 	return byName(list)
 }
 
-// Parts returns the channels of a server in which people write, without threads, and its roles, by name; none where it
-// is not known.
+// Parts returns the channels of a server in which people write, without threads, and its roles, by name; none if the
+// server is unknown.
 func (c *GuildCache) Parts(guild string) (channels, roles []Named) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,7 +67,7 @@ func (c *GuildCache) Parts(guild string) (channels, roles []Named) {
 		}
 	}
 	for id, r := range g.roles {
-		if id != guild { // which is everybody's
+		if id != guild { // which everyone has
 			roles = append(roles, Named{id, r.name})
 		}
 	}
@@ -81,8 +81,7 @@ func byName(list []Named) []Named {
 	return list
 }
 
-// Update learns from a dispatch; those that are not about guilds, or cannot be
-// read, change nothing.
+// Update updates the cache from a dispatch; it ignores those that are not about guilds or cannot be decoded.
 func (c *GuildCache) Update(kind string, data json.RawMessage) {
 	switch kind {
 	case "GUILD_CREATE", "GUILD_UPDATE":
@@ -155,7 +154,7 @@ func (c *GuildCache) updateRole(data json.RawMessage) {
 	}
 }
 
-// PutGuild stores a guild. Its channels replace those that are known if whole is set.
+// PutGuild stores a guild. Its channels replace the known ones if whole is set.
 func (c *GuildCache) PutGuild(g *discordgo.Guild, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,7 +214,7 @@ func (c *GuildCache) ChannelName(guild, channel string) string {
 	return ""
 }
 
-// UploadLimit returns how many bytes a file may have in a guild, by its boosts; "" stands for a direct message.
+// UploadLimit returns the maximum size of a file in a guild, which depends on its boosts; "" means a direct message.
 func (c *GuildCache) UploadLimit(guild string) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -293,7 +292,7 @@ func (g *guildInfo) memberBits(guild, user string, roles []string) int64 {
 	return bits
 }
 
-// channelBits returns what is left, or added, of a member's bits in a channel.
+// channelBits applies the permission overwrites of a channel to a member's bits.
 func (g *guildInfo) channelBits(bits int64, guild, channel, user string, roles []string) (_ int64, known bool) {
 	if bits == discordgo.PermissionAll {
 		return bits, true
@@ -308,15 +307,15 @@ func (g *guildInfo) channelBits(bits int64, guild, channel, user string, roles [
 	return applyOverwrites(bits, ch.overwrites, guild, user, roles), true
 }
 
-// Readable is a channel, or a thread of Parent, with the bits that somebody has there.
+// Readable is a channel, or a thread of Parent, with a member's permissions there.
 type Readable struct {
 	ID, Parent string
 	Bits       int64
 }
 
-// Readable returns the channels and threads whose messages a member with these roles reads, earlier ones, too, and the
-// bits that the member has on the server. Private threads are those of whoever manages threads: who else was added to
-// one is not known.
+// Readable returns the channels and threads whose messages a member with these roles can read, including earlier ones,
+// and the member's permissions on the server. Private threads are included only for members who manage threads: who
+// else was added to them is unknown.
 func (c *GuildCache) Readable(guild, user string, roles []string) (list []Readable, bits int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,11 +9,10 @@ import (
 	"clank/internal/untrusted"
 )
 
-// MaxMessageLength is how long a message may be, as [MessageLength] counts.
+// MaxMessageLength is the maximum length of a message, as [MessageLength] counts.
 const MaxMessageLength = 2000
 
-// MessageLength returns the length of s in UTF-16 units, which is never less than any way in
-// which Discord counts.
+// MessageLength returns the length of s in UTF-16 units, which is at least what Discord counts.
 func MessageLength(s string) int {
 	n := 0
 	for _, r := range s {
@@ -22,10 +21,9 @@ func MessageLength(s string) int {
 	return n
 }
 
-// SplitMessage cuts text into messages of at most limit characters, on line ends, else
-// sentence ends, else spaces. A code block stays in one message if it fits one;
-// else each part of it is a block of its own. Nothing is lost but the space at
-// the cuts.
+// SplitMessage splits text into messages of at most limit characters, at line ends, else sentence ends, else spaces. A
+// code block stays in one message if it fits; else each part becomes a block of its own. Only the space at the splits
+// is lost.
 func SplitMessage(text string, limit int) []string {
 	var s splitter
 	s.limit = limit
@@ -72,7 +70,7 @@ type splitter struct {
 	parts []string
 	now   strings.Builder
 	size  int
-	any   bool // now has a unit, which may be an empty line
+	any   bool // unit is set, possibly to an empty line
 }
 
 func (s *splitter) add(u textUnit) {
@@ -98,7 +96,7 @@ func (s *splitter) add(u textUnit) {
 	s.add(textUnit{text: rest})
 }
 
-// addBlock makes several blocks of one that is too long.
+// addBlock splits a block that is too long into several.
 func (s *splitter) addBlock(u textUnit) {
 	lines := strings.Split(u.text, "\n")
 	open, last := lines[0], len(lines)-1
@@ -109,7 +107,7 @@ func (s *splitter) addBlock(u textUnit) {
 	if MessageLength(open) > 40 { // a strange fence: not worth repeating
 		body, open = open[3:]+"\n"+body, "```"
 	}
-	// No run of three backticks may be left, so that the parts hold no blocks.
+	// No run of three backticks may be left, so that the parts contain no blocks.
 	room := s.limit - MessageLength(open) - len("\n\n```")
 	for _, part := range SplitMessage(strings.ReplaceAll(body, "``", "`\u200b`"), room) {
 		s.flush()
@@ -132,9 +130,8 @@ func (s *splitter) emit(part string) {
 	}
 }
 
-// cutLine takes at most limit characters off the front of a line, at the end of a
-// sentence if there is one in the last two thirds, else at a space, else between
-// two characters.
+// cutLine splits off at most limit characters of a line, at the end of a sentence if there is one in the last two
+// thirds, else at a space, else between two characters.
 func cutLine(line string, limit int) (head, rest string) {
 	end := prefixLength(line, limit)
 	at := 0
@@ -183,8 +180,7 @@ var invitationPattern = sync.OnceValue(func() *regexp.Regexp {
 		`(?i)<?\b(?:https?://)?(?:[\w-]+\.)*(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts?|template|events|activities))/[^\s<>()\x60]*>?`)
 })
 
-// dropBidiControls drops the characters that make text read in another order than it is
-// written, so that an address can look like another.
+// dropBidiControls removes the characters that change the reading order of text and can disguise an address.
 func dropBidiControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
@@ -194,11 +190,10 @@ func dropBidiControls(s string) string {
 	}, s)
 }
 
-// RevealLinks returns an answer of a model as people may see it: an answer may repeat
-// what a page wanted them to see. A link shows where it leads, an invitation is
-// no card, and nothing reads backwards. Code stays as it is, because Discord
-// shows it so. Where brackets nest so deeply that it takes long to tell what is a
-// link, the others are shown as brackets.
+// RevealLinks returns a model's answer in a safe form for people, because it may repeat what a page wanted them to see:
+// links show their targets, invitations get no card, and no text runs backwards. Code is unchanged, because Discord
+// shows it verbatim. If brackets nest so deeply that finding links takes long, the remaining ones are shown as
+// brackets.
 func RevealLinks(text string) string {
 	text = dropBidiControls(text)
 	left := maxLinkWork
@@ -240,7 +235,7 @@ func RevealLinks(text string) string {
 			}
 			flush(i)
 			left -= len(text) / copiesPerWork
-			text = text[:i] + revealedLink(label, address) + text[end:] // read again: the label may be or hold another
+			text = text[:i] + revealedLink(label, address) + text[end:] // again: the label may be or contain a link
 		default:
 			i++
 		}
@@ -275,7 +270,7 @@ func findCodeEnd(s string, i int) int {
 	return 0
 }
 
-// parseMaskedLink reads [label](address) at i. end is where it ends, or, if there is none, how far was read.
+// parseMaskedLink parses [label](address) at i. end is where it ends, or, if there is none, how far was parsed.
 func parseMaskedLink(s string, i int) (label, address string, end int, ok bool) {
 	deep := 0
 	for j := i; j < len(s); j++ {

@@ -28,8 +28,8 @@ type SavedSession struct {
 	Seq int64  `json:"seq"` // of the last dispatch that was handed on
 }
 
-// missedEvents hears what happened since a session was left. The process has sessions of its own for all that comes;
-// Discord lets several exist side by side, so listeners get some events twice.
+// missedEvents receives the events since a session was left. The process has new sessions for current events; Discord
+// allows both side by side, so some events are received twice.
 type missedEvents struct {
 	Token      string
 	Session    SavedSession // its Seq continues
@@ -37,14 +37,14 @@ type missedEvents struct {
 	Logger     *slog.Logger
 	MinWait    time.Duration // between two tries; see [Gateway]
 
-	// OnDispatch is called with messages and interactions, in order. It reports false if they are not heard any more.
+	// OnDispatch is called with messages and interactions, in order. It returns false to end that.
 	OnDispatch func(kind string, data json.RawMessage) bool
 
 	over bool // the session need not be saved again
 }
 
-// run resumes the session and hands on what it missed. When everything was heard and enough is closed, which says that
-// the process's own sessions hear the rest, it ends the session. If ctx ends before, Discord keeps it.
+// run resumes the session and passes on what it missed. When everything was received and enough is closed, which means
+// that the process's own sessions receive the rest, it ends the session. If ctx ends first, Discord keeps the session.
 func (m *missedEvents) run(ctx context.Context, enough <-chan struct{}) {
 	for wait := cmp.Or(m.MinWait, time.Second); ; wait = min(2*wait, time.Minute) {
 		err := m.resume(ctx, enough)
@@ -119,7 +119,7 @@ type resumedSocket struct {
 	onResumed func() // everything that was missed has been heard
 }
 
-// read takes what the gateway sends until the socket ends, and says why it did.
+// read handles what the gateway sends until the socket ends, and returns why it did.
 func (c *resumedSocket) read(ctx context.Context, wg *sync.WaitGroup) error {
 	for {
 		_, b, err := c.ws.Read(ctx)
@@ -218,7 +218,7 @@ func (s *Shards) openMissed(ctx context.Context) {
 	}
 }
 
-// awaitReady waits until every new session has begun, which then hear what comes.
+// awaitReady waits until every new session has begun and receives current events.
 func (s *Shards) awaitReady() {
 	for _, g := range s.list {
 		select {
@@ -230,7 +230,7 @@ func (s *Shards) awaitReady() {
 	close(s.allReady)
 }
 
-// Leave has nothing handed on any more, and [Shards.Close] leave the sessions open for another process to go on with.
+// Leave stops passing dispatches on, and lets [Shards.Close] leave the sessions open for another process.
 func (s *Shards) Leave() {
 	s.dispatching.Lock()
 	s.endMissed()

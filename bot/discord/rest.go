@@ -22,12 +22,12 @@ import (
 
 const (
 	requestTimeout = 15 * time.Second
-	slowestUpload  = 64 << 10 // bytes a second; a request may take as long as its files do at that speed
+	slowestUpload  = 64 << 10 // bytes per second; the time limit of a request allows for its files at that speed
 	longestUpload  = 5 * time.Minute
 	maxTries       = 3           // of a request that Discord fails to answer, unless it is made with [Persist]
 	longestRetry   = 30          // times the first pause, between two tries
 	maxRateWaits   = 5           // refusals for going too fast, for one request that is not made with [Persist]
-	longestWait    = time.Minute // no single wait is longer, whatever Discord says
+	longestWait    = time.Minute // limit of a single wait, whatever Discord requests
 
 	defaultRetryWait = 500 * time.Millisecond
 )
@@ -55,7 +55,7 @@ type REST struct {
 // of its own, and the library never forgets any.
 const maxBuckets = 1000
 
-// bucket counts the requests that Discord limits together. Only who holds its turn may lock it.
+// bucket counts the requests that Discord limits together. Only the holder of its turn may lock it.
 type bucket struct {
 	*discordgo.Bucket
 
@@ -65,7 +65,7 @@ type bucket struct {
 
 type persistKey struct{}
 
-// Persist returns a context whose requests are tried again until it ends, as long as Discord fails to answer them.
+// Persist returns a context whose requests are repeated until it ends, while Discord fails to answer them.
 func Persist(ctx context.Context) context.Context { return context.WithValue(ctx, persistKey{}, true) }
 
 // APIError is an answer of Discord that is a refusal.
@@ -74,7 +74,7 @@ type APIError struct {
 	Status        int    // HTTP status
 	Code          int    // Discord's own, 0 if there was none
 	Message       string // as Discord gave it
-	// Fields says what is wrong with which part of the request, such as "0.options.1.name: Must be 32 or fewer in length."
+	// Fields are the errors of parts of the request, such as "0.options.1.name: Must be 32 or fewer in length."
 	Fields []string
 
 	after time.Duration // how long to wait, where the status is 429
@@ -94,7 +94,7 @@ func (e *APIError) Error() string {
 	return s
 }
 
-// maxFieldErrors bounds how many are told.
+// maxFieldErrors limits how many are shown.
 const maxFieldErrors = 5
 
 // fieldErrors reads the "errors" of a refusal: objects named after the fields, down to a list called "_errors".
@@ -126,7 +126,7 @@ func fieldErrors(body []byte) (list []string) {
 	return list
 }
 
-// Discord's error codes that somebody branches on.
+// Discord's error codes that callers distinguish.
 const (
 	CodeUnknownChannel     = 10003
 	CodeUnknownGuild       = 10004
@@ -153,7 +153,7 @@ func IsCode(err error, codes ...int) bool {
 
 type apiRequest struct {
 	method, path string // path below /api/v9
-	route        string // path as it may be logged; empty = path
+	route        string // path for logs; empty = path
 	in           any    // sent as JSON; nil for none
 	files        []*discordgo.File
 	out          any // decoded from JSON; nil for none
@@ -203,8 +203,8 @@ func (c *REST) open() *discordgo.Session {
 	}
 }
 
-// do makes the request, waiting for its turn as long as ctx lasts. It tries
-// again when Discord cannot be reached or answers 5xx, a limited number of times.
+// do makes the request, waiting for its turn until ctx ends. It retries a limited number of times when Discord cannot
+// be reached or answers 5xx.
 func (c *REST) do(ctx context.Context, r apiRequest) error {
 	r.route = cmp.Or(r.route, r.path)
 	contentType, body, err := encodeRequest(r)
@@ -248,8 +248,8 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 	}
 }
 
-// take waits until the bucket lets a request through, takes its turn, and locks it. The library would wait instead,
-// whatever becomes of ctx.
+// take waits until the bucket allows a request, takes its turn, and locks it. Otherwise the library would wait,
+// regardless of ctx.
 func (b *bucket) take(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -399,9 +399,8 @@ func (t restTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return rateLimitJSON(resp), nil
 }
 
-// rateLimitJSON gives a refusal for going too fast the body that the library reads the
-// wait from. What stands in front of Discord answers in HTML, and says how long
-// in the header alone.
+// rateLimitJSON replaces the body of a 429 by one from which the library reads the wait. Proxies before Discord answer
+// in HTML and only have the header.
 func rateLimitJSON(resp *http.Response) *http.Response {
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		return resp

@@ -23,7 +23,7 @@ import (
 type File struct {
 	Name, MediaType string
 	Data            []byte
-	Description     string // what a picture shows, for people who cannot see it; may be empty
+	Description     string // alternative text of a picture; may be empty
 }
 
 // OutgoingMessage describes a message to send. Nobody is ever pinged by it, and links do
@@ -33,10 +33,10 @@ type OutgoingMessage struct {
 	Files     []File // replace all files of a message that is edited
 	KeepFiles bool   // when editing: leave the files as they are; Files is not used
 	Rows      []discordgo.MessageComponent
-	Layout    bool   // Rows are all there is: texts, too
+	Layout    bool   // Rows are the whole content, including texts
 	ReplyTo   string // id of the message it replies to; new messages only
-	Private   bool   // for the one who used the command only; answers to interactions only
-	Ping      string // id of the one person whose mention in Content notifies them; nobody else's does
+	Private   bool   // only for the user of the command; responses to interactions only
+	Ping      string // id of the only person whom a mention in Content notifies
 }
 
 type messagePayload struct {
@@ -100,10 +100,10 @@ func (m OutgoingMessage) edited() (messagePayload, []*discordgo.File) {
 	return p, attachments(m.Files)
 }
 
-// maxDescription is how many characters of a description Discord takes.
+// maxDescription is the maximum length of a description, in characters.
 const maxDescription = 1024
 
-// list returns what a request says of its files.
+// list returns the descriptions of files in a request.
 func list(fs []File) *[]attachment {
 	if len(fs) == 0 {
 		return nil
@@ -123,7 +123,7 @@ func attachments(fs []File) []*discordgo.File {
 	return out
 }
 
-// GatewayInfo tells the address of the gateway, and how to connect to it.
+// GatewayInfo is the address of the gateway, and the limits for connecting to it.
 type GatewayInfo struct {
 	URL    string // a whole WebSocket URL with its query
 	Shards int    // how many connections Discord recommends
@@ -163,7 +163,7 @@ type Application struct {
 	Flags    int
 }
 
-// HearsEverything reports whether the portal lets the bot read messages that do not mention it.
+// HearsEverything reports whether the developer portal lets the bot read messages that do not mention it.
 func (a Application) HearsEverything() bool {
 	const messageContent, messageContentLimited = 1 << 18, 1 << 19
 	return a.Flags&(messageContent|messageContentLimited) != 0
@@ -198,7 +198,7 @@ func (c *REST) Edit(ctx context.Context, channel, id string, m OutgoingMessage) 
 	})
 }
 
-// StartThread opens a thread below a message, if there is none yet, and returns its id.
+// StartThread creates a thread below a message, if there is none yet, and returns its id.
 func (c *REST) StartThread(ctx context.Context, channel, message, name string) (id string, err error) {
 	var out discordgo.Channel
 	err = c.do(ctx, apiRequest{
@@ -224,7 +224,7 @@ func (c *REST) DeleteResponse(ctx context.Context, i *discordgo.Interaction) err
 	})
 }
 
-// ResponseLaunchActivity opens the application's Activity for who has used the interaction.
+// ResponseLaunchActivity opens the application's Activity for the user of the interaction.
 const ResponseLaunchActivity discordgo.InteractionResponseType = 12
 
 // Respond answers an interaction for the first time, with a response of kind.
@@ -248,7 +248,7 @@ func (c *REST) Respond(ctx context.Context, i *discordgo.Interaction, kind disco
 	return c.callback(ctx, i, in)
 }
 
-// Complete answers an interaction of somebody who types with what they could mean, 25 choices at most.
+// Complete responds to an autocomplete interaction with at most 25 choices.
 func (c *REST) Complete(ctx context.Context, i *discordgo.Interaction, list []Choice) error {
 	in := map[string]any{
 		"type": discordgo.InteractionApplicationCommandAutocompleteResult,
@@ -257,7 +257,7 @@ func (c *REST) Complete(ctx context.Context, i *discordgo.Interaction, list []Ch
 	return c.callback(ctx, i, in)
 }
 
-// Choice completes what somebody types.
+// Choice is one completion.
 type Choice struct {
 	Name  string `json:"name"` // as people read it, at most 100 characters
 	Value string `json:"value"`
@@ -322,8 +322,8 @@ func (c *REST) EditResponse(ctx context.Context, i *discordgo.Interaction, m Out
 	return out.ID, err
 }
 
-// FollowUp adds a further answer to an interaction. Unlike [REST.Send], a repeated try may post it twice if Discord's
-// answer was lost: webhooks take no nonce.
+// FollowUp posts a further message for an interaction. Unlike [REST.Send], a retry may post it twice if Discord's
+// response was lost: webhooks support no nonce.
 func (c *REST) FollowUp(ctx context.Context, i *discordgo.Interaction, m OutgoingMessage) error {
 	return c.do(ctx, apiRequest{
 		method: http.MethodPost, path: interactionWebhook(i), route: "/webhooks/…", in: m.payload(),
@@ -357,7 +357,7 @@ func (c *REST) Messages(ctx context.Context, channel, before string, n int) ([]*
 	return ms, err
 }
 
-// MessagesSince returns what was written in a channel since a time, the oldest first, and at most a hundred.
+// MessagesSince returns the messages in a channel since a time, the oldest first, at most a hundred.
 func (c *REST) MessagesSince(ctx context.Context, channel string, since time.Time) ([]*discordgo.Message, error) {
 	const epoch = 1420070400000 // milliseconds of the first second of 2015, from which Discord's ids count
 	after := strconv.FormatInt(max(0, since.UnixMilli()-epoch)<<22, 10)
@@ -392,10 +392,11 @@ func (c *REST) Member(ctx context.Context, guild, user string) (*discordgo.Membe
 // ActivityInstance is an Activity that is open in a channel. Guild is empty in a private conversation.
 type ActivityInstance struct {
 	Guild, Channel string
-	Users          []string // who is in it
+	Users          []string // the people in it
 }
 
-// ActivityInstance returns an Activity of the application. It is an [*APIError] with status 404 where there is none.
+// ActivityInstance returns an Activity of the application. The error is an [*APIError] with status 404 if there is
+// none.
 func (c *REST) ActivityInstance(ctx context.Context, app, id string) (ActivityInstance, error) {
 	var out struct {
 		Location struct {
@@ -410,8 +411,8 @@ func (c *REST) ActivityInstance(ctx context.Context, app, id string) (ActivityIn
 	return ActivityInstance{Guild: out.Location.Guild, Channel: out.Location.Channel, Users: out.Users}, err
 }
 
-// EntryPoint is the type of the command with which people open the application's Activity. Discord makes it when
-// Activities are enabled, and takes no list of commands without it.
+// EntryPoint is the type of the command with which people open the application's Activity. Discord creates it when
+// Activities are enabled, and accepts no list of commands without it.
 const EntryPoint discordgo.ApplicationCommandType = 4
 
 // Commands returns the commands of the application that exist everywhere.

@@ -24,11 +24,11 @@ type Shards struct {
 	Ask func(ctx context.Context) (GatewayInfo, error)
 
 	// OnDispatch is called with every dispatch of every connection, from one goroutine at a time, and in order for each
-	// of them. It must not block, and data must not be changed.
+	// connection. It must not block and must not change data.
 	OnDispatch func(shard int, kind string, data json.RawMessage)
 
-	// Former are sessions that another process has left. OnMissed is called with the messages and interactions that it
-	// missed, in order and as OnDispatch is. Some of those that come while the new sessions begin, both hear.
+	// Former are sessions that another process has left. OnMissed is called like OnDispatch, with the messages and
+	// interactions that it missed. Some of those that come while the new sessions begin are passed to both.
 	Former   []SavedSession
 	OnMissed func(kind string, data json.RawMessage)
 
@@ -48,11 +48,11 @@ type Shards struct {
 	listening <-chan struct{} // closed by endMissed
 	allReady  chan struct{}   // closed when every new session has begun
 
-	turns []chan time.Time // hold when the next session may be begun, by the shard's number modulo atOnce
+	turns []chan time.Time // contain when the next session may begin, by the shard's number modulo atOnce
 }
 
-// Open connects the first shard and returns when it has said READY; the others follow as fast as Discord allows. It
-// tries again until ctx ends, unless the gateway refuses for good.
+// Open connects the first shard and returns when it has received READY; the others follow as fast as Discord allows. It
+// retries until ctx ends, unless the gateway refuses permanently.
 func (s *Shards) Open(ctx context.Context) error {
 	s.done, s.allReady = make(chan struct{}), make(chan struct{})
 	s.openMissed(ctx)
@@ -120,8 +120,8 @@ func (s *Shards) gateway(n int, info GatewayInfo) *Gateway {
 	}
 }
 
-// takeTurn waits until a shard may begin a session, and returns what is called when it has: of the shards whose numbers
-// have the same remainder one at a time does, and the next five seconds later.
+// takeTurn waits until a shard may begin a session, and returns a function to call when it has: of the shards with the
+// same remainder, one at a time may, and the next five seconds later.
 func (s *Shards) takeTurn(ctx context.Context, shard int) (begun func()) {
 	turn := s.turns[shard%len(s.turns)]
 	select {
@@ -133,7 +133,7 @@ func (s *Shards) takeTurn(ctx context.Context, shard int) (begun func()) {
 	}
 }
 
-// watch closes done when a shard has ended for good, and ends the others then.
+// watch closes done when a shard has ended permanently, and then ends the others.
 func (s *Shards) watch() {
 	ended := make(chan struct{}, len(s.list))
 	for _, g := range s.list {
@@ -150,11 +150,12 @@ func (s *Shards) watch() {
 	close(s.done)
 }
 
-// Done returns a channel that is closed when the connections have ended for good, after Close or a refusal. It must
+// Done returns a channel that is closed when the connections have ended permanently, after Close or a refusal. It must
 // not be called before Open.
 func (s *Shards) Done() <-chan struct{} { return s.done }
 
-// Err says why the connections ended for good: nil after Close. It must not be called before [Shards.Done] is closed.
+// Err returns why the connections ended permanently: nil after Close. It must not be called before [Shards.Done] is
+// closed.
 func (s *Shards) Err() error {
 	for _, g := range s.list {
 		if g.Err() != nil {
@@ -164,8 +165,7 @@ func (s *Shards) Err() error {
 	return nil
 }
 
-// Close says goodbye and waits until nothing is connected any more, at most until ctx ends. It may be called more
-// than once.
+// Close disconnects and waits, at most until ctx ends. It may be called more than once.
 func (s *Shards) Close(ctx context.Context) error {
 	errs := make([]error, len(s.list))
 	var wg sync.WaitGroup

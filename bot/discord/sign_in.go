@@ -19,7 +19,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Why nobody is signed in.
+// Reasons why a person is not signed in.
 var (
 	ErrStateInvalid = errors.New("this sign-in was not begun here, took too long, or was used already: begin it again")
 	ErrCodeRefused  = errors.New("Discord does not accept this sign-in: begin it again") //nolint:staticcheck // a name
@@ -28,14 +28,14 @@ var (
 const (
 	stateLifetime = 10 * time.Minute
 	stateNonce    = 16 // bytes
-	maxSigningIn  = 16 // at once: each asks Discord
+	maxSigningIn  = 16 // concurrent sign-ins: each asks Discord
 )
 
-// SignIn has people show who they are with their Discord accounts: OAuth2 with PKCE (RFC 6749, RFC 7636) and no scope
-// but identify. What Discord gives out is bound to the state for which it was asked, and a state is good once. Set the
-// fields before its first use; its methods are safe for concurrent use.
+// SignIn signs people in with their Discord accounts: OAuth2 with PKCE (RFC 6749, RFC 7636) and no scope but identify.
+// What Discord issues is bound to the state for which it was requested, and a state is valid once. Set the fields
+// before first use; its methods are safe for concurrent use.
 type SignIn struct {
-	// Application returns the id of the application and its client secret; either may be empty, then nobody signs in.
+	// Application returns the id of the application and its client secret; if either is empty nobody can sign in.
 	Application func() (id, secret string)
 
 	Base       string       // scheme and host in place of https://discord.com
@@ -45,7 +45,7 @@ type SignIn struct {
 	key  [32]byte
 
 	mu   sync.Mutex
-	used map[string]time.Time // states that are not good any more, until they would have ended anyway
+	used map[string]time.Time // used states, until they expire
 	busy int
 }
 
@@ -66,13 +66,13 @@ func (s *SignIn) Begin() (state, challenge string) {
 	return state, oauth2.S256ChallengeFromVerifier(s.verifier(state))
 }
 
-// URL returns where a person signs in who is then sent back to redirect.
+// URL returns the URL where a person signs in, from which they return to redirect.
 func (s *SignIn) URL(state, redirect string) string {
 	return s.config(redirect).AuthCodeURL(state, oauth2.S256ChallengeOption(s.verifier(state)))
 }
 
-// Finish returns who has agreed to the sign-in of a state. redirect is as in URL, or empty for one in an Activity. The
-// error is [ErrStateInvalid], [ErrCodeRefused], or why Discord could not be asked.
+// Finish returns the person who agreed to the sign-in of a state. redirect is as in URL, or empty for one in an
+// Activity. The error is [ErrStateInvalid], [ErrCodeRefused], or why Discord could not be asked.
 func (s *SignIn) Finish(ctx context.Context, state, code, redirect string) (SignedIn, error) {
 	done, err := s.use(state)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *SignIn) Finish(ctx context.Context, state, code, redirect string) (Sign
 	if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.ErrorCode == "invalid_grant" {
 		return SignedIn{}, ErrCodeRefused
 	}
-	if err != nil { // its text may hold what was sent
+	if err != nil { // its text may contain what was sent
 		return SignedIn{}, fmt.Errorf("ask Discord who signs in: %s", errorKind(err))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base()+"/api/v10/users/@me", nil)
@@ -111,7 +111,7 @@ func (s *SignIn) Finish(ctx context.Context, state, code, redirect string) (Sign
 	return SignedIn{ID: u.ID, Name: cmp.Or(u.GlobalName, u.Username), Token: token.AccessToken}, nil
 }
 
-// errorKind says what went wrong without what was sent.
+// errorKind returns what went wrong, without what was sent.
 func errorKind(err error) string {
 	if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return fmt.Sprintf("it answers with status %d %s", refusal.Response.StatusCode, refusal.ErrorCode)
@@ -119,7 +119,7 @@ func errorKind(err error) string {
 	return "it cannot be reached"
 }
 
-// use makes a state void, and takes a place among those who sign in.
+// use invalidates a state, and reserves one of the concurrent sign-ins.
 func (s *SignIn) use(state string) (done func(), err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
 	const size = 8 + stateNonce

@@ -79,7 +79,7 @@ const browseDescription = "Send an agent with a real browser to do something on 
 
 const browseSchema = `{"type":"object","properties":{` +
 	`"query":{"type":"string","description":"What to do and what to report, at most 2000 characters"},` +
-	`"session_id":{"type":"string","description":"Session to go on with; leave out to start anew"},` +
+	`"session_id":{"type":"string","description":"Session to go on with; leave out to start a new one"},` +
 	`"files":{"type":"array","maxItems":10,"description":"Files for the task, such as one to upload: text, or data in base64",` +
 	`"items":{"type":"object","properties":{"name":{"type":"string"},"text":{"type":"string"},"data":{"type":"string"}},` +
 	`"required":["name"]}}},"required":["query"]}`

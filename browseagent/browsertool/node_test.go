@@ -419,7 +419,7 @@ func FuzzProxy(f *testing.F) {
 		}
 		in, err := json.Marshal(map[string]any{"method": method, "path": path, "body": json.RawMessage(body)})
 		if err != nil {
-			t.Skip()
+			t.Skip("no request")
 		}
 		bad = ""
 		req := httptest.NewRequestWithContext(t.Context(), "POST", browsertool.NodePath, bytes.NewReader(in))

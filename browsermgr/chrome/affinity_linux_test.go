@@ -23,7 +23,7 @@ func processorsOf(t *testing.T, pid int) string {
 
 func TestABrowserStartsOnOneProcessorAndUsesAllAfterwards(t *testing.T) {
 	if runtime.NumCPU() < 2 {
-		t.Skip("there is but one")
+		t.Skip("there is only one processor")
 	}
 	ours := processorsOf(t, os.Getpid())
 	p := launch(t, chrome.LaunchOptions{OneProcessor: true})

@@ -142,7 +142,7 @@ func (b BrowserFacts) http() Check {
 	switch {
 	case b.HTTP:
 	case b.Started && b.Connected:
-		c.Status, c.Summary, c.FixHint = CheckWarn, "not answered in time, though the connection stands",
+		c.Status, c.Summary, c.FixHint = CheckWarn, "no answer in time, although it is connected",
 			"stop and start the browser if it does not answer at all"
 	case b.Started:
 		c.Status, c.Summary, c.FixHint = CheckInfo, "the browser does not run", startHint

@@ -15,7 +15,7 @@ import (
 
 func profileRoutes() []Route {
 	return []Route{
-		NewRoute("GET", "/", "Tells what is known of the profile and its browser. Starts nothing.", profileStatus),
+		NewRoute("GET", "/", "Returns the state of the profile and its browser. Starts nothing.", profileStatus),
 		NewRoute("GET", "/doctor", "Looks for what keeps the browser from working. Starts nothing.", runDoctor).
 			WithQuery(OptionalParam("deep", "boolean", "look at a page, too"), OptionalParam("live", "boolean", "the same")),
 		NewRoute("GET", "/profiles", "Lists the profiles.", listProfiles),

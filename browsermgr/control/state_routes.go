@@ -20,10 +20,10 @@ func stateRoutes() []Route {
 		NewRoute("POST", "/set/headers", "Sets the headers sent with every request, in place of those before.", setHeaders).
 			WithBody(RequiredParam("headers", "object", "names and values"),
 				OptionalParam("origin", "string", "the only site that gets them"), tabParam()),
-		NewRoute("POST", "/set/credentials", "Sets what a server that asks for a name and a password is told.",
+		NewRoute("POST", "/set/credentials", "Sets the name and password for HTTP authentication.",
 			setCredentials).WithBody(
 			OptionalParam("username", "string", "name"), OptionalParam("password", "string", "password"),
-			OptionalParam("origin", "string", "the only site that is told them: that of the tab unless it is given"), wipe,
+			OptionalParam("origin", "string", "the only site that gets them; default: that of the tab"), wipe,
 			tabParam(),
 		),
 		NewRoute("POST", "/set/geolocation", "Sets where the pages believe to be.",

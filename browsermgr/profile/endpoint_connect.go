@@ -217,7 +217,7 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, vers
 	u := versionURL(e.url)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return DialTarget{}, "", errors.New("the address makes no request")
+		return DialTarget{}, "", errors.New("no request can be sent to the address")
 	}
 	maps.Copy(req.Header, basicAuthHeader(e.url))
 	resp, err := c.client(e.url).Do(req)

@@ -94,7 +94,7 @@ func newRestoreCommand(e *commandEnv) *cobra.Command {
 		}
 		return nil
 	})
-	c.Flags().BoolVar(&opts.Replace, "replace", false, "put what is there beside, in a folder that is named")
+	c.Flags().BoolVar(&opts.Replace, "replace", false, "move the present state to another folder, which is named")
 	return c
 }
 

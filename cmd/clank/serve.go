@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"clank/internal/server"
@@ -16,14 +15,7 @@ import (
 )
 
 func newServeCommand(e *commandEnv) *cobra.Command {
-	f := server.ServeOptions{
-		OnReady:         func(d server.Endpoints) { printGreeting(e.Stdout, d) },
-		OnDiscordChange: func(status string) { fmt.Fprintln(e.Stderr, "discord:", status) },
-		OnEnding:        func() { fmt.Fprintln(e.Stderr, "ending …") },
-		OnDraining: func(running int) {
-			fmt.Fprintf(e.Stderr, "tasks that may finish: %d (interrupt again to end them)\n", running)
-		},
-	}
+	var f server.ServeOptions
 	var shopAddr, logLevel, logFormat string
 	c := newCommand("serve", "",
 		`Starts the dashboard and, if DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, the Discord
@@ -55,7 +47,7 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.Serve(ctx, f), a.Close(e.AbortContext)) // ctx has ended by then
+			return errors.Join(a.Serve(ctx, f, serveReporter{e}), a.Close(e.AbortContext)) // ctx has ended by then
 		})
 	fs := c.Flags()
 	fs.StringVar(&f.DashboardAddr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
@@ -80,8 +72,11 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 	return c
 }
 
-// printGreeting prints the server's addresses and what is missing.
-func printGreeting(w io.Writer, d server.Endpoints) {
+// serveReporter prints the state of the server.
+type serveReporter struct{ *commandEnv }
+
+// Ready implements [server.Reporter]. It prints the server's addresses and what is missing.
+func (r serveReporter) Ready(d server.Endpoints) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "clank is ready: %s\n", d.DashboardURL)
 	fmt.Fprintf(&b, "  browser  %s\n", d.BrowserStatus)
@@ -94,5 +89,16 @@ func printGreeting(w io.Writer, d server.Endpoints) {
 	fmt.Fprintf(&b, "  calls    %s\n", d.CallStatus)
 	fmt.Fprintf(&b, "  try      open the demo shop, type \"lamp\" into Search, press Enter, read\n")
 	fmt.Fprint(&b, "Ctrl-C ends it.\n")
-	fmt.Fprint(w, b.String())
+	fmt.Fprint(r.Stdout, b.String())
+}
+
+// DiscordChanged implements [server.Reporter].
+func (r serveReporter) DiscordChanged(status string) { fmt.Fprintln(r.Stderr, "discord:", status) }
+
+// Ending implements [server.Reporter].
+func (r serveReporter) Ending() { fmt.Fprintln(r.Stderr, "ending …") }
+
+// Draining implements [server.Reporter].
+func (r serveReporter) Draining(running int) {
+	fmt.Fprintf(r.Stderr, "tasks that may finish: %d (interrupt again to end them)\n", running)
 }

@@ -12,10 +12,10 @@ import (
 	"clank/llm/anthropic"
 )
 
-// Tools names what is offered to the model.
+// Tools selects the tools offered to the model.
 type Tools string
 
-// The tools. Auto is the computer toolset for models that know it, and for older ones the newest beta tool they do.
+// The tools. Auto is the computer toolset for models that know it, and the newest beta tool for older ones.
 const (
 	ToolsAuto     Tools = "auto"
 	ToolsComputer Tools = "computer_toolset_20260801" // a screen
@@ -39,8 +39,8 @@ type Model struct {
 
 var _ computeruse.Model = (*Model)(nil)
 
-// New makes a mind of model. A model that is known not to work a screen, or not with these tools, is an [*llm.Error] of
-// kind rejected. It asks the vendor nothing.
+// New returns a computer-use model. A model known not to support it, or not with these tools, is an [*llm.Error] of
+// kind rejected. It sends no request.
 func New(model *anthropic.Model, tools Tools) (*Model, error) {
 	if _, known := llm.CapsOf(model.Model); known && !model.Caps().Computer {
 		return nil, modelRefused(model, "this model does not work a screen", "choose one that does, or the runtime "+
@@ -53,7 +53,7 @@ func New(model *anthropic.Model, tools Tools) (*Model, error) {
 	switch tools {
 	case ToolsComputer, ToolsBrowser, Tools20251124, Tools20250124:
 	default:
-		return nil, fmt.Errorf("open mind: tools must be auto, %s, %s, %s or %s, not %q",
+		return nil, fmt.Errorf("open model: tools must be auto, %s, %s, %s or %s, not %q",
 			ToolsComputer, ToolsBrowser, Tools20251124, Tools20250124, tools)
 	}
 	if isToolset(tools) != isToolset(knows) && strings.Contains(strings.ToLower(model.Model), "claude-") {
@@ -70,8 +70,7 @@ func modelRefused(model *anthropic.Model, message, hint string) error {
 // Name returns "provider:model".
 func (m *Model) Name() string { return m.model.Name() }
 
-// Fit returns the largest picture of the same shape that the model sees as it is: the vendor shrinks larger ones, and
-// clicks would miss.
+// Fit returns the largest picture of the same aspect ratio that the vendor does not shrink, since clicks would miss.
 func (m *Model) Fit(screen image.Point) image.Point {
 	if screen.X < 1 || screen.Y < 1 {
 		return screen
@@ -81,11 +80,11 @@ func (m *Model) Fit(screen image.Point) image.Point {
 	return image.Pt(max(1, int(w*scale)), max(1, int(h*scale)))
 }
 
-// imageLimit is how large a picture may be: pixels of the longer edge, and in all.
+// imageLimit is the maximum size of a picture: the longer edge and the total, in pixels.
 type imageLimit struct{ edge, pixels int }
 
-// The newer models take 2576 pixels and 3.75 million, but aim no better for more than a screen of 1920 by 1080, which
-// costs half.
+// Newer models accept 2576 pixels and 3.75 million, but do not click more precisely than on a screen of 1920 by 1080,
+// which costs half.
 var (
 	oldImageLimit = imageLimit{1568, 1_150_000}
 	newImageLimit = imageLimit{1920, 1920 * 1080}
@@ -142,7 +141,7 @@ const (
 	toolNavigate  = "navigate"
 )
 
-// coveredTools are tools of the loop that need not be offered beside the browser toolset.
+// coveredTools are tools of the loop that the browser toolset already has.
 var coveredTools = []string{
 	toolReadText, toolReadPage, toolListTabs, toolOpenTab, toolSelectTab, toolCloseTab,
 	toolNavigate,
@@ -168,8 +167,8 @@ func offeredTools(t Tools, tools []llm.Tool, size image.Point) []anthropic.Tool 
 	return append(all, vendors)
 }
 
-// neverOffered are members that a session must not use (scripts, files, logs of the page), and one that nobody here can
-// (finding by description).
+// neverOffered are members that a session must not use (scripts, files, logs of the page), and one that is not
+// implemented (finding by description).
 var neverOffered = []string{"javascript_exec", "file_upload", "read_console", "read_network", "find"}
 
 // memberTools are the tools of the loop that members stand for.
@@ -178,7 +177,7 @@ var memberTools = map[string]string{
 	"new_tab": toolOpenTab, "switch_tab": toolSelectTab, "close_tab": toolCloseTab,
 }
 
-// toolsetMembers switches off what is never offered and what the loop has no tool for.
+// toolsetMembers disables what is never offered and what the loop has no tool for.
 func toolsetMembers(tools []llm.Tool) map[string]anthropic.MemberConfig {
 	off := map[string]anthropic.MemberConfig{}
 	for _, member := range neverOffered {

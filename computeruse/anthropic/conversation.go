@@ -38,14 +38,14 @@ type conversation struct {
 	tab      string      // that the model has chosen; "" if it has not
 }
 
-// openCall is a call of the model that is to be answered.
+// openCall is an unanswered call of the model.
 type openCall struct {
 	id      string
 	toolset string
 	screen  bool // it is answered with a picture
 }
 
-// Begin implements computeruse.Model. Of a memory of other tools or of another model only what was said is kept.
+// Begin implements computeruse.Model. From a memory of other tools or another model, only texts are kept.
 func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversation, error) {
 	t := &conversation{model: m, brief: b, size: defaultSize}
 	if len(b.Memory) > 0 {
@@ -69,7 +69,7 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	}
 	got, err := t.model.model.Ask(ctx, q, nil)
 	if err != nil {
-		return computeruse.Turn{}, err //nolint:wrapcheck // it is fit for a person as it is
+		return computeruse.Turn{}, err //nolint:wrapcheck // it is already written for people
 	}
 	return t.readAnswer(got), nil
 }
@@ -107,7 +107,7 @@ func (t *conversation) addAnswer(content ...anthropic.Content) {
 	t.messages = append(t.messages, anthropic.Message{Role: anthropic.RoleAssistant, Content: content})
 }
 
-// addCall puts a call of a tool where it belongs in the turn.
+// addCall adds a tool call to the turn.
 func (t *conversation) addCall(use anthropic.ToolUse, turn *computeruse.Turn) {
 	open := openCall{id: use.ID, toolset: use.Toolset, screen: onScreen(use)}
 	var in memberInput
@@ -137,7 +137,7 @@ const (
 	toolsetBrowser  = "browser"
 )
 
-// onScreen says whether a call is of the vendor's tools rather than of ours.
+// onScreen reports whether a call is for the vendor's tools rather than ours.
 func onScreen(use anthropic.ToolUse) bool {
 	return use.Toolset != "" || use.Name == toolsetComputer
 }
@@ -176,11 +176,11 @@ func (t *conversation) readActions(use anthropic.ToolUse, in memberInput, err er
 // maxPictures is how many of the newest pictures are sent again. Those that the model has not seen yet are always sent.
 const maxPictures = 3
 
-// removedImageText stands where a picture was.
+// removedImageText replaces a removed picture.
 const removedImageText = "(an earlier picture)"
 
-// dropOldImages takes older pictures out of the conversation until at most keep are left, and says after which messages
-// it will not change any more.
+// dropOldImages removes older pictures from the conversation until at most keep are left, and returns the messages
+// after which it will not change any more.
 func (t *conversation) dropOldImages(keep int) (stable []int) {
 	left, first := keep, len(t.messages) // first message that holds a picture
 	newest := len(t.messages) - 1
@@ -209,8 +209,8 @@ func (t *conversation) dropOldImages(keep int) (stable []int) {
 	return nil
 }
 
-// dropImagesIn keeps the last pictures of a message, at most keep, and says how many are left. Blocks are replaced, not
-// changed: a question may hold them.
+// dropImagesIn keeps the last pictures of a message, at most keep, and returns how many are left. It replaces blocks
+// instead of changing them: a request may hold them.
 func dropImagesIn(m *anthropic.Message, keep int) (left int) {
 	over := imageCount(*m) - keep
 	if over <= 0 {
@@ -253,7 +253,7 @@ func imagesInBlocks(blocks []anthropic.Content) int {
 	return n
 }
 
-// storedConversation is a conversation as it is stored, without pictures: whoever continues begins with a new one.
+// storedConversation is the stored form of a conversation, without pictures: the next task begins with a new one.
 type storedConversation struct {
 	Tools    Tools           `json:"tools"`
 	Owner    string          `json:"owner"` // whose thinking it holds
@@ -288,7 +288,7 @@ func (t *conversation) Memory() (json.RawMessage, error) {
 	return raw, nil
 }
 
-// storedBlock is what is read of a stored block.
+// storedBlock is the part of a stored block that is read.
 type storedBlock struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
@@ -313,7 +313,7 @@ func (t *conversation) load(raw json.RawMessage) error {
 	return nil
 }
 
-// restore adds a stored message. Open calls are those of the last one.
+// restore adds a stored message. The calls of the last one are open.
 func (t *conversation) restore(m storedMessage, wordsOnly bool) error {
 	if m.Role != anthropic.RoleUser && m.Role != anthropic.RoleAssistant {
 		return fmt.Errorf("there is no role %.20q", m.Role)

@@ -1,5 +1,5 @@
-// Package anthropic is Claude as a Mind: it offers the vendor's tools for a screen or for a browser, reads its actions,
-// and keeps the conversation with its thinking blocks, unchanged, as the vendor wants it back.
+// Package anthropic implements computer use with Claude: it offers the vendor's tools for a screen or for a browser,
+// decodes their actions, and keeps the conversation with its thinking blocks, unchanged, as the vendor requires.
 //
-// How the vendor is called is in llm/anthropic.
+// Requests are made by llm/anthropic.
 package anthropic

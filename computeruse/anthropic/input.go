@@ -15,7 +15,7 @@ import (
 	"clank/llm/anthropic"
 )
 
-// memberInput is what the members of both toolsets and of the beta tools take, together.
+// memberInput is the union of the inputs of both toolsets' members and of the beta tools.
 type memberInput struct {
 	Action          string          `json:"action"` // of a beta tool
 	Coordinate      looseNumbers    `json:"coordinate"`
@@ -122,7 +122,7 @@ func (n looseNumber) round() int { return int(math.Round(float64(n))) }
 // times returns how often; at most max, and 0 if it does not say.
 func (n looseNumber) times(most int) int { return min(max(n.round(), 0), most) }
 
-// span returns a time of so many seconds, as long as a member may take.
+// span returns a duration in seconds, limited to the maximum of a member.
 func (n looseNumber) span() time.Duration {
 	return time.Duration(min(max(float64(n), 0), maxSeconds) * float64(time.Second))
 }
@@ -169,7 +169,7 @@ func keyChord(word string) []string {
 	return append(keys, last...)
 }
 
-// heldKeys returns the keys that are held meanwhile: "ctrl+shift".
+// heldKeys returns the keys to hold, such as "ctrl+shift".
 func heldKeys(text string) []string {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -177,8 +177,8 @@ func heldKeys(text string) []string {
 	return keyChord(strings.TrimSpace(text))
 }
 
-// appendInput adds what has happened to the conversation: answers to the open calls first, then what the person says,
-// then a picture that belongs to no call.
+// appendInput adds the input to the conversation: answers to the open calls first, then people's notes, then a picture
+// that belongs to no call.
 func (t *conversation) appendInput(in computeruse.Input) {
 	content, shown := t.callAnswers(in)
 	t.open = nil
@@ -203,8 +203,8 @@ func (t *conversation) appendInput(in computeruse.Input) {
 	t.messages = append(t.messages, anthropic.Message{Role: anthropic.RoleUser, Content: content})
 }
 
-// callAnswers returns the results of the open calls, in their order. The picture of the screen goes with the last
-// action that was done and shows nothing of its own; shown says whether there was one.
+// callAnswers returns the results of the open calls in order. The screenshot is part of the last executed action
+// without a picture of its own; shown reports whether there is one.
 func (t *conversation) callAnswers(in computeruse.Input) (content []anthropic.Content, shown bool) {
 	with := ""
 	for _, c := range t.open {
@@ -240,8 +240,8 @@ func (t *conversation) callAnswers(in computeruse.Input) (content []anthropic.Co
 	return content, with != ""
 }
 
-// screenshotBlock returns the picture of the screen. Where the vendor can be told so, it must not shrink it: clicks
-// would miss.
+// screenshotBlock returns the screenshot. If the API allows it, the vendor is told not to shrink it, since clicks would
+// miss.
 func (t *conversation) screenshotBlock(s *computeruse.Screenshot) anthropic.ImageBlock {
 	if isToolset(t.model.tools) {
 		return anthropic.NewImage(s.Image).Unscaled()

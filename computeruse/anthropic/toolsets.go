@@ -13,7 +13,7 @@ import (
 // wheelPixels is how many pixels a click of the wheel scrolls.
 const wheelPixels = 100
 
-// defaultWheel is how many clicks a scroll is whose amount is not told.
+// defaultWheel is the number of wheel clicks of a scroll without an amount.
 const defaultWheel = 3
 
 // memberActions returns the actions of a member of the computer toolset, or of an action of a beta tool.
@@ -56,7 +56,7 @@ var clicks = map[string]computeruse.Action{
 	"middle_click": {Button: computeruse.ButtonMiddle, Clicks: 1},
 }
 
-// errUnknownMember is a member that there is not.
+// errUnknownMember means that the toolset has no such member.
 var errUnknownMember = errors.New("there is no such member")
 
 // sharedActions returns the actions that both toolsets have in common.
@@ -196,8 +196,8 @@ func navigateActions(to, url string) ([]computeruse.Action, error) {
 	return singleAction(computeruse.Action{Kind: computeruse.ActNavigate, URL: to})
 }
 
-// browserTool returns the tool of the loop that a member of the browser toolset stands for, with its input; "" for
-// others.
+// browserTool returns the tool of the loop that corresponds to a member of the browser toolset, with its input; "" for
+// other members.
 func browserTool(member string, in memberInput) (name string, arguments json.RawMessage) {
 	switch member {
 	case "get_page_text":

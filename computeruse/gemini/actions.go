@@ -58,8 +58,8 @@ var vendorActions = map[string]func(a *actionArgs) []computeruse.Action{
 	"scroll_at":       func(a *actionArgs) []computeruse.Action { return scrollCells(a, a.point("x", "y")) },
 }
 
-// decodeAction returns a call of one of the vendor's actions on a picture of the given size. One whose arguments make
-// no sense is an unknown action that says why.
+// decodeAction decodes one of the vendor's actions on a picture of the given size. Invalid arguments give an unknown
+// action that says why.
 func decodeAction(name string, values map[string]any, size image.Point) []computeruse.Action {
 	a := &actionArgs{values: values, size: size}
 	done := vendorActions[name](a)
@@ -164,7 +164,7 @@ func scrollPixels(a *actionArgs, at *image.Point, amount, perX, perY float64) []
 	return []computeruse.Action{{Kind: computeruse.ActScroll, At: at, Grid: gridOf(at), Scroll: way}}
 }
 
-// actionArgs are the arguments of one action; wrong says what is wrong with the first that is.
+// actionArgs are the arguments of one action; wrong says what is wrong with the first invalid one.
 type actionArgs struct {
 	values map[string]any
 	size   image.Point
@@ -180,10 +180,10 @@ func (a *actionArgs) fail(format string, v ...any) {
 // gridCells is how many the vendor's grid has either way.
 const gridCells = 1000
 
-// vendorGrid is the vendor's, as the loop takes it.
+// vendorGrid is the vendor's coordinate grid.
 var vendorGrid = image.Pt(gridCells, gridCells)
 
-// gridOf returns the grid on which a place lies, if there is one.
+// gridOf returns the grid of a point, if there is a point.
 func gridOf(at *image.Point) image.Point {
 	if at == nil {
 		return image.Point{}
@@ -191,7 +191,7 @@ func gridOf(at *image.Point) image.Point {
 	return vendorGrid
 }
 
-// point returns a cell of the grid, or the nearest one if there is no such cell.
+// point returns a cell of the grid, the nearest one if the coordinates are outside.
 func (a *actionArgs) point(x, y string) *image.Point {
 	if a.size.X <= 0 || a.size.Y <= 0 {
 		a.fail("there is no picture to count on")
@@ -281,7 +281,7 @@ func (a *actionArgs) keys(name string) []string {
 	return keys
 }
 
-// splitChord takes a chord apart; a "+" at the end is the key itself.
+// splitChord splits a chord; a "+" at the end is the key itself.
 func splitChord(chord string) []string {
 	switch chord {
 	case " ":

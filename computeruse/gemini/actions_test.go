@@ -160,7 +160,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, raw string, w, h int) {
 		var args map[string]any
 		if json.Unmarshal([]byte(raw), &args) != nil || !gemini.Actions()[name] || w > 1<<20 || h > 1<<20 {
-			t.Skip()
+			t.Skip("no call of an action on a picture")
 		}
 		size := image.Pt(w, h)
 		done := gemini.Decode(name, args, size)

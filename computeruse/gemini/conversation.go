@@ -60,15 +60,14 @@ func (t *conversation) addInput(in computeruse.Input) {
 		parts = []*gemini.Part{{Text: "Go on."}} // the API wants the user to have the last word
 	}
 	if last := len(t.Contents) - 1; last >= 0 && t.Contents[last].Role == gemini.RoleUser {
-		t.Contents[last].Parts = append(t.Contents[last].Parts, parts...) // told already, but not answered
+		t.Contents[last].Parts = append(t.Contents[last].Parts, parts...) // sent already, but not answered
 	} else {
 		t.Contents = append(t.Contents, &gemini.Content{Role: gemini.RoleUser, Parts: parts})
 	}
 	t.Contents = withoutOldImages(t.Contents, keepPictures)
 }
 
-// addScreenshot puts the picture of the screen into the last of the answers, as the tool wants it, or beside the words
-// if there are none.
+// addScreenshot adds the screenshot to the last tool result, as the vendor requires, or to the text if there is none.
 func addScreenshot(parts []*gemini.Part, s computeruse.Screenshot) []*gemini.Part {
 	for _, p := range slices.Backward(parts) {
 		if p.FunctionResponse != nil {
@@ -197,8 +196,7 @@ func (t *conversation) addCall(f *gemini.FunctionCall, seen map[string]bool, out
 	t.Pending = append(t.Pending, p)
 }
 
-// withoutNotes returns a call of a tool without what the vendor adds to any call's arguments, which no schema of ours
-// knows.
+// withoutNotes returns a tool call without arguments that the vendor adds to every call and our schemas do not know.
 func withoutNotes(call llm.ToolCall, args map[string]any) llm.ToolCall {
 	if args["safety_decision"] == nil {
 		return call

@@ -1,5 +1,5 @@
-// Package gemini is the Mind of Gemini models, through generateContent. Actions on the vendor's grid become actions on
-// the picture, answers become function responses, and old pictures are left out.
+// Package gemini implements computer use with Gemini models over generateContent. It converts actions on the vendor's
+// grid to actions on the picture and results to function responses, and removes old pictures.
 //
-// How the vendor is called is in llm/gemini.
+// Requests are made by llm/gemini.
 package gemini

@@ -19,7 +19,7 @@ type Model struct {
 	excluded []string // of the vendor's own actions
 }
 
-// New makes a mind of a model. One that cannot work a screen is refused with an [*llm.Error].
+// New returns a model for computer use. A model without that ability is refused with an [*llm.Error].
 func New(model *gemini.Model) (*Model, error) {
 	if !model.Caps().Computer {
 		return nil, &llm.Error{
@@ -37,8 +37,8 @@ func New(model *gemini.Model) (*Model, error) {
 // Name returns "provider:model".
 func (m *Model) Name() string { return m.model.Name() }
 
-// maxEdge bounds the longer side of a picture. The vendor's grid has 1000 cells whatever the size, so more pixels than
-// twice that tell a click nothing.
+// maxEdge limits the longer side of a picture. The vendor's grid always has 1000 cells, so more pixels than twice that
+// do not improve clicks.
 const maxEdge = 2000
 
 // Fit returns the screen's own size, or, of a large one, that of a smaller picture.
@@ -56,7 +56,7 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 	var tools []llm.Tool
 	for _, tool := range b.Tools {
 		if m.hasAction(tool.Name) {
-			continue // the vendor's own action of this name takes its place
+			continue // replaced by the vendor's own action
 		}
 		t.toolNames[tool.Name] = true
 		tools = append(tools, tool)
@@ -73,19 +73,19 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 	}
 	if len(b.Memory) > 0 {
 		if err := t.load(b.Memory); err != nil {
-			return nil, fmt.Errorf("go on with a talk with %s: %w", m.Name(), err)
+			return nil, fmt.Errorf("continue the conversation with %s: %w", m.Name(), err)
 		}
 	}
 	return t, nil
 }
 
-// hasAction says whether name is one of the vendor's own actions that the model has.
+// hasAction reports whether the model has the vendor's action with that name.
 func (m *Model) hasAction(name string) bool {
 	_, known := vendorActions[name]
 	return known && !slices.Contains(m.excluded, name)
 }
 
-// isOld says whether a model has the actions of Gemini 2.5, which Gemini 3 Flash kept.
+// isOld reports whether a model has the actions of Gemini 2.5, which Gemini 3 Flash kept.
 func isOld(name string) bool {
 	name = strings.ToLower(name[strings.LastIndexAny(name, ":/")+1:])
 	return strings.HasPrefix(name, "gemini-2") || strings.HasPrefix(name, "gemini-3-")
@@ -106,13 +106,13 @@ const memoryDialect = "gemini generateContent 1"
 // pendingCall is a call that has to be answered.
 type pendingCall struct {
 	ID      string `json:"id"`      // as the loop knows it
-	Wire    string `json:"wire_id"` // as the vendor knows it; may be empty
+	Wire    string `json:"wire_id"` // the vendor's id; may be empty
 	Name    string `json:"name"`
 	Tool    bool   `json:"tool,omitempty"`    // of the loop's tools, not an action
 	Garbled bool   `json:"garbled,omitempty"` // kept back by the vendor: answered in words
 }
 
-// Memory implements [computeruse.Conversation]. Pictures are no part of it: who continues gets a new one.
+// Memory implements [computeruse.Conversation]. It has no pictures: the next task begins with a new one.
 func (t *conversation) Memory() (json.RawMessage, error) {
 	m := t.storedConversation
 	m.Dialect, m.Model = memoryDialect, t.model.Name()
@@ -155,7 +155,7 @@ func withoutSignatures(parts []*gemini.Part) []*gemini.Part {
 	})
 }
 
-// removedImageText stands where a turn was nothing but a picture.
+// removedImageText replaces a turn that was only a picture.
 const removedImageText = "(a picture that is no longer shown)"
 
 // withoutOldImages returns contents with only the newest keep pictures. The result stays valid: answers stay answers,

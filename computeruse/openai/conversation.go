@@ -20,23 +20,23 @@ import (
 // stateVersion is raised when a memory can no longer be read as before.
 const stateVersion = 1
 
-// Bounds of what is kept.
+// Limits of what is kept.
 const (
-	maxItems    = 160 // of a conversation that is sent whole; a longer one begins anew
+	maxItems    = 160 // of a conversation that is sent completely; a longer one is restarted
 	maxLog      = 40  // lines
 	maxLogChars = 600 // of one line
 )
 
-// storedState is the conversation as it is remembered.
+// storedState is the stored form of the conversation.
 type storedState struct {
 	Version  int         `json:"version"`
 	Whole    bool        `json:"whole,omitempty"`    // it is sent whole each time
 	Previous string      `json:"previous,omitempty"` // the response from which the vendor continues
-	Items    []inputItem `json:"items,omitempty"`    // what was said, if it is sent whole
-	Told     []inputItem `json:"told,omitempty"`     // what was told, and not answered yet
+	Items    []inputItem `json:"items,omitempty"`    // the conversation, if it is sent completely
+	Told     []inputItem `json:"told,omitempty"`     // sent, but not answered yet
 	Open     []openCall  `json:"open,omitempty"`     // calls that must be answered
 	Size     image.Point `json:"size,omitzero"`      // of the newest picture
-	Log      []string    `json:"log,omitempty"`      // what was said in words, in case all else is lost
+	Log      []string    `json:"log,omitempty"`      // what was said in words, in case everything else is lost
 }
 
 // conversation is one conversation.
@@ -56,7 +56,7 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	res, err := t.ask(ctx, in)
 	var notices []string
 	if err != nil && t.state.Previous != "" && openai.IsResponseLost(err) && ctx.Err() == nil {
-		t.state.Whole = true // it may be that nothing is ever kept there
+		t.state.Whole = true // the server may not store conversations
 		t.state.Log = said
 		t.restart("(The earlier part of this conversation is lost. What was said in words:)")
 		t.resume(in)
@@ -78,8 +78,8 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	return turn, nil
 }
 
-// addInput takes in what the model is told next. A call that nobody has acknowledged cannot be answered; then the
-// conversation begins anew without it.
+// addInput adds the next input. A call whose warning nobody acknowledged cannot be answered; then the conversation is
+// restarted without it.
 func (t *conversation) addInput(in computeruse.Input) {
 	if unacknowledged(in, t.state.Open) {
 		t.restart("(What was said so far, in words:)")
@@ -98,7 +98,7 @@ func (t *conversation) addInput(in computeruse.Input) {
 	}
 }
 
-// unacknowledged reports whether a call had a warning to which nobody has agreed.
+// unacknowledged reports whether a call had a warning that nobody acknowledged.
 func unacknowledged(in computeruse.Input, open []openCall) bool {
 	for _, c := range open {
 		if o, _ := in.Outcome(c.ID); len(o.Acknowledged) < len(c.Safety) {
@@ -108,7 +108,7 @@ func unacknowledged(in computeruse.Input, open []openCall) bool {
 	return false
 }
 
-// restart drops the conversation but for what was said in words.
+// restart drops the conversation except for what was said in words.
 func (t *conversation) restart(why string) {
 	t.state.Previous, t.state.Items, t.state.Told, t.state.Open = "", nil, nil, nil
 	if len(t.state.Log) > 0 {
@@ -118,7 +118,7 @@ func (t *conversation) restart(why string) {
 	}
 }
 
-// resume tells what is new to a conversation that knows no calls.
+// resume adds the new input to a conversation without calls.
 func (t *conversation) resume(in computeruse.Input) {
 	for _, o := range in.Outcomes {
 		if about := resultText(o); about != "" {
@@ -134,7 +134,7 @@ func (t *conversation) resume(in computeruse.Input) {
 	}
 }
 
-// ask sends what was told; in says what else is wanted of the answer.
+// ask sends the input; in says what else the answer must have.
 func (t *conversation) ask(ctx context.Context, in computeruse.Input) (openai.Response, error) {
 	o := t.model.opts
 	detail := "original"
@@ -172,7 +172,7 @@ func (t *conversation) ask(ctx context.Context, in computeruse.Input) (openai.Re
 	return t.model.model.Respond(ctx, req)
 }
 
-// addAnswer takes in an answer.
+// addAnswer adds an answer.
 func (t *conversation) addAnswer(res openai.Response, turn computeruse.Turn, open []openCall) {
 	if t.state.Whole {
 		t.state.Items = append(t.state.Items, t.state.Told...)
@@ -190,7 +190,7 @@ func (t *conversation) addAnswer(res openai.Response, turn computeruse.Turn, ope
 	for _, c := range turn.Calls {
 		var kinds []string
 		for _, a := range c.Actions {
-			kinds = append(kinds, string(a.Kind)) // without what was typed: it may be a password
+			kinds = append(kinds, string(a.Kind)) // without typed text, which may be a password
 		}
 		t.logText("you acted: " + strings.Join(kinds, ", "))
 	}
@@ -199,7 +199,7 @@ func (t *conversation) addAnswer(res openai.Response, turn computeruse.Turn, ope
 	}
 }
 
-// logText keeps what was said in words, as far as there is room.
+// logText adds to what was said in words, within the limit.
 func (t *conversation) logText(line string) {
 	t.state.Log = append(t.state.Log, untrusted.ShortenLine(line, maxLogChars))
 	if extra := len(t.state.Log) - maxLog; extra > 0 {

@@ -12,7 +12,7 @@ import (
 	"clank/llm"
 )
 
-// outputItem is an item of an answer: the union of those that matter here.
+// outputItem is the union of the response items that matter here.
 type outputItem struct {
 	Type      string                      `json:"type"`
 	CallID    string                      `json:"call_id"`
@@ -118,7 +118,7 @@ type wireAction struct {
 	Path    []json.RawMessage `json:"path"`
 }
 
-// readAction reads one action. One that cannot be understood, or lacks what it needs, is an unknown one that says so.
+// readAction decodes one action. Invalid or incomplete ones become an unknown action that says so.
 func readAction(raw json.RawMessage) computeruse.Action {
 	var in wireAction
 	if err := json.Unmarshal(raw, &in); err != nil {

@@ -1,5 +1,5 @@
-// Package openai is the Mind of OpenAI's models that work a screen: the tool "computer" of the Responses API, and
-// "computer_use_preview" for gateways that know no other.
+// Package openai implements computer use with OpenAI's models: the tool "computer" of the Responses API, and
+// "computer_use_preview" for gateways that only know that.
 //
-// Requests, errors and retries are those of llm/openai. It only translates; it does nothing to a screen.
+// Requests, errors and retries are those of llm/openai. The package only translates; it does not act on a screen.
 package openai

@@ -11,7 +11,7 @@ import (
 	"clank/llm/openai"
 )
 
-// inputItem is one element of a request's input. It marshals to JSON as it is kept; wire is how it is sent.
+// inputItem is one element of a request's input. It marshals to its stored form; request returns the form that is sent.
 type inputItem struct {
 	Raw json.RawMessage `json:"raw,omitempty"` // the model's own, replayed unchanged
 
@@ -28,16 +28,16 @@ const (
 	kindFunction = "function_call_output"
 )
 
-// inputPart is text or a picture; a picture without data stands for one that is gone.
+// inputPart is text or a picture; a picture without data stands for a removed one.
 type inputPart struct {
 	Text    string     `json:"text,omitempty"`
 	Picture *llm.Image `json:"picture,omitempty"`
 }
 
-// removedImage stands for a picture that is no longer sent: a small grey PNG, because an output must have one.
+// removedImage replaces a removed picture: a small grey PNG, because an output must have one.
 const removedImage = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQMAAAAlPW0iAAAAA1BMVEWAgICQdD0xAAAAD0lEQVR42mIgEQACAAD//wAwAAHLqONBAAAAAElFTkSuQmCC"
 
-// removedImageText stands for it where it need not be there.
+// removedImageText replaces it where a picture is not required.
 const removedImageText = "(an older picture is left out)"
 
 func textPart(s string) inputPart { return inputPart{Text: s} }
@@ -50,8 +50,7 @@ func imagePart(i *llm.Image) inputPart {
 	return inputPart{Picture: i}
 }
 
-// request returns the item as the vendor reads it. detail is how pictures are to be looked at; empty leaves it out
-// where it may be.
+// request returns the item in the vendor's form. detail is the detail level of pictures; empty omits it where possible.
 func (i inputItem) request(detail string) any {
 	if i.Raw != nil {
 		return i.Raw
@@ -95,7 +94,7 @@ func (i inputItem) content(detail string) []any {
 
 func (p inputPart) hasImage() bool { return p.Picture != nil && len(p.Picture.Data) > 0 }
 
-// withoutOldImages returns items with all but the newest keep pictures gone. The given ones are not changed.
+// withoutOldImages returns items with only the newest keep pictures. It does not change items.
 func withoutOldImages(items []inputItem, keep int) []inputItem {
 	out := append([]inputItem(nil), items...)
 	for i := len(out) - 1; i >= 0; i-- {
@@ -117,8 +116,7 @@ func withoutOldImages(items []inputItem, keep int) []inputItem {
 	return out
 }
 
-// inputItems returns the input as items: the answers to calls in the order in which they were made, and a message with
-// all the rest.
+// inputItems returns the input as items: the answers to calls in order, and one message with everything else.
 func inputItems(in computeruse.Input, open []openCall) []inputItem {
 	var shot *llm.Image
 	if in.Shot != nil {
@@ -170,7 +168,7 @@ func inputItems(in computeruse.Input, open []openCall) []inputItem {
 	return items
 }
 
-// resultText returns what the model is told beside the picture.
+// resultText returns the text of a result beside its picture.
 func resultText(o computeruse.CallResult) string {
 	var lines []string
 	if o.Err != "" {

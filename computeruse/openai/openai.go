@@ -26,8 +26,8 @@ const (
 type Options struct {
 	Client  openai.Options // its API is always the Responses API
 	Dialect Dialect
-	// Stateless sends the whole conversation with each question and has nothing stored at the vendor. Otherwise the
-	// vendor keeps it and is told what is new.
+	// Stateless sends the whole conversation with each request and stores nothing at the vendor. Otherwise the vendor
+	// stores it and receives only new input.
 	Stateless bool
 }
 
@@ -43,8 +43,8 @@ type Model struct {
 
 var _ computeruse.Model = (*Model)(nil)
 
-// New checks the options. It does not reach for the network. Its errors are those of [openai.New]; a model that is
-// known to see no pictures is one of kind rejected.
+// New checks the options. It makes no requests. Its errors are those of [openai.New]; a model known not to see pictures
+// is one of kind rejected.
 func New(o Options) (*Model, error) {
 	o.Dialect = cmp.Or(o.Dialect, DialectComputer)
 	size := image.Pt(1600, 1000)
@@ -88,7 +88,7 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 		}
 	}
 	if m.opts.Stateless && !t.state.Whole && t.state.Previous != "" {
-		t.restart("(What was said so far, in words:)") // the rest lies at the vendor, who is not to be asked for it
+		t.restart("(What was said so far, in words:)") // the rest is stored at the vendor, who must not be asked for it
 	}
 	t.state.Whole = t.state.Whole || m.opts.Stateless
 	return t, nil

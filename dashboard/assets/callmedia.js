@@ -92,7 +92,7 @@ function gathered(pc) {
 
 function opened(pc, notes) {
   return new Promise((resolve, reject) => {
-    const refuse = () => reject(new Error("No connection came about: something on the way keeps WebRTC out. A firewall, or the browser's settings?"));
+    const refuse = () => reject(new Error("Could not connect: a firewall or the settings of the browser block WebRTC."));
     if (notes.readyState === "open") resolve();
     notes.addEventListener("open", resolve);
     pc.addEventListener("connectionstatechange", () => pc.connectionState === "failed" && refuse());

@@ -282,7 +282,7 @@ func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {
 		fmt.Sprintf("the words %q are not on the page", `a "b" c`): `die Wörter "a \"b\" c" stehen nicht auf der Seite`,
 		"refused: nobody answered within 1 minute": "abgelehnt: niemand hat innerhalb von 1 Minute " +
 			"geantwortet",
-		"you have asked for as many tasks within an hour as one person may (1200); the next one can start in 50 minutes": "" +
+		"you have had the maximum of 1200 tasks within an hour; the next one can start in 50 minutes": "" +
 			"du hast in " +
 			"einer Stunde so viele Aufgaben gestellt, wie eine Person darf (1.200); die nächste kann in 50 Minuten beginnen",
 		"Ada shares a browser page. It cannot be shown by Go Live: its account is not connected to Discord yet. " +

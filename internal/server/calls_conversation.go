@@ -158,7 +158,7 @@ func (h callHost) DisabledReason(ctx context.Context, o sessions.Origin) string 
 	var spent *llm.Error
 	switch err := h.bill.Check(llm.WithAccount(ctx, agent.PersonAccount(o, "talk"))); {
 	case errors.As(err, &spent):
-		return fmt.Sprintf("I may not spend more today: %v", spent)
+		return fmt.Sprintf("Today's budget is spent: %v", spent)
 	case err != nil:
 		h.service.Logger.Error("what may be spent is not known", "error", err)
 		return "I do not know what I may spend at the moment"

@@ -320,7 +320,7 @@ func TestAnExhaustedBudgetIsAnnouncedInTheCallWithoutAModelCall(t *testing.T) {
 	srv := llmtest.NewRealtimeServer(t)
 	h := open(t, srv.URL(), func(h *house) { h.limits = budget.Limits{budget.LevelDay: {Tokens: 10}} })
 	page := h.join(t)
-	written(t, page, "I may not spend more today")
+	written(t, page, "Today's budget is spent")
 	if n := len(srv.Requests()); n != 0 {
 		t.Errorf("%d connections were made", n)
 	}

@@ -16,14 +16,19 @@ import (
 	"clank/sessions/agent"
 )
 
+// diskSpace limits the space of files; it is a [diskLimiter].
+type diskSpace interface {
+	Room(task string, place sessions.Place, more int64) error
+	Keep(task string, place sessions.Place, size int64) error
+	ForgetTask(task string)
+}
+
 // FileInbox stores the files that people attach to tasks: first as received files, then, when the task begins, in the
 // folder of its session until the session is closed or the files expire.
 type FileInbox struct {
-	Dir       string // of the files of sessions and of received files
-	MaxBytes  func() int64
-	Room      func(bytes int64) error // returns an error if there is no room for more bytes
-	Keep      func(session string, place sessions.Place, size int64) error
-	Forgotten func(session string) // is called when a session is closed
+	Dir      string // of the files of sessions and of received files
+	MaxBytes func() int64
+	Disk     diskSpace
 
 	mu       sync.Mutex
 	received map[string]sessions.File // by id
@@ -54,12 +59,12 @@ func (i *FileInbox) Receive(ctx context.Context, name string, r io.Reader) (f se
 	if err != nil {
 		return f, err
 	}
-	w := &boundedWriter{ctx: ctx, to: out, left: i.MaxBytes(), room: i.Room}
+	w := &boundedWriter{ctx: ctx, to: out, left: i.MaxBytes(), disk: i.Disk}
 	f.Size, err = io.Copy(w, r)
 	head := make([]byte, 512)
 	n, _ := out.ReadAt(head, 0) // an empty or short file has fewer bytes
 	if err = errors.Join(err, out.Close()); err == nil {
-		err = i.Keep("", "", f.Size) // it counts even before a task uses it
+		err = i.Disk.Keep("", "", f.Size) // it counts even before a task uses it
 	}
 	if err != nil {
 		if errors.Is(err, sessions.ErrFileTooLarge) {
@@ -83,7 +88,7 @@ type boundedWriter struct {
 	ctx  context.Context //nolint:containedctx // of one copy
 	to   io.Writer
 	left int64
-	room func(bytes int64) error
+	disk diskSpace
 }
 
 func (w *boundedWriter) Write(p []byte) (int, error) {
@@ -93,7 +98,7 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 	if w.left -= int64(len(p)); w.left < 0 {
 		return 0, sessions.ErrFileTooLarge
 	}
-	if err := w.room(int64(len(p))); err != nil {
+	if err := w.disk.Room("", "", int64(len(p))); err != nil {
 		return 0, err
 	}
 	return w.to.Write(p)
@@ -147,7 +152,7 @@ func (i *FileInbox) Adopt(s sessions.Session, received []sessions.File) (list []
 		from := f.Path
 		f.ID = sessions.NewFileID()
 		f.Path = filepath.Join(i.Dir, place.Profile(s.ID), f.ID, f.Name)
-		if err := i.Keep(s.ID, place, f.Size); err != nil {
+		if err := i.Disk.Keep(s.ID, place, f.Size); err != nil {
 			return nil, err
 		}
 		if err := copyFile(from, f.Path); err != nil {
@@ -178,7 +183,7 @@ func copyFile(from, to string) (err error) {
 
 // Forget implements [sessions.FileStore].
 func (i *FileInbox) Forget(sessionID string) {
-	i.Forgotten(sessionID)
+	i.Disk.ForgetTask(sessionID)
 	if dir := i.Folder(sessionID); dir != "" {
 		_ = os.RemoveAll(dir) // remaining files are removed when they expire
 	}

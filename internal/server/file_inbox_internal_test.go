@@ -21,29 +21,34 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func newTestInbox(t *testing.T) *FileInbox {
-	t.Helper()
-	free := func(int64) error { return nil }
-	return &FileInbox{
-		Dir: t.TempDir(), MaxBytes: func() int64 { return 1 << 20 }, Room: free,
-		Keep:      func(_ string, _ sessions.Place, size int64) error { return free(size) },
-		Forgotten: func(string) {},
+// testDisk records what it is told, and has no room if full is set, nor for the session "full".
+type testDisk struct {
+	full   error
+	kept   []sessions.Place
+	closed []string
+}
+
+func (d *testDisk) Room(string, sessions.Place, int64) error { return d.full }
+
+func (d *testDisk) Keep(session string, place sessions.Place, _ int64) error {
+	d.kept = append(d.kept, place)
+	if session == "full" {
+		return sessions.ErrNoRoom
 	}
+	return nil
+}
+
+func (d *testDisk) ForgetTask(session string) { d.closed = append(d.closed, session) }
+
+func newTestInbox(t *testing.T) (*FileInbox, *testDisk) {
+	t.Helper()
+	d := new(testDisk)
+	return &FileInbox{Dir: t.TempDir(), MaxBytes: func() int64 { return 1 << 20 }, Disk: d}, d
 }
 
 func TestReceivedFilesGoToTheirSession(t *testing.T) {
 	t.Parallel()
-	i := newTestInbox(t)
-	var kept []sessions.Place
-	i.Keep = func(session string, place sessions.Place, size int64) error {
-		kept = append(kept, place)
-		if session == "full" {
-			return sessions.ErrNoRoom
-		}
-		return nil
-	}
-	var closed []string
-	i.Forgotten = func(session string) { closed = append(closed, session) }
+	i, disk := newTestInbox(t)
 	got, err := i.Receive(t.Context(), `../..\etc/c`+"\u202e"+`v.pdf`, strings.NewReader("%PDF-1.7 and so on"))
 	check.Must(t, err)
 	want := sessions.File{Name: "cv.pdf", Type: "application/pdf", Size: 18}
@@ -72,8 +77,8 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 			t.Errorf("got mode %v, %v; want it private", info.Mode(), err)
 		}
 	}
-	if want := []sessions.Place{"", "server-1", "person-7"}; !cmp.Equal(kept, want) {
-		t.Errorf("counted for %q, want %q", kept, want)
+	if want := []sessions.Place{"", "server-1", "person-7"}; !cmp.Equal(disk.kept, want) {
+		t.Errorf("counted for %q, want %q", disk.kept, want)
 	}
 	check.Fails(t, check.Err(i.Adopt(sessions.Session{ID: "full"}, again)), sessions.ErrNoRoom)
 	check.Must(t, i.Discard(again...))
@@ -83,8 +88,8 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 		i.Folder("..") != "" {
 		t.Error("the wrong folders are left")
 	}
-	if want := []string{server.ID}; !slices.Equal(closed, want) {
-		t.Errorf("the files of %q are not counted any more, want %q", closed, want)
+	if want := []string{server.ID}; !slices.Equal(disk.closed, want) {
+		t.Errorf("the files of %q are not counted any more, want %q", disk.closed, want)
 	}
 }
 
@@ -105,8 +110,8 @@ func TestAnIncompleteUploadIsNotKept(t *testing.T) {
 		{"broken off", t.Context(), io.MultiReader(strings.NewReader("x"), iotest.ErrReader(broken)), nil, broken},
 		{"no room", t.Context(), strings.NewReader("x"), sessions.ErrNoRoom, sessions.ErrNoRoom},
 	} {
-		i := newTestInbox(t)
-		i.Room = func(int64) error { return tt.full }
+		i, disk := newTestInbox(t)
+		disk.full = tt.full
 		f, err := i.Receive(tt.ctx, "a.txt", tt.from)
 		if !errors.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
@@ -120,7 +125,7 @@ func TestAnIncompleteUploadIsNotKept(t *testing.T) {
 
 func TestUnusedReceivedFilesAreRemoved(t *testing.T) {
 	t.Parallel()
-	i := newTestInbox(t)
+	i, _ := newTestInbox(t)
 	// a name and a content that are none are no reason to fail
 	old, err := i.Receive(t.Context(), "", strings.NewReader(""))
 	check.Must(t, err)

@@ -16,23 +16,25 @@ const DefaultShopAddr = "127.0.0.1:8788"
 // unfinishedFile is where the dashboard saves the tasks to continue at the next start.
 const unfinishedFile = "unfinished-tasks.json"
 
-// ServeOptions are the listen addresses of a server and callbacks about its state. NodeAddr may be empty; its TLS
-// certificate and key are files.
+// ServeOptions are the listen addresses of a server. NodeAddr may be empty; its TLS certificate and key are files.
 type ServeOptions struct {
 	DashboardAddr, ControlAddr, ViewerAddr string
 	NodeAddr, NodeCertFile, NodeKeyFile    string
+}
 
-	OnReady         func(Endpoints)     // everything listens
-	OnDiscordChange func(status string) // the connection to Discord changed
-	OnEnding        func()              // ctx has ended
-	OnDraining      func(running int)   // waiting for running tasks
+// Reporter shows the operator the state of a server.
+type Reporter interface {
+	Ready(e Endpoints)            // everything listens
+	DiscordChanged(status string) // the connection to Discord changed
+	Ending()                      // it takes nothing new
+	Draining(running int)         // it waits for running tasks
 }
 
 // Endpoints are the addresses of a server, and the state of its browser, model, Discord connection and calls.
 type Endpoints struct{ DashboardURL, BrowserStatus, ModelStatus, ControlURL, NodeURL, DiscordStatus, CallStatus string }
 
 // Serve opens all listeners and waits until ctx ends.
-func (a *Server) Serve(ctx context.Context, opts ServeOptions) error {
+func (a *Server) Serve(ctx context.Context, opts ServeOptions, out Reporter) error {
 	if err := a.OpenCalls(ctx, opts.ViewerAddr); err != nil {
 		return err
 	}
@@ -53,15 +55,15 @@ func (a *Server) Serve(ctx context.Context, opts ServeOptions) error {
 		return err
 	}
 	a.RunWatches(ctx, a.Web)
-	opts.OnReady(Endpoints{
+	out.Ready(Endpoints{
 		DashboardURL: board.LoginURL(), BrowserStatus: a.browserStatus(ctx), ModelStatus: a.modelStatus(),
 		ControlURL: api.URL(), NodeURL: lent,
 		DiscordStatus: discord.firstState(ctx), CallStatus: a.callStatus(ctx),
 	})
 	a.inBackground(ctx, a.checkDatabase)
-	discord.reportStates(ctx, opts.OnDiscordChange)
-	opts.OnEnding()
-	a.drain(opts.OnDraining)
+	discord.reportStates(ctx, out.DiscordChanged)
+	out.Ending()
+	a.drain(out.Draining)
 	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
 	return nil
 }

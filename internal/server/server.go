@@ -280,11 +280,8 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	}
 	a.inBackground(ctx, a.disk.Run)
 	a.Inbox = &FileInbox{
-		Dir: filepath.Join(a.StateDir, inboundFolder), Keep: a.disk.Keep, Room: func(bytes int64) error {
-			return a.disk.Room("", "", bytes)
-		},
-		Forgotten: a.disk.ForgetTask,
-		MaxBytes:  func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
+		Dir: filepath.Join(a.StateDir, inboundFolder), Disk: a.disk,
+		MaxBytes: func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
 	}
 	a.features = &control.Features{Dir: a.StateDir, Held: true, Host: fileHost{a}, Logger: a.logger}
 	first := a.Settings.Current().Browser.FirstPort

@@ -175,7 +175,7 @@ func FuzzAValueIsAppliedOrRefusedButNeverHalf(f *testing.F) {
 	fields := settings.Fields()
 	f.Fuzz(func(t *testing.T, i int, raw string) {
 		if !json.Valid([]byte(raw)) {
-			t.Skip()
+			t.Skip("no JSON")
 		}
 		field := fields[((i%len(fields))+len(fields))%len(fields)]
 		store := &memory{}

@@ -235,7 +235,7 @@ func TestAWrongKeyIsNamedAndNothingIsLost(t *testing.T) {
 
 func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files have no bits for others here")
+		t.Skip("Windows has no modes of files")
 	}
 	o := options(t)
 	put(t, open(t, o), shop())

@@ -135,7 +135,7 @@ func FuzzFailure(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		if status < 300 || status > 599 {
-			t.Skip()
+			t.Skip("no status of a failure")
 		}
 		m, err := gemini.New(gemini.Options{
 			BaseURL: "http://server.test", Model: newer,

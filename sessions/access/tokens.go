@@ -265,7 +265,7 @@ func (s *TokenStore) reload() error {
 	}
 	var f tokenFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("read the tokens in %s: %w; remove the file to begin anew: all tokens end with it", s.path, err)
+		return fmt.Errorf("read the tokens in %s: %w; remove the file to start again without any tokens", s.path, err)
 	}
 	if f.Version != tokenFileVersion {
 		return fmt.Errorf("read the tokens in %s: its version is %d, and this program knows %d; use the newer program",

@@ -8,11 +8,11 @@ import (
 
 const (
 	bargeInAfter = 400 * time.Millisecond // of speech: less is a "mhm"
-	pauseGap     = 350 * time.Millisecond // without speech, and it was no more than that
+	pauseGap     = 350 * time.Millisecond // without speech, after which the sound was only a short noise
 	maxEchoes    = 3                      // sounds in a row that ended with our own: then it is our own
 )
 
-// handleSpeaking handles that a person speaks. They interrupt us: we pause at once, and give way if they go on.
+// handleSpeaking handles the speech of a person, which interrupts us: we pause immediately, and stop if they continue.
 func (c *call) handleSpeaking(id string, voiced time.Duration, over bool) {
 	p := c.room.people[id]
 	if p == nil || c.applyPrivacy(p) {
@@ -58,7 +58,7 @@ func (c *call) mayBargeIn(p *person) bool {
 	}
 }
 
-// interrupt ends what is being said, as p speaks.
+// interrupt ends what is being said because p speaks.
 func (c *call) interrupt(p *person) {
 	s := &c.speech
 	if s.current == nil || s.current.acknowledgement || s.current.interruptedBy != nil {
@@ -95,15 +95,15 @@ func (c *call) dropInterrupted(p *person) {
 	c.dropWhere(func(x *speechItem) bool { return x == c.speech.suspended && x.interruptedBy == p }, nil)
 }
 
-// allowResume notes that what p said was not for us: what it interrupted may be taken up.
+// allowResume records that what p said was not for us: what it interrupted may continue.
 func (c *call) allowResume(p *person) {
 	if s := c.speech.suspended; s != nil && s.interruptedBy == p {
 		s.interruptedBy = nil
 	}
 }
 
-// resumeInterrupted says what was interrupted by talk that is not for us, once it is quiet; what waits for too long is
-// given up.
+// resumeInterrupted continues, once it is quiet, what was interrupted by speech that was not for us; after too long it
+// is dropped.
 func (c *call) resumeInterrupted(now time.Time) {
 	s := &c.speech
 	p := s.suspended

@@ -13,7 +13,7 @@ import (
 // tickEvery is how often waits inside a call are looked at.
 const tickEvery = 50 * time.Millisecond
 
-// troubleGrace is how long we cannot be heard until people are told: handshakes and moves are shorter.
+// troubleGrace is how long we may be inaudible before people are told: handshakes and moves take less.
 const troubleGrace = 5 * time.Second
 
 // call is the state of a conversation. Its fields belong to the goroutine of the loop; others reach it through the
@@ -28,9 +28,9 @@ type call struct {
 	work     sync.WaitGroup // all goroutines but the scribe's
 
 	connected    bool
-	trouble      string    // why we cannot be heard, until it is told
+	trouble      string    // why we cannot be heard, until it is reported
 	troubleSince time.Time // that it began
-	noticedAt    time.Time // when the notice was given; zero: not yet
+	noticedAt    time.Time // when the notice was given; zero if not yet
 	room         room
 	workScopes   *WorkScopes
 	limits       CallLimits
@@ -39,7 +39,7 @@ type call struct {
 	history      History
 	speech       speechQueue
 	lastStop     time.Time
-	reportedAt   map[string]time.Time // failures and troubles, when they were told last
+	reportedAt   map[string]time.Time // when failures and interruptions were last reported
 	warned       map[string]bool      // about the end of the call
 	native       *nativeSession
 }
@@ -109,7 +109,7 @@ func (c *call) handleEvent(ctx context.Context, e voice.Event) {
 	c.speakNext(ctx)
 }
 
-// handleEncryptionOff tells that others can hear the call, or leaves it.
+// handleEncryptionOff tells people that others can hear the call, or leaves it.
 func (c *call) handleEncryptionOff() {
 	if !c.Options.RequireEncryption {
 		c.write(Message{Text: c.Locale.T(encryptionOffText)})
@@ -119,7 +119,7 @@ func (c *call) handleEncryptionOff() {
 	c.leave(ErrCallUnencrypted)
 }
 
-// handleMoved continues in another channel, if we may be there. Who is there has to be told that we listen.
+// handleMoved continues in another channel if that is allowed. The people there must be told that we listen.
 func (c *call) handleMoved(channel string) {
 	c.log.Info("call moved", "from", c.Location.Channel, "to", channel)
 	c.workScopes.MoveTo(channel)
@@ -134,7 +134,7 @@ func (c *call) handleMoved(channel string) {
 	}
 }
 
-// handlePacket passes sound on to the ear, unless nobody may hear it.
+// handlePacket passes sound on for detection, unless it must not be heard.
 func (c *call) handlePacket(p voice.Packet) {
 	who := c.room.people[p.From]
 	if who == nil { // heard before they were announced
@@ -168,7 +168,7 @@ func (c *call) tick(ctx context.Context) {
 // post has f done by the loop.
 func (c *call) post(f func(context.Context)) { c.inbox.Put(f, 0) }
 
-// maxOffered is how much may wait before what is only offered is dropped: some seconds of sound of several people.
+// maxOffered is the queue length beyond which optional events are dropped: some seconds of sound of several people.
 const maxOffered = 2048
 
 // offer does as post, unless the loop is far behind.

@@ -15,17 +15,17 @@ import (
 // closeTimeout bounds leaving the call, and writing the last messages.
 const closeTimeout = 10 * time.Second
 
-// Location tells where a call is. The channel's text chat has the channel's own id.
+// Location is the place of a call. The channel's text chat has the same id as the channel.
 type Location struct {
 	Kind        sessions.OriginKind
 	Guild       string
 	Channel     string
-	TextChannel string // the text channel from which the call was asked for; may be empty
-	SelfID      string // our own id there; what it says is never heard
+	TextChannel string // the text channel where the call was requested; may be empty
+	SelfID      string // our own user id there; our own speech is ignored
 }
 
-// BargeIn says who may interrupt us by speaking. Stop words and our name interrupt always, except with [NoBargeIn],
-// which leaves only stop words.
+// BargeIn selects who may interrupt us by speaking. Stop words and our name always interrupt, except with [NoBargeIn],
+// with which only stop words do.
 type BargeIn string
 
 // The choices.
@@ -35,18 +35,18 @@ const (
 	NoBargeIn      BargeIn = "none"
 )
 
-// Options hold what an operator may want otherwise. Zero values stand for what is said beside them.
+// Options are an operator's options. Zero values have the stated defaults.
 type Options struct {
-	// TranscribeAll has everything put into words, and not only what is likely to be said to us: it finds our name in what
-	// people say where no spotter does, and costs accordingly.
+	// TranscribeAll transcribes everything, not only what is probably said to us: this finds our name without a spotter,
+	// and costs accordingly.
 	TranscribeAll bool
 
 	Names        []string      // by which people call us, beside "clank"
 	BargeIn      BargeIn       // anyone
-	AloneTimeout time.Duration // with nobody there, until we leave; 5 min
+	AloneTimeout time.Duration // without people, until we leave; 5 min
 	MaxDuration  time.Duration // of the whole call; none
 
-	RequireEncryption bool // leave a call that those who carry it can hear
+	RequireEncryption bool // leave a call that the servers which carry it can hear
 }
 
 // Conversation is one conversation. Set its fields, then call Run once.
@@ -65,23 +65,23 @@ type Conversation struct {
 	// Transcriber puts speech into words; nil: only phrases of the Spotter are understood.
 	Transcriber voice.Transcriber
 
-	// Spotter hears stop words and our name, at [voice.RateSpeech]; nil: only whole utterances are understood. Its phrases
-	// are taken by what they say: one that [cancel.IsStop] takes for a stop, our name, and "clank privacy".
+	// Spotter detects stop words and our name, at [voice.RateSpeech]; nil: only whole utterances are understood. Its
+	// phrases are a stop if [cancel.IsStop] says so, our name, or "clank privacy".
 	Spotter voice.Spotter
 
-	// Native hears and speaks by itself. It then stands in for Transcriber, Assistant and the words of Player; nil is
+	// Native hears and speaks by itself. It then replaces Transcriber, Assistant and the synthesis of Player; nil means
 	// none.
 	Native NativeModel
 
 	Scopes *cancel.Scopes
 
-	// Privacy is who does not want to be heard. nil: people mute themselves for that, as on a page of our own.
+	// Privacy stores who opted out. Nil: people mute themselves instead, as on a page of our own.
 	Privacy Privacy
 
-	// Recorder keeps what was said; nil: nothing is kept.
+	// Recorder stores what was said; nil: nothing is stored.
 	Recorder Recorder
 
-	Locale      i18n.Locale // of what is written in the chat
+	Locale      i18n.Locale // of messages in the chat
 	VoiceLocale i18n.Locale // of sentences of our own that are spoken: what the voice speaks
 
 	Options Options
@@ -95,7 +95,7 @@ func (t *Conversation) Run(ctx context.Context) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(context.Canceled)
 	c := newCall(t, leave)
-	scribe := NewMessageWriter(context.WithoutCancel(ctx), t.Chat, c.log) // it writes what is left after the end
+	scribe := NewMessageWriter(context.WithoutCancel(ctx), t.Chat, c.log) // it writes the remaining messages after the end
 	c.messages = scribe
 	c.work.Go(func() {
 		if err := c.Detector.Run(ctx, heard{c}); err != nil {
@@ -119,7 +119,7 @@ func (t *Conversation) Run(ctx context.Context) error {
 	leave(callEnd(err))
 	c.stopAllSpotting()
 	c.work.Wait()
-	for _, j := range c.jobs { // nobody takes in any more how they have come out
+	for _, j := range c.jobs { // nobody handles their results any more
 		j.handle.End()
 	}
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -131,7 +131,7 @@ func (t *Conversation) Run(ctx context.Context) error {
 	return err
 }
 
-// heard hands what is heard of people on to the loop of their call. It implements [vad.Listener].
+// heard passes what is detected on to the loop of the call. It implements [vad.Listener].
 type heard struct{ call *call }
 
 // Sound implements [vad.Listener].
@@ -154,7 +154,7 @@ func (h heard) Speaking(person string, voiced time.Duration, over bool) {
 	h.call.post(func(context.Context) { h.call.handleSpeaking(person, voiced, over) })
 }
 
-// callEnd returns the cause with which what still runs is ended.
+// callEnd returns the cause for ending what still runs.
 func callEnd(err error) error {
 	if causeOf(err) != nil {
 		return err

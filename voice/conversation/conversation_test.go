@@ -612,7 +612,7 @@ func TestASpentBudgetIsSaidOnceAndStopWordsGoOn(t *testing.T) {
 			p.says("ada", "clank how late is it")
 			p.wait(10 * time.Second)
 		}
-		p.wantCount(p.mouth.words(), "I may not spend more today", 1)
+		p.wantCount(p.mouth.words(), "Today's budget is spent", 1)
 		if n := strings.Count(p.chat.text(), "1 of 1 USD"); n != 1 || !strings.Contains(p.chat.text(), "ask the operator") {
 			t.Errorf("written %d times: %q", n, p.chat.text())
 		}
@@ -625,7 +625,7 @@ func TestASpentBudgetIsSaidOnceAndStopWordsGoOn(t *testing.T) {
 		p.words.err = errSpent
 		p.says("ada", "clank and now")
 		p.wait(10 * time.Second)
-		p.wantCount(p.mouth.words(), "I may not spend more today", 2)
+		p.wantCount(p.mouth.words(), "Today's budget is spent", 2)
 	})
 }
 

@@ -1,12 +1,11 @@
-// Package conversation is the conversation in one call: who is spoken to, what is answered, who may
-// interrupt and stop it, who is left out; plus which calls are open, when one ends by itself, and what it
-// says of itself.
+// Package conversation implements the conversation in one call: who speaks to us, what is answered, who may interrupt
+// and stop it, and who has opted out. It also keeps the open calls, ends them, and has the texts for people.
 //
-// One loop owns all state of a call; what takes time runs beside it and comes back as a message. Who is
-// spoken to is decided by name, by being alone in the call, or by going on within some seconds of an
-// answer. Answers are spoken sentence by sentence while the model writes; what is unfit for speech is read
-// as one piece or many with the same result. Somebody who speaks into it pauses us at once; 400 ms of
-// speech makes us give way. Our own speech, back through a microphone, is known by words and time. Who
-// names us, or is the only person there, stops everything of the channel; others what they asked for. A
-// reply can be stopped until the loop takes in its outcome. It keeps nothing it hears unless told to.
+// One loop owns all state of a call; slow work runs in other goroutines and returns as a message. Speech is for us if
+// it has our name, if its speaker is alone in the call, or if it follows an answer within some seconds. Answers are
+// spoken sentence by sentence while the model writes; what is unfit for speech is written to the chat, and the way the
+// answer is split into pieces changes nothing. Speech during an answer pauses it immediately; 400 ms of speech ends it.
+// Our own speech that comes back through a microphone is recognized by words and time. A stop ends everything in the
+// channel if it names us or only one person is there; otherwise it ends what its speaker asked for. A reply can be
+// stopped until the loop handles its result. What is heard is not stored unless the operator enables that.
 package conversation

@@ -12,7 +12,7 @@ import (
 // answerCutText is said where an answer ends in its midst, for a reason that is better read.
 const answerCutText = "The rest of the answer did not come."
 
-// draft is an answer that is being written, and said meanwhile.
+// draft is an answer that is being written, and spoken meanwhile.
 type draft struct {
 	reader SentenceReader
 	text   string // until now
@@ -47,7 +47,7 @@ func (c *call) handlePiece(j *job, piece assistant.TextChunk) {
 	}
 }
 
-// appendToDraft takes the next piece of an answer, and says what is whole with it.
+// appendToDraft appends a piece of an answer and speaks the sentences that are complete.
 func (c *call) appendToDraft(d *draft, piece string) {
 	d.text += piece
 	c.appendSentences(d.item, d.reader.Write(piece))
@@ -97,7 +97,7 @@ func (c *call) cutDraft(d *draft, cause error) {
 	}
 }
 
-// discardDraft takes an answer back of which nothing was heard.
+// discardDraft drops an answer of which nothing was heard.
 func (c *call) discardDraft(d *draft, cause error) {
 	if d == nil {
 		return
@@ -110,8 +110,8 @@ func (c *call) discardDraft(d *draft, cause error) {
 	c.dropWhere(func(x *speechItem) bool { return x == p }, cause)
 }
 
-// answerFailure tells whom a job is for that it has failed, in English texts that are translated: shortly, if they have
-// heard the beginning of an answer already.
+// answerFailure tells the person of a job that it failed, with English texts that are translated; briefly if they have
+// already heard the beginning of an answer.
 func (c *call) answerFailure(j *job, aloud, text string) {
 	if !j.draft.hasSpeech() {
 		c.answerText(j.by, text)
@@ -136,7 +136,7 @@ func (c *call) appendSentences(p *speechItem, sentences []string) {
 	c.schedule(p)
 }
 
-// schedule has p said where there is more of it, and remembered where there will not be.
+// schedule queues what is left of p to be spoken; if nothing is, it adds p to the history.
 func (c *call) schedule(p *speechItem) {
 	s := &c.speech
 	switch {
@@ -150,7 +150,7 @@ func (c *call) schedule(p *speechItem) {
 	}
 }
 
-// recordHeardPart has read, and kept, what was heard of an answer that nobody will read as a whole.
+// recordHeardPart writes and records what was heard of an unfinished answer, which nobody can read as a whole.
 func (c *call) recordHeardPart(p *speechItem) {
 	if p.saidCount == 0 {
 		return
@@ -162,7 +162,7 @@ func (c *call) recordHeardPart(p *speechItem) {
 
 func (c *call) recordOwnLine(text string) { c.recordLine(TranscriptLine{Text: text, At: time.Now()}) }
 
-// recordLine passes on what was said in words.
+// recordLine passes a line of the conversation to the recorder.
 func (c *call) recordLine(l TranscriptLine) {
 	if c.Recorder != nil {
 		c.Recorder.Record(l)

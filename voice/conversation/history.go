@@ -20,13 +20,12 @@ type HistoryEntry struct {
 	at time.Time
 }
 
-// History is the conversation so far: what was said to us and what we said, as long as the call lasts. The zero value
-// is empty.
+// History is the conversation of the call so far: what was said to us and what we said. The zero value is empty.
 type History struct {
 	entries []*HistoryEntry
 }
 
-// Add adds what was said now; what is oldest is forgotten for it.
+// Add adds a line at the time now; the oldest is removed for it.
 func (l *History) Add(line assistant.ChatLine, now time.Time) *HistoryEntry {
 	e := &HistoryEntry{ChatLine: line, at: now}
 	l.entries = append(l.entries, e)
@@ -36,7 +35,7 @@ func (l *History) Add(line assistant.ChatLine, now time.Time) *HistoryEntry {
 	return e
 }
 
-// Remove takes e out, if it is there.
+// Remove removes e, if it is still there.
 func (l *History) Remove(e *HistoryEntry) {
 	l.entries = slices.DeleteFunc(l.entries, func(x *HistoryEntry) bool { return x == e })
 }
@@ -65,10 +64,10 @@ type OwnSpeech struct {
 	from, to time.Time // to is zero while it is being said
 }
 
-// Append says that it continues text.
+// Append extends the speech by a text.
 func (a *OwnSpeech) Append(text string) { a.text += " " + text }
 
-// End says when it was over.
+// End sets the end of the speech.
 func (a *OwnSpeech) End(now time.Time) { a.to = now }
 
 // EchoDetector recognizes what we said lately. The zero value is empty.
@@ -91,8 +90,7 @@ func (a *OwnSpeech) audible(from, to time.Time, slack time.Duration) bool {
 	return !to.Before(a.from) && (a.to.IsZero() || from.Before(a.to.Add(slack)))
 }
 
-// IsEcho reports whether what was heard from a time to another is what we said ourselves, come back through somebody's
-// microphone.
+// IsEcho reports whether what was heard between two times is our own speech, returned through someone's microphone.
 func (s *EchoDetector) IsEcho(text string, from, to time.Time) bool {
 	got := plainWords(text)
 	slack := echoTail

@@ -22,9 +22,9 @@ type Replier interface {
 // SpeechDetector turns packets into speech. [vad.Detector] is one.
 type SpeechDetector interface {
 	Write(p voice.Packet) // does not block
-	Forget(person string) // they left, or do not want to be heard: what is kept of them goes
+	Forget(person string) // they left or opted out: their data is removed
 
-	// Run listens until ctx ends. Nothing is told after it has returned.
+	// Run detects speech until ctx ends. It makes no calls after it has returned.
 	Run(ctx context.Context, on vad.Listener) error
 }
 
@@ -38,49 +38,49 @@ type Player interface { //nolint:interfacebloat // what there is to do with one
 	StopBackground() bool // what a shared page sounds like
 }
 
-// Message is something to write beside the call.
+// Message is a message for the chat of the call.
 type Message struct {
 	Text     string // Markdown
 	Images   []llm.Image
-	IsNotice bool // that we listen, and how to be left out: for those who come later, too
+	IsNotice bool // the notice that we listen and how to opt out, also for people who join later
 }
 
 // Chat is where the call writes: the text chat of the voice channel, or the page of the call.
 type Chat interface {
 	Write(ctx context.Context, m Message) error
 
-	// ShowLine shows what was understood, and what we say without writing it, to those who are in the call now; a chat
-	// that has no place for that leaves it out. It must not block.
+	// ShowLine shows what was understood, and what we say without writing it, to the people in the call. A chat without a
+	// place for that ignores it. It must not block.
 	ShowLine(l TranscriptLine)
 }
 
-// Host is what a conversation asks the program about people and places. Its methods are safe for concurrent use; those
+// Host answers a conversation's questions about people and channels. Its methods are safe for concurrent use; those
 // without a context do not block.
 type Host interface {
-	// Origin returns who somebody is to those who do what they ask.
+	// Origin returns the origin of a person's requests.
 	Origin(p voice.Person) sessions.Origin
 
 	// SameRights reports whether two people may use the same browsers and logins. What both have asked a native model for,
 	// in one turn, is done only then.
 	SameRights(ctx context.Context, a, b sessions.Origin) bool
 
-	// IsOwnAccount reports whether somebody is an account of ours that sits in the call beside us, to show something: it
-	// is nobody's company.
+	// IsOwnAccount reports whether an account in the call is another one of ours, which shows something: it does not count
+	// as a participant.
 	IsOwnAccount(id string) bool
 
-	// DisabledReason says why somebody may not ask for anything now, in words for people; empty if they may.
+	// DisabledReason returns why a person may not make requests now, for people; empty if they may.
 	DisabledReason(ctx context.Context, o sessions.Origin) string
 
-	// CheckChannel says why the call must not go on in a channel to which somebody has moved us, in words for people.
+	// CheckChannel returns an error, for people, if the call must not continue in a channel to which someone moved us.
 	CheckChannel(channel string) error
 }
 
-// Recorder keeps what was said in words.
+// Recorder stores transcripts.
 type Recorder interface {
 	Record(l TranscriptLine) // must not block
 }
 
-// Privacy is who does not want to be heard. [voice.PrivacyList] is one.
+// Privacy stores who opted out. [voice.PrivacyList] is one.
 type Privacy interface {
 	OptedOut(guild, user string) bool
 	Set(ctx context.Context, guild, user string, out bool) error
@@ -96,17 +96,17 @@ type TranscriptLine struct {
 // NativeModel is a conversation with a model that hears and speaks by itself. Its tools are its own business; what they
 // browse is stopped like any other work in the channel. Its methods do not block, but for Run.
 type NativeModel interface {
-	// Run holds the conversation until ctx ends, which is no error, or it cannot go on: its error tells the way out.
+	// Run holds the conversation until ctx ends, which is no error, or it cannot continue; its error says what to do.
 	Run(ctx context.Context, on realtime.Listener) error
 
-	Hear(s voice.Sound) // what somebody says, at [voice.RateRealtime]
+	Hear(s voice.Sound) // speech of a person, at [voice.RateRealtime]
 	Interrupt()         // its answer was silenced; its tools go on
 
-	// Cancel ends the answer and the tools that person asked for, or all if that is empty: somebody has stopped it.
+	// Cancel ends the answer and the tools that person asked for, or all if person is empty, because someone stopped them.
 	Cancel(cause error, person string)
 }
 
-// PendingPlayback is an answer: it knows how much was heard as soon as it is being played. Its methods are safe for
+// PendingPlayback is an answer to be played. It knows how much was heard once playback begins. Its methods are safe for
 // concurrent use.
 type PendingPlayback struct {
 	attached atomic.Pointer[realtime.PlaybackPosition]
@@ -123,16 +123,16 @@ func (p *PendingPlayback) Played() time.Duration {
 // Attach notes what plays the answer.
 func (p *PendingPlayback) Attach(of realtime.PlaybackPosition) { p.attached.Store(&of) }
 
-// maxPreWakeSounds is how much of what somebody said is kept: three seconds in pieces of 20 ms.
+// maxPreWakeSounds is how much speech is kept: three seconds in pieces of 20 ms.
 const maxPreWakeSounds = 150
 
-// PreWakeBuffer holds what people have said lately who may be about to say our name. The zero value is empty; its
-// methods must not be called at once.
+// PreWakeBuffer keeps the latest speech of people who may be about to say our name. The zero value is empty; its
+// methods must not be called concurrently.
 type PreWakeBuffer struct {
 	sounds map[string][]voice.Sound
 }
 
-// Add adds to what somebody has said; the oldest goes.
+// Add adds to a person's speech; the oldest piece is dropped.
 func (b *PreWakeBuffer) Add(s voice.Sound) {
 	if b.sounds == nil {
 		b.sounds = map[string][]voice.Sound{}
@@ -141,7 +141,7 @@ func (b *PreWakeBuffer) Add(s voice.Sound) {
 	b.sounds[s.From] = all[max(0, len(all)-maxPreWakeSounds):]
 }
 
-// Drain returns what somebody has said, and forgets it.
+// Drain returns and forgets a person's speech.
 func (b *PreWakeBuffer) Drain(id string) []voice.Sound {
 	all := b.sounds[id]
 	delete(b.sounds, id)

@@ -19,25 +19,25 @@ const (
 	warnLimitLast = 45 * time.Second
 )
 
-// CallLimits looks at one call. Set the fields, then call Look again and again. It must not be called at once.
+// CallLimits checks the limits of one call. Set the fields, then call Check repeatedly, not concurrently.
 type CallLimits struct {
-	AloneTimeout time.Duration // with nobody there, until it ends
+	AloneTimeout time.Duration // without people, until it ends
 	MaxDuration  time.Duration // of the whole call; 0 is none
 	StartedAt    time.Time
 
-	emptySince time.Time // when nobody was there any more; zero: somebody is
-	warned     [3]bool   // by place in the order of what is told below
+	emptySince time.Time // since when nobody is there; zero: someone is
+	warned     [3]bool   // by position in the order of the notices below
 	ended      bool
 }
 
-// LimitNotice is something to tell the people of the call.
+// LimitNotice is a notice for the people in the call.
 type LimitNotice struct {
 	Text  string
-	Aloud bool  // it is to be said, too
-	End   error // the call ends now, because of this; nil: it does not yet
+	Aloud bool  // it is also spoken
+	End   error // the call ends now for this reason; nil: not yet
 }
 
-// Check returns what is to be told now, each thing once, with so many people there.
+// Check returns the notices that are due for a call with so many people. Each is returned once.
 func (w *CallLimits) Check(now time.Time, people int) []LimitNotice {
 	if w.ended {
 		return nil
@@ -83,7 +83,7 @@ func (w *CallLimits) warnOnce(n int, text string, aloud bool) []LimitNotice {
 	return []LimitNotice{{Text: text, Aloud: aloud}}
 }
 
-// endOnce tells the end, if it was not told yet.
+// endOnce returns the notice of the end, once.
 func (w *CallLimits) endOnce(text string, why error) []LimitNotice {
 	if w.ended {
 		return nil
@@ -96,10 +96,10 @@ const (
 	followUpWindow      = 20 * time.Second // after an answer, for the same person to go on without our name
 	answerWindow        = time.Minute      // the same if we have asked something
 	defaultAloneTimeout = 5 * time.Minute
-	progressEvery       = 20 * time.Second // between two words about a browse that takes long
+	progressEvery       = 20 * time.Second // between reports about a browse that takes long
 )
 
-// checkLimits leaves a call in which nobody is, or that has lasted long enough; both are said before.
+// checkLimits leaves a call that is empty or has lasted long enough, after a warning.
 func (c *call) checkLimits(now time.Time) {
 	for _, w := range c.limits.Check(now, c.room.humans()) {
 		c.write(Message{Text: c.Locale.Text(w.Text)})

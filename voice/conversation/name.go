@@ -12,7 +12,7 @@ var (
 	// ownNames is how we are called, exactly.
 	ownNames = []string{"clank", "clanker", "clanky"}
 
-	// misheardNames are words that recognisers write for it. They count only where somebody is called.
+	// misheardNames are transcriptions that recognisers produce for our name. They count only where someone is addressed.
 	misheardNames = []string{
 		"klank", "clanc", "clang", "klang", "plank", "blank", "clink", "clunk", "crank", "flank", "planck", "claink",
 		"clanks", "clenk", "clanck", "glank",
@@ -28,11 +28,11 @@ var (
 	callingWords = []string{"hey", "hi", "hello", "ok", "okay", "yo"}
 )
 
-// textWord is a word of an utterance and where it stands.
+// textWord is a word of an utterance and its position.
 type textWord struct {
 	text       string // folded
 	start, end int    // bytes
-	before     bool   // a sign of punctuation stands between it and the word before, or it is the first
+	before     bool   // it is the first word, or punctuation is before it
 	after      bool   // the same after it
 }
 
@@ -65,9 +65,9 @@ func splitWords(s string) []textWord {
 	return ws
 }
 
-// CutName reports whether text calls us by name, and what it says beside that: "hey clank, look up the ferries" and
-// "look up the ferries, clank", but not "there was a loud clank in the kitchen". Misheard spellings count where a name
-// is plainly called. Beside our own name there may be more; one may have several words.
+// CutName reports whether text addresses us by name, and returns the rest: it does for "hey clank, look up the ferries"
+// and "look up the ferries, clank", but not for "there was a loud clank in the kitchen". Misheard spellings count where
+// a name is clearly used as an address. more are further names, which may have several words.
 func CutName(text string, more []string) (named bool, rest string) {
 	ws := splitWords(text)
 	first := 0
@@ -90,7 +90,7 @@ func CutName(text string, more []string) (named bool, rest string) {
 	return false, text
 }
 
-// nameMatch says how much a word is a name of ours.
+// nameMatch is how well a word matches a name of ours.
 type nameMatch int
 
 const (
@@ -99,7 +99,7 @@ const (
 	exactMatch
 )
 
-// matchName says how much the first n of words are a name of ours.
+// matchName returns how well the first n words match a name of ours.
 func matchName(ws []textWord, more []string) (like nameMatch, n int) {
 	for _, name := range more {
 		parts := plainWords(name)
@@ -137,13 +137,13 @@ func removeName(text string, ws []textWord, i, n, first int) string {
 	return strings.TrimSpace(before + " " + after)
 }
 
-// optOutPhrases are ways to ask for that, beside the word itself.
+// optOutPhrases are further ways to ask for that.
 var optOutPhrases = []string{
 	"leave me out", "do not listen to me", "don't listen to me", "don’t listen to me",
 	"stop listening to me",
 }
 
-// IsOptOutRequest reports whether what is said to us asks to be left out.
+// IsOptOutRequest reports whether a text that is addressed to us asks to opt out.
 func IsOptOutRequest(rest string) bool {
 	said := plainWords(rest)
 	if slices.Contains(optOutPhrases, strings.Join(said, " ")) {
@@ -157,7 +157,7 @@ func IsOptOutRequest(rest string) bool {
 	})
 }
 
-// HasWords reports whether there is more in s than signs.
+// HasWords reports whether s contains more than punctuation.
 func HasWords(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
 }

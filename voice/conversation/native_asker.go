@@ -19,7 +19,7 @@ var (
 		"logins. Ask that one of them says it again, alone")
 )
 
-// heardPeople is whom a native model has heard. The zero value is empty; it is safe for concurrent use.
+// heardPeople are the people whom a native model has heard. The zero value is empty; it is safe for concurrent use.
 type heardPeople struct {
 	mu      sync.Mutex
 	origins map[string]sessions.Origin // by the ids of people
@@ -36,19 +36,19 @@ func (h *heardPeople) add(p voice.Person, o sessions.Origin) {
 	h.origins[p.ID], h.names[p.ID], h.latest = o, cmp.Or(p.Name, h.names[p.ID]), p.ID
 }
 
-// name returns the name of somebody who was heard; "" if it is not known.
+// name returns the name of a person who was heard; "" if unknown.
 func (h *heardPeople) name(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.names[id]
 }
 
-// maxSpokenName is how many characters of a name a model is told.
+// maxSpokenName limits the names that a model is told, in characters.
 const maxSpokenName = 40
 
-// asker returns on whose behalf something is done that some people asked for, anybody who was heard if one of them is
-// not known (""): who was heard last, or else the first of them. What several asked for has the rights of each, so it
-// is refused where these differ.
+// asker returns on whose behalf something is done that some people asked for, or anyone who was heard if one of them is
+// unknown (""): the person heard last, or else the first. If several people asked, their rights must be equal;
+// otherwise it is refused.
 func (h *heardPeople) asker(ctx context.Context, by []string, host Host) (sessions.Origin, error) {
 	h.mu.Lock()
 	origins, latest := maps.Clone(h.origins), h.latest

@@ -17,21 +17,21 @@ import (
 	"clank/voice/speech/playout"
 )
 
-// permissionFor is how long it holds that somebody may, or may not, ask for something.
+// permissionFor is how long the result of a permission check is kept.
 const permissionFor = 5 * time.Second
 
 // nativeSession is the part of a call that a [NativeModel] serves. A nil one does nothing.
 type nativeSession struct {
 	call    *call
 	end     context.CancelCauseFunc
-	asker   *person // who was heard last
+	asker   *person // the person heard last
 	preWake PreWakeBuffer
 	heard   heardPeople
 
-	playing atomic.Bool // what is being said is an answer of the model
+	playing atomic.Bool // an answer of the model is being played
 }
 
-// setPlaying notes whether what is being said is an answer of the model.
+// setPlaying stores whether an answer of the model is being played.
 func (n *nativeSession) setPlaying(on bool) {
 	if n != nil {
 		n.playing.Store(on)
@@ -66,7 +66,7 @@ func (n *nativeSession) Speak(to []string, s playout.SoundFunc) realtime.Playbac
 
 // StopPlayback implements [realtime.Listener].
 func (n *nativeSession) StopPlayback(cause error) {
-	if n.playing.Load() && n.call.Player != nil { // at once, so that how much was heard is known
+	if n.playing.Load() && n.call.Player != nil { // immediately, so that it is known how much was heard
 		n.call.Player.Silence(cause)
 	}
 	n.call.post(func(context.Context) { n.stopAnswer(cause) })
@@ -107,7 +107,7 @@ func (n *nativeSession) Asker(ctx context.Context, by []string) (sessions.Origin
 	return n.heard.asker(ctx, by, n.call.Host)
 }
 
-// handleEnd tells that nobody answers any more.
+// handleEnd tells people that the model no longer answers.
 func (n *nativeSession) handleEnd(err error) {
 	why := n.call.Locale.T("The conversation with the model has ended.")
 	if err != nil {
@@ -122,7 +122,7 @@ func (n *nativeSession) handleEnd(err error) {
 	n.call.reportOnce("native", n.call.capabilities().ModelGoneText(why))
 }
 
-// hearSound gives the model what is said to us, with what came just before our name.
+// hearSound passes speech that is for us to the model, with what was said just before our name.
 func (n *nativeSession) hearSound(ctx context.Context, p *person, s voice.Sound) {
 	now := time.Now()
 	if !n.call.room.onlyHuman(p) && !now.Before(p.openUntil) && (p.namedAt.IsZero() || now.Sub(p.namedAt) > wakeWindow) {
@@ -134,7 +134,7 @@ func (n *nativeSession) hearSound(ctx context.Context, p *person, s voice.Sound)
 	}
 }
 
-// allowed reports whether p may ask for anything now. Why not is told once, until they may again.
+// allowed reports whether p may make requests now. The reason is told once, until they may again.
 func (n *nativeSession) allowed(ctx context.Context, p *person) bool {
 	c, now := n.call, time.Now()
 	if now.Sub(p.checkedAt) < permissionFor {
@@ -150,8 +150,8 @@ func (n *nativeSession) allowed(ctx context.Context, p *person) bool {
 	return !p.refused
 }
 
-// startHearing lets the model hear p, who speaks to us, and what they said just before. It reports whether the
-// model may hear them.
+// startHearing lets the model hear p, who speaks to us, and what they said just before. It reports whether that is
+// allowed.
 func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
 	if n == nil {
 		return false
@@ -182,7 +182,7 @@ func (n *nativeSession) playAnswer(ctx context.Context, to []string, s playout.S
 	c.speakNext(ctx)
 }
 
-// addressee returns the one of some people who is answered: who was heard last, if they are among them.
+// addressee returns the person who is answered: the one heard last, if they are among ids.
 func (n *nativeSession) addressee(ids []string) *person {
 	if n.asker != nil && slices.Contains(ids, n.asker.ID) {
 		return n.asker
@@ -214,8 +214,8 @@ func (n *nativeSession) handleAnswerEnd(p *speechItem) {
 	}
 }
 
-// stop ends what the model says and does for p, or for anybody. Whether it did anything is known of its speech and its
-// tools alone.
+// stop ends what the model says and does for p, or for everyone. Whether anything was stopped is known only for its
+// speech and its tools.
 func (n *nativeSession) stop(p *person, all bool, cause error) {
 	switch {
 	case n == nil:
@@ -226,11 +226,11 @@ func (n *nativeSession) stop(p *person, all bool, cause error) {
 	}
 }
 
-// unknownSpeaker is who has said something if several spoke at the same time.
+// unknownSpeaker is the speaker of an utterance during which several people spoke.
 var unknownSpeaker = voice.Person{ID: "somebody", Name: "Somebody"}
 
-// speaker returns who has said something, by the ids of those who spoke. A single one is known by their id, even if
-// they have left.
+// speaker returns the speaker of an utterance, from the ids of the people who spoke. A single one is known by their id,
+// even if they have left.
 func (n *nativeSession) speaker(by []string) voice.Person {
 	if len(by) != 1 || by[0] == "" {
 		return unknownSpeaker
@@ -243,9 +243,9 @@ func (n *nativeSession) speaker(by []string) voice.Person {
 	return who
 }
 
-// handleHeard handles what was said and who may have said it: two things are not left to the model. A stop that several
-// people may have said counts as said by each of them, and one of which nobody knows by who was heard last. Only the
-// person concerned can decide whether they are heard.
+// handleHeard handles a transcribed utterance and its possible speakers. Stops and opt-outs are not left to the model.
+// A stop counts for each person who may have said it, or for the one heard last if none is known. Opting out is only
+// possible if the speaker is known.
 func (n *nativeSession) handleHeard(ctx context.Context, by []string, text string) {
 	var sure *person
 	if len(by) == 1 {

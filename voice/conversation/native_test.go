@@ -186,7 +186,7 @@ func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 			}
 			want := "The key was refused"
 			if spent {
-				want = "I may not spend more today"
+				want = "Today's budget is spent"
 				m.fails <- &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1 of 1 USD for today"}
 			} else {
 				m.fails <- errors.New("the key was refused")

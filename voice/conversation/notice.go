@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	noticeGrace      = 3 * time.Second // who is told to be here so soon after the notice was here before us
-	reportAgainAfter = 5 * time.Minute // after this a failure is told anew
+	noticeGrace      = 3 * time.Second // a person announced so soon after the notice was here before us
+	reportAgainAfter = 5 * time.Minute // after which a failure is reported again
 )
 
 // capabilities returns what is available in the call.
@@ -25,7 +25,7 @@ func (c *call) capabilities() Capabilities {
 	}
 }
 
-// announceListening says that we listen, once we can be heard.
+// announceListening gives the notice that we listen, once we can be heard.
 func (c *call) announceListening() {
 	if !c.noticedAt.IsZero() {
 		return
@@ -49,7 +49,7 @@ func (c *call) announceListening() {
 	}
 }
 
-// welcome tells somebody who comes later that we listen, once.
+// welcome tells a person who joins later that we listen, once.
 func (c *call) welcome(p *person) {
 	if p.notified || c.noticedAt.IsZero() {
 		return
@@ -74,7 +74,7 @@ func (c *call) reportOnce(kind, text string) {
 	c.write(Message{Text: text})
 }
 
-// withAccount has what is done under ctx put down to p, or to nobody in the call if p is nil.
+// withAccount charges what is done with ctx to p, or to no person of the call if p is nil.
 func (c *call) withAccount(ctx context.Context, p *person, purpose string) context.Context {
 	o := sessions.Origin{Kind: c.Location.Kind, Guild: c.Location.Guild, Channel: c.Location.Channel}
 	if p != nil {
@@ -83,7 +83,7 @@ func (c *call) withAccount(ctx context.Context, p *person, purpose string) conte
 	return llm.WithAccount(ctx, agent.PersonAccount(o, purpose))
 }
 
-// spentKey returns the kind of warning that p, or nobody in particular, may spend no more.
+// spentKey returns the key of the warning that the budget of p, or of the call, is spent.
 func spentKey(p *person) string {
 	if p == nil {
 		return "spent"
@@ -91,8 +91,8 @@ func spentKey(p *person) string {
 	return "spent " + p.ID
 }
 
-// reportSpent reports whether err tells that no more may be spent, for p or in the call. That is said once, until it
-// has been possible again.
+// reportSpent reports whether err means that a budget is spent, for p or the call. People are told once, until it works
+// again.
 func (c *call) reportSpent(p *person, err error) bool {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Kind != llm.ErrBudgetSpent {

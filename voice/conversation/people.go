@@ -10,26 +10,26 @@ import (
 	"clank/voice"
 )
 
-// maxPeople bounds what is remembered of people; a call has fewer.
+// maxPeople limits how many people are remembered; a call has fewer.
 const maxPeople = 500
 
-// person is somebody in the call, and what we know of their talk.
+// person is the state of a person in the call.
 type person struct {
 	voice.Person
 
 	present   bool
 	optedOut  bool // does not want to be heard
 	optingOut bool // has just said that to us, and it is being noted
-	notified  bool // has been told that we listen
+	notified  bool // was told that we listen
 
 	spotting      *BufferedSpotterStream // to spot words; nil until they speak
 	spotterRate   *voice.Resampler
 	toNative      *voice.Resampler
 	namedAt       time.Time // when they last said our name to the spotter
 	addressedAt   time.Time // when they last spoke to us, by name or not
-	prioritizedAt time.Time // when the spotter was last told what claim they have
+	prioritizedAt time.Time // when the spotter's priority was last set
 	stoppedAt     time.Time // when they last said stop to the spotter, and it did
-	openUntil     time.Time // until then what they say is said to us
+	openUntil     time.Time // until then their speech counts as said to us
 
 	speaking bool
 	onset    time.Time // when they began to speak
@@ -44,10 +44,10 @@ type person struct {
 	earlyTries          int                     // how often that was done in this utterance
 	pending             []pendingUtterance      // utterances that wait to be put into words
 	transcribing        bool                    // one is being put into words
-	cancelTranscription context.CancelCauseFunc // drops what is being put into words; nil: nothing is
+	cancelTranscription context.CancelCauseFunc // cancels the running transcription; nil: none
 }
 
-// room is who is in the call.
+// room is the people in the call.
 type room struct {
 	selfID string
 	people map[string]*person
@@ -74,7 +74,7 @@ func (r *room) findOrAdd(id string) *person {
 	return p
 }
 
-// humans counts the people who are here, ourselves and other bots left out.
+// humans returns the number of people who are here, without ourselves and other bots.
 func (r *room) humans() (n int) {
 	for _, p := range r.people {
 		if p.present && !p.Bot && p.ID != r.selfID {
@@ -89,7 +89,7 @@ func (r *room) onlyHuman(p *person) bool {
 	return p.present && !p.Bot && r.humans() == 1
 }
 
-// quiet reports whether nobody has made a sound lately.
+// quiet reports whether nobody has spoken lately.
 func (r *room) quiet(now time.Time, span time.Duration) bool {
 	for _, p := range r.people {
 		if now.Sub(p.lastLoud) < span {
@@ -107,7 +107,7 @@ func (p *person) name() string {
 	return p.Name
 }
 
-// handleJoined handles everybody who is in or joins the call, again when more is known about them.
+// handleJoined handles a person who is in or joins the call, and again when more is known about them.
 func (c *call) handleJoined(who voice.Person) {
 	p := c.room.findOrAdd(who.ID)
 	who.Name = cmp.Or(who.Name, p.Name)
@@ -129,11 +129,11 @@ func (c *call) handleLeft(id string) {
 	c.forget(p)
 }
 
-// errOptedOut ends what is done with the speech of somebody who does not want to be heard.
+// errOptedOut ends the processing of the speech of someone who opted out.
 var errOptedOut = errors.New("they do not want to be heard")
 
-// applyPrivacy looks whether p wants to be left out, and drops what was heard of them then. It answers for this moment:
-// they may say so elsewhere at any time, and need not make a sound for it to count.
+// applyPrivacy reports whether p has opted out, and drops what was heard of them if so. The result is valid only now:
+// they may opt out elsewhere at any time, without speaking.
 func (c *call) applyPrivacy(p *person) (out bool) {
 	out = p.optingOut || c.Privacy != nil && c.Privacy.OptedOut(c.Location.Guild, p.ID)
 	if out && !p.optedOut {
@@ -146,7 +146,7 @@ func (c *call) applyPrivacy(p *person) (out bool) {
 	return out
 }
 
-// forget drops what was heard of p, and is no longer to be listened to.
+// forget drops what was heard of p, who is no longer listened to.
 func (c *call) forget(p *person) {
 	c.Detector.Forget(p.ID)
 	c.stopSpotting(p)
@@ -161,7 +161,7 @@ func (c *call) forget(p *person) {
 	}
 }
 
-// origin returns who p is to those who do what they ask.
+// origin returns the origin of p's requests.
 func (c *call) origin(p *person) sessions.Origin {
 	o := c.Host.Origin(p.Person)
 	o.Guild, o.Channel = c.Location.Guild, c.Location.Channel

@@ -2,7 +2,7 @@ package conversation
 
 import "clank/internal/i18n"
 
-// replyStyle is what a model is told about answers that are spoken.
+// replyStyle is the part of the prompt about spoken answers.
 const replyStyle = "This is a voice call: what people say was put into words by a recogniser, which mishears, and " +
 	"your answer is spoken aloud. Answer in one to three short sentences of plain spoken language, in the language of " +
 	"the person. No Markdown, no lists, no addresses, no emoji; say numbers and times as one says them. Before you use " +
@@ -32,18 +32,18 @@ const (
 	muteText     = "Mute your microphone, and I do not hear you."
 )
 
-// Capabilities tell what works in a call, on which it depends what is said of it.
+// Capabilities are what works in a call, which the texts about it depend on.
 type Capabilities struct {
 	Native         bool // a model holds the conversation that hears and speaks by itself
 	Transcribes    bool // speech is put into words
-	TranscribesAll bool // all of it is
+	TranscribesAll bool // everything is transcribed
 	Spots          bool // stop words and our name are heard in running speech
-	OptOut         bool // it is noted who does not want to be heard; else they mute themselves
+	OptOut         bool // opt-outs are stored; otherwise people mute themselves
 	Records        bool // words are stored
-	OnPage         bool // it is on a page of ours, not in Discord
+	OnPage         bool // the call is on a page of ours, not in Discord
 
-	Locale i18n.Locale // of what is written
-	Voice  i18n.Locale // of what is spoken
+	Locale i18n.Locale // of written texts
+	Voice  i18n.Locale // of spoken texts
 }
 
 // optOutHint returns how to be left out. Saying so helps only where something hears it.
@@ -59,7 +59,7 @@ func (a Capabilities) optOutHint() string {
 
 func (a Capabilities) listens() bool { return a.Spots || a.Transcribes || a.Native }
 
-// ListeningNotice says that we listen, and how to be left out.
+// ListeningNotice returns the notice that we listen, and how to opt out.
 func (a Capabilities) ListeningNotice() (written string, spoken []string) {
 	kept, aloud := "Nothing that is said is stored.", "Hello, I am clank, and I am listening. Nothing is stored."
 	if a.Records {
@@ -81,7 +81,7 @@ func (a Capabilities) ListeningNotice() (written string, spoken []string) {
 const joinedText = "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say " +
 	"“clank, stop” to stop it."
 
-// WelcomeText tells somebody who comes later what Notice says.
+// WelcomeText returns the notice for a person who joins later.
 func (a Capabilities) WelcomeText(name string) string {
 	return a.Locale.T("Hello, %s. I am in this call and listen.", escapeName(name)) + " " + a.optOutHint()
 }
@@ -120,7 +120,7 @@ func (a Capabilities) SpotterFailedText(why error) string {
 		a.reason(why))
 }
 
-// BudgetSpentTexts returns the texts that no more may be spent, and why.
+// BudgetSpentTexts returns the texts that the budget is spent, and why.
 func (a Capabilities) BudgetSpentTexts(why error) (written, spoken string) {
 	spoken = a.Voice.T(budgetSpentText)
 	written = a.Locale.T(budgetSpentText) + " " + a.reason(why) + a.FallbackHint()
@@ -130,9 +130,9 @@ func (a Capabilities) BudgetSpentTexts(why error) (written, spoken string) {
 	return written, spoken
 }
 
-const budgetSpentText = "I may not spend more today, so I do not hear words any more."
+const budgetSpentText = "Today's budget is spent, so I no longer understand speech."
 
-// UnclearOptOutTexts returns the texts that a person wants to be left out and it is not known who.
+// UnclearOptOutTexts returns the texts for an opt-out whose speaker is unknown.
 func (a Capabilities) UnclearOptOutTexts() (written, spoken string) {
 	written = "Several people spoke, so I do not know who wants to be left out: say it again while nobody else speaks, " +
 		"or mute your microphone."
@@ -143,7 +143,7 @@ func (a Capabilities) UnclearOptOutTexts() (written, spoken string) {
 	return written, "Several people spoke. Who wants to be left out?"
 }
 
-// OptOutConfirmed tells somebody that they are not heard any more; err is why that was not saved.
+// OptOutConfirmed returns the text that a person is no longer heard; err is why that was not saved.
 func (a Capabilities) OptOutConfirmed(name string, err error) string {
 	text := a.Locale.T("%s, I do not listen to you any more, here and in later calls. `/clank privacy` takes that back.",
 		escapeName(name))
@@ -156,8 +156,8 @@ func (a Capabilities) OptOutConfirmed(name string, err error) string {
 
 // ModelGoneText returns the text that the model that held the conversation is gone, and why.
 func (a Capabilities) ModelGoneText(why string) string {
-	return a.Locale.T("I can neither hear words nor answer any more in this call. %s `/clank leave` and `/clank join` "+
-		"begin anew.", why)
+	return a.Locale.T("I can no longer understand speech or answer in this call. %s To start again, use `/clank leave` "+
+		"and `/clank join`.", why)
 }
 
 // reason returns an error as a sentence for people.

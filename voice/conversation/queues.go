@@ -12,7 +12,7 @@ const (
 	maxQueuedMessages = 50
 )
 
-// MessageWriter writes messages in order, without making anybody wait.
+// MessageWriter writes messages in order, without blocking its callers.
 type MessageWriter struct {
 	chat Chat
 	log  *slog.Logger
@@ -24,7 +24,7 @@ type MessageWriter struct {
 	closed bool
 }
 
-// NewMessageWriter starts a writer to chat, which takes half a minute for a message at most. It works until Close.
+// NewMessageWriter starts a writer to chat, which takes at most half a minute for each message. It works until Close.
 func NewMessageWriter(ctx context.Context, chat Chat, log *slog.Logger) *MessageWriter {
 	ctx, stop := context.WithCancel(ctx)
 	s := &MessageWriter{
@@ -35,7 +35,7 @@ func NewMessageWriter(ctx context.Context, chat Chat, log *slog.Logger) *Message
 	return s
 }
 
-// Write has m written in its turn. Where too much waits, it is left out, which is logged.
+// Write queues m. If too many messages wait, it drops m and logs that.
 func (s *MessageWriter) Write(m Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *MessageWriter) run(ctx context.Context) {
 	}
 }
 
-// Close writes what is left, until ctx ends.
+// Close writes the remaining messages, until ctx ends.
 func (s *MessageWriter) Close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true

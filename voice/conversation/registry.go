@@ -29,24 +29,24 @@ type CallInfo struct {
 	Guild       string
 	Channel     string    // of the call
 	TextChannel string    // the text channel from which it was asked for
-	RequesterID string    // id of the person who asked
+	RequesterID string    // id of the person who requested it
 	Since       time.Time // when it began
 }
 
 // CallRunner runs what happens in a call. One is a [Conversation].
 type CallRunner interface {
-	// Run blocks until the call has ended, and says why. When ctx ends, so does the call.
+	// Run blocks until the call has ended, and returns why. When ctx ends, so does the call.
 	Run(ctx context.Context) error
 }
 
-// CallPolicy bounds what the operator allows. Zero values are no calls at all, no lists, three calls at once, and 120 a
+// CallPolicy is what the operator allows. Zero values mean no calls at all, no lists, three calls at once, and 120 a
 // day on each server.
 type CallPolicy struct {
 	Enabled         bool
-	AutoJoin        bool // join whom we talk with, without being asked
+	AutoJoin        bool // join the people we talk with, without a request
 	BlockedChannels []string
-	AllowedChannels []string // if there are any, only these
-	Max             int      // calls at once
+	AllowedChannels []string // if not empty, only these
+	Max             int      // concurrent calls
 	PerDay          int      // calls begun on one server in 24 hours
 	PerDayAndUser   int      // the same for one person
 	MissingSetup    string   // what has to be configured before there can be calls, in words for people; empty: nothing
@@ -54,10 +54,10 @@ type CallPolicy struct {
 
 // RegistryHost is what a [CallRegistry] needs of the program. Its methods are safe for concurrent use.
 type RegistryHost interface {
-	// StartCall joins a call and returns what is to happen in it. It gives up when ctx ends.
+	// StartCall joins a call and returns the conversation to run in it. It gives up when ctx ends.
 	StartCall(ctx context.Context, c CallInfo) (CallRunner, error)
 
-	// ChannelOf returns the voice channel in which somebody is now.
+	// ChannelOf returns the voice channel in which a person is now.
 	ChannelOf(guild, user string) (channel string, ok bool)
 
 	// CurrentChannel returns the channel in which our call on a server is now: people may have moved us.
@@ -69,11 +69,11 @@ type RegistryHost interface {
 	CallChanged(c CallInfo, open bool, why error)
 }
 
-// CallRegistry holds the open calls. Set its fields before anything is asked of it; it is then safe for concurrent use.
+// CallRegistry keeps the open calls. Set its fields before first use; it is then safe for concurrent use.
 type CallRegistry struct {
 	Host RegistryHost
 
-	// PreviousCalls are the calls that were begun before this program was: those of the last 24 hours count.
+	// PreviousCalls are calls of earlier processes: those of the last 24 hours count.
 	PreviousCalls []voice.PastCall
 
 	Logger *slog.Logger
@@ -93,7 +93,7 @@ type activeCall struct {
 	done chan struct{}
 }
 
-// key tells the calls apart that can be open at the same time: one for each server.
+// key returns the key of the call: each server can have one open call.
 func (c CallInfo) key() string {
 	if c.Guild == "" {
 		return "/" + c.Channel
@@ -101,8 +101,8 @@ func (c CallInfo) key() string {
 	return c.Guild
 }
 
-// Join opens a call in channel, or where the person of o is if that is empty. It returns when the call is joined. Its
-// error is for the person who asked, or the cause of ctx.
+// Join opens a call in channel, or in the current channel of the person of o if that is empty. It returns when the call
+// is joined. Its error is for the person who asked, or the cause of ctx.
 func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel string) (CallInfo, error) {
 	here, inVoice := r.requesterChannel(o)
 	channel = cmp.Or(channel, here)
@@ -152,8 +152,8 @@ func (r *CallRegistry) startCall(ctx, live context.Context, run *activeCall) (Ca
 	return nil, r.joinFailure(ctx, run.CallInfo, err)
 }
 
-// Leave ends the call of the server of o, or the one in its channel where there is no server. That may be done by who
-// asked for it, who is in it, and a moderator. It returns when the call has ended, or with the cause of ctx.
+// Leave ends the call of the server of o, or, without a server, the one in its channel. The person who requested the
+// call, people who are in it, and moderators may do that. It returns when the call has ended, or with the cause of ctx.
 func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
 	here, inVoice := r.requesterChannel(o)
 	r.mu.Lock()
@@ -175,8 +175,8 @@ func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
 	}
 }
 
-// Follow joins the person of o if the policy has us do so and nothing speaks against it, and reports whether it did.
-// Nobody is told why not, as nobody has asked.
+// Follow joins the person of o if the policy enables that and allows the call, and reports whether it did. It gives no
+// reason if not, because nobody asked.
 func (r *CallRegistry) Follow(ctx context.Context, o sessions.Origin) bool {
 	if !r.Host.CallPolicy().AutoJoin || o.Guild == "" {
 		return false
@@ -203,7 +203,7 @@ func (r *CallRegistry) ActiveCalls() []CallInfo {
 	return all
 }
 
-// Close ends all calls with a cause, lets no other begin, and waits for their end until ctx ends.
+// Close ends all calls with a cause, refuses new ones, and waits for their end until ctx ends.
 func (r *CallRegistry) Close(ctx context.Context, cause error) error {
 	r.mu.Lock()
 	r.closed = true
@@ -214,7 +214,7 @@ func (r *CallRegistry) Close(ctx context.Context, cause error) error {
 	return cancel.WaitFor(ctx, &r.wg) // each call has its own deadlines
 }
 
-// reserve takes the place of a call, if it is free.
+// reserve adds a call, unless its server already has one.
 func (r *CallRegistry) reserve(run *activeCall) error {
 	limits := r.Host.CallPolicy()
 	r.mu.Lock()
@@ -245,7 +245,8 @@ func (r *CallRegistry) reserve(run *activeCall) error {
 	return nil
 }
 
-// checkDay says why a call is one too many for who asks, or for their server, within 24 hours. The lock is held.
+// checkDay returns an error if the daily limit of calls of a person or of their server is reached. The caller holds the
+// lock.
 func (r *CallRegistry) checkDay(limits CallPolicy, c CallInfo) error {
 	var person, server []time.Time
 	for _, p := range r.started {
@@ -289,7 +290,7 @@ func (r *CallRegistry) requesterChannel(o sessions.Origin) (channel string, ok b
 	return r.Host.ChannelOf(o.Guild, o.User)
 }
 
-// withCurrentChannel returns c with the channel where it is now.
+// withCurrentChannel returns c with its current channel.
 func (r *CallRegistry) withCurrentChannel(c CallInfo) CallInfo {
 	if channel, ok := r.Host.CurrentChannel(c.Guild); ok {
 		c.Channel = channel
@@ -297,7 +298,7 @@ func (r *CallRegistry) withCurrentChannel(c CallInfo) CallInfo {
 	return c
 }
 
-// CheckChannel says why a call must not go on in a channel to which somebody has moved us; nil if it may.
+// CheckChannel returns an error if a call must not continue in a channel to which someone moved us.
 func (r *CallRegistry) CheckChannel(channel string) error {
 	p := r.Host.CallPolicy()
 	switch {
@@ -313,8 +314,8 @@ func (r *CallRegistry) logger() *slog.Logger { return cmp.Or(r.Logger, slog.New(
 
 var noArguments = json.RawMessage(`{"type": "object", "properties": {}, "additionalProperties": false}`)
 
-// Tools returns the tools with which a model may join and leave a call for the person at o, or nil where there
-// are no calls.
+// Tools returns the tools with which a model joins and leaves a call for the person at o, or nil where there are no
+// calls.
 func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.Tool {
 	if o.Guild == "" || !r.Host.CallPolicy().Enabled {
 		return nil
@@ -350,13 +351,13 @@ func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.To
 	}
 }
 
-// DeniedError is why a call was not opened or left: sentences for the person who asked, with the way out where there is
-// one.
+// DeniedError is why a call was not opened or left: sentences for the person who asked, which also say what to do, if
+// possible.
 type DeniedError string
 
 func (d DeniedError) Error() string { return string(d) }
 
-// Reasons that are told apart.
+// Reasons that callers distinguish.
 const (
 	ErrVoiceDisabled DeniedError = "Calls are switched off here. The operator can switch them on in the settings " +
 		"under voice."
@@ -366,7 +367,7 @@ const (
 	ErrChannelNotAllowed DeniedError = "The operator lets me join only certain channels, and this is none of them."
 	ErrAlreadyInChannel  DeniedError = "I am in that call already."
 	ErrInOtherChannel    DeniedError = "I am in another call on this server. Say `/clank leave` there first."
-	ErrTooManyCalls      DeniedError = "I am in as many calls at once as I may be on all servers. Try again later."
+	ErrTooManyCalls      DeniedError = "I am already in the maximum number of calls on all servers. Try again later."
 	ErrJoinTimedOut      DeniedError = "It took too long to join the call. Please try again."
 	ErrRegistryClosed    DeniedError = "I am shutting down."
 	ErrNotInCall         DeniedError = "I am in no call here."
@@ -374,8 +375,7 @@ const (
 		"me away."
 )
 
-// checkPolicy says why somebody may not have a call there, as far as that depends on them and on what the operator
-// wants.
+// checkPolicy returns an error if the operator's policy does not allow a person to have a call there.
 func (r *CallRegistry) checkPolicy(o sessions.Origin, c CallInfo, there bool) error {
 	p := r.Host.CallPolicy()
 	switch {
@@ -391,7 +391,7 @@ func (r *CallRegistry) checkPolicy(o sessions.Origin, c CallInfo, there bool) er
 	return nil
 }
 
-// joinFailure makes an error of joining one that can be told.
+// joinFailure returns an error of joining as one for people.
 func (r *CallRegistry) joinFailure(ctx context.Context, c CallInfo, err error) error {
 	var late DeniedError
 	switch cause := cancel.CauseOf(ctx, err); {

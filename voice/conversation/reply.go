@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	maxJobs            = 4 // replies at once in a call
+	maxJobs            = 4 // concurrent replies in a call
 	maxBrowsing        = 2 // of them, of one person, that work a browser
 	maxWaiting         = 8
-	maxProgressReports = 3 // words about one browse that takes long
+	maxProgressReports = 3 // reports about one browse that takes long
 )
 
-// request is something that somebody asks of us.
+// request is what a person asks of us.
 type request struct {
 	by   *person
 	text string
@@ -36,14 +36,14 @@ type job struct {
 	handle        *cancel.Handle
 	entry         *HistoryEntry // the request in the history
 	replaced      bool          // a newer request of the same person took its place
-	draft         *draft        // what is being written; nil: nothing yet, or nothing since tools were used
+	draft         *draft        // the text being written; nil: none yet, or none since tools were used
 	answered      bool          // something was written before tools were used
 	browsing      bool
 	progressCount int // words said about the browse
 	nextProgress  time.Time
 }
 
-// handleRequest takes up something that p has said to us.
+// handleRequest handles a request that p has made.
 func (c *call) handleRequest(ctx context.Context, p *person, text string) {
 	c.dropInterrupted(p)
 	p.openUntil, p.addressedAt = time.Time{}, time.Now()
@@ -74,8 +74,8 @@ func (c *call) handleRequest(ctx context.Context, p *person, text string) {
 	c.startReply(ctx, r)
 }
 
-// supersede ends a reply for which somebody has not waited, and returns what they want now: as long as they have heard
-// nothing of it, the two requests belong together.
+// supersede ends a reply for which a person did not wait, and returns their request: as long as they have heard nothing
+// of the reply, both requests belong together.
 func (c *call) supersede(j *job, text string) string {
 	cause := &cancel.Cause{Reason: cancel.Superseded}
 	j.replaced = true
@@ -100,7 +100,7 @@ func (c *call) runningJobs() (n int) {
 	return n
 }
 
-// queueRequest lets r wait for its turn, together with what the same person has waiting.
+// queueRequest queues r, together with other waiting requests of the same person.
 func (c *call) queueRequest(ctx context.Context, r request) {
 	c.dropStopped()
 	for i, w := range c.waiting {
@@ -130,7 +130,7 @@ func (c *call) startReply(ctx context.Context, r request) {
 	if c.Player != nil {
 		turn.OnText = func(p assistant.TextChunk) {
 			c.post(func(context.Context) {
-				if cancel.CauseOf(ctx, nil) == nil { // what comes after a stop is not said
+				if cancel.CauseOf(ctx, nil) == nil { // what comes after a stop is not spoken
 					c.handlePiece(j, p)
 				}
 			})
@@ -141,13 +141,13 @@ func (c *call) startReply(ctx context.Context, r request) {
 			c.post(func(context.Context) { c.beginBrowsing(j) })
 		})
 		c.post(func(life context.Context) {
-			j.handle.End() // until now it could be stopped, and a stop takes back what was not told yet
+			j.handle.End() // until now it could be stopped, which also drops what was not spoken yet
 			c.handleReply(life, j, answer, err, cmp.Or(cancel.CauseOf(ctx, nil), causeOf(err)))
 		})
 	})
 }
 
-// beginBrowsing records that a reply works a browser, and says so when it begins.
+// beginBrowsing records that a reply uses a browser, and tells people when it begins.
 func (c *call) beginBrowsing(j *job) {
 	if j.browsing || j.replaced {
 		return
@@ -159,7 +159,7 @@ func (c *call) beginBrowsing(j *job) {
 	}
 }
 
-// reportProgress says that a browse is still under way.
+// reportProgress tells people that a browse still runs.
 func (c *call) reportProgress(now time.Time) {
 	for _, j := range c.jobs {
 		if !j.browsing || j.replaced || j.draft != nil || j.progressCount >= maxProgressReports ||
@@ -186,7 +186,7 @@ func (c *call) handleReply(ctx context.Context, j *job, a assistant.Answer, err 
 	}
 	c.dropProgress(j)
 	switch {
-	case why != nil && why.Reason == cancel.Stopped: // whoever stopped it was told
+	case why != nil && why.Reason == cancel.Stopped: // the person who stopped it was told
 		c.cutDraft(j.draft, why)
 		c.history.Add(assistant.ChatLine{FromAssistant: true, Text: "(" + why.Error() + ")"}, time.Now())
 	case why != nil:
@@ -208,7 +208,7 @@ func (c *call) handleReply(ctx context.Context, j *job, a assistant.Answer, err 
 	}
 }
 
-// failureText returns what is said of a reply that failed.
+// failureText returns the text about a failed reply.
 func failureText(err error) string {
 	if e := new(llm.Error); errors.As(err, &e) {
 		return fmt.Sprintf("I could not think of an answer. %v", i18n.Locale("").Sentence(e.Error()))

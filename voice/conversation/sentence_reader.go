@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	maxSpokenChars = 700 // characters of an answer that are said; the rest is to be read
-	maxSentence    = 240 // bytes; what is longer is cut at a comma or a space
+	maxSpokenChars = 700 // characters of an answer that are spoken; the rest is only written
+	maxSentence    = 240 // bytes; longer sentences are split at a comma or a space
 	maxOpenMarkup  = 600 // bytes of a sentence in which the end of a link or of code is waited for
 )
 
-// SentenceReader cuts an answer that is being written into sentences that can be said, each as soon as it is whole. In
-// which pieces the answer comes changes nothing. What can only be read (links, code, tables, data) is left out, and so
-// are the thoughts and calls of tools that some models write into their answers. The zero value is ready.
+// SentenceReader splits an answer, while it is being written, into sentences that can be spoken, each as soon as it is
+// complete. The result does not depend on how the answer is split into pieces. What can only be read (links, code,
+// tables, data) is left out, as are thoughts and tool calls that some models write into their answers. The zero value
+// is ready.
 type SentenceReader struct {
 	Locale i18n.Locale // of what is added to it
 
@@ -26,12 +27,12 @@ type SentenceReader struct {
 	midLine     bool    // of a line, where no list, table or heading begins
 	skipping    skipper // what rest begins inside of; nil: nothing
 	spokenChars int     // characters of the sentences so far
-	full        bool    // no more of it is said
+	full        bool    // the rest is not spoken
 	more        bool
 	hidden      bool // thoughts or calls
 }
 
-// Write takes the next piece and returns the sentences that are whole with it.
+// Write appends a piece and returns the sentences that are complete.
 func (r *SentenceReader) Write(piece string) []string {
 	r.rest += piece
 	return r.read(false)
@@ -40,11 +41,11 @@ func (r *SentenceReader) Write(piece string) []string {
 // DropRest forgets a sentence that is not whole, because the answer breaks off.
 func (r *SentenceReader) DropRest() { r.rest, r.skipping, r.midLine = "", nil, false }
 
-// HasUnspoken reports whether there is something in the answer so far that can only be read.
+// HasUnspoken reports whether the answer so far contains something that can only be read.
 func (r *SentenceReader) HasUnspoken() bool { return r.more || r.full }
 
-// End returns what is left to be said, as nothing more is written. more is set if there is something else to be read;
-// where there is anything, that it is in the chat is said last.
+// End ends the answer and returns the remaining sentences. more is set if there is something else to read; if anything
+// has to be read, the last sentence says that it is in the chat.
 func (r *SentenceReader) End(more bool) []string {
 	out := r.read(true)
 	r.more = r.more || more || r.hidden && r.spokenChars == 0
@@ -57,7 +58,7 @@ func (r *SentenceReader) End(more bool) []string {
 	return out
 }
 
-// read takes from the rest what is settled.
+// read consumes the part of the rest that is decided.
 func (r *SentenceReader) read(ended bool) (out []string) {
 	for r.rest != "" {
 		n, sayable := r.next(ended)
@@ -72,7 +73,7 @@ func (r *SentenceReader) read(ended bool) (out []string) {
 	return out
 }
 
-// appendSpoken adds a sentence to those that are to be said.
+// appendSpoken appends a sentence to those to be spoken.
 func (r *SentenceReader) appendSpoken(out []string, raw string) []string {
 	text, link := stripMarkdown(raw, !r.midLine)
 	r.more, r.midLine = r.more || link, true
@@ -87,7 +88,7 @@ func (r *SentenceReader) appendSpoken(out []string, raw string) []string {
 	return append(out, text)
 }
 
-// next returns the length of what comes next in the rest, and whether it can be said; zero if that cannot be known yet.
+// next returns the length of the next part of the rest, and whether it can be spoken; zero if that is not known yet.
 func (r *SentenceReader) next(ended bool) (n int, sayable bool) {
 	if r.skipping != nil {
 		n, over := r.skipping.advance(r.rest, ended)
@@ -114,9 +115,9 @@ func (r *SentenceReader) next(ended bool) (n int, sayable bool) {
 	return r.sentenceEnd(ended), true
 }
 
-// sentenceEnd returns where the first sentence of the rest ends: after a full stop, question or exclamation mark that
-// white space follows, or before a line break or what is skipped; not inside of links and code. What is too long for
-// one breath is cut.
+// sentenceEnd returns where the first sentence of the rest ends: after a full stop, question or exclamation mark
+// followed by white space, or before a line break or skipped text, but not inside links and code. Sentences that are
+// too long are cut.
 func (r *SentenceReader) sentenceEnd(ended bool) int {
 	var in markupState
 	s := r.rest
@@ -192,7 +193,8 @@ func (p *markupState) advance(c rune) {
 
 // skipper is something in an answer that is not said.
 type skipper interface {
-	// advance is how much of rest belongs to it, and whether that is the end of it; zero if that cannot be known yet.
+	// advance returns how much of rest belongs to the skipped text, and whether it ends there; zero if that is not known
+	// yet.
 	advance(rest string, ended bool) (n int, over bool)
 
 	// hidden reports whether it is not meant for people.
@@ -205,8 +207,8 @@ var hiddenTags = []string{
 	"function_calls", "invoke",
 }
 
-// findSkip tells what is not said and begins where s does: it, and the length of the signs that begin it. lineStart is
-// set at the start of a line. known is false if s may be the beginning of such a sign.
+// findSkip returns the text that must be skipped and begins at s, and the length of its opening marks. lineStart is set
+// at the start of a line. known is false if s may be the beginning of such marks.
 func findSkip(s string, lineStart, ended bool) (found skipper, n int, known bool) {
 	switch {
 	case strings.HasPrefix(s, "```"):
@@ -318,7 +320,7 @@ func (d *skipJSON) advance(rest string, ended bool) (n int, over bool) {
 	return len(rest), ended
 }
 
-// What is said where there is more to read than to hear.
+// What is said if there is more to read than to hear.
 const (
 	AnswerInChat = "I have put it in the chat."
 	RestInChat   = "The rest is in the chat."
@@ -370,7 +372,7 @@ func endsWithAbbreviation(s string) bool {
 	return false
 }
 
-// escapeName returns a name that changes nothing in the Markdown around it, and calls nobody.
+// escapeName returns a name that does not change the Markdown around it, and mentions nobody.
 func escapeName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(name), " ") {

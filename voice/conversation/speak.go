@@ -14,48 +14,48 @@ import (
 )
 
 const (
-	quietFor        = 400 * time.Millisecond // nobody has made a sound for so long before we begin
+	quietFor        = 400 * time.Millisecond // of silence before we begin
 	waitQuiet       = 10 * time.Second       // then we begin all the same
 	maxQueued       = 16
-	maxFedSentences = 64               // sentences that the mouth is given at once
-	suspendFor      = 10 * time.Second // what was interrupted by talk that is not ours is taken up within this
+	maxFedSentences = 64               // sentences given to the player at once
+	suspendFor      = 10 * time.Second // within which interrupted speech may continue
 )
 
 // speechItem is something to say in one go.
 type speechItem struct {
-	to              *person // whom it answers; nil: everybody
+	to              *person // the person whom it answers; nil: everyone
 	job             *job    // of which it is news; nil: none
 	sentences       []string
 	saidCount       int               // of them, heard to their end
-	answer          bool              // it is an answer, and stands in the history
+	answer          bool              // it is an answer and part of the history
 	writing         bool              // it is still being written
-	finished        bool              // nothing more of it is said
+	finished        bool              // nothing is added to it any more
 	textOnly        bool              // it cannot be said, and is written when it is whole
 	truncated       bool              // it is not written to its end
-	fullText        string            // what it is with what is not spoken
+	fullText        string            // with what is not spoken
 	question        bool              // it ends with a question
-	acknowledgement bool              // an acknowledgement: said at once, not interrupted
+	acknowledgement bool              // an acknowledgement: spoken immediately, not interrupted
 	sound           playout.SoundFunc // instead of sentences, of a native model; nil: none
 	playback        *PendingPlayback  // with sound
-	text            string            // what is written if it cannot be spoken; empty: nothing, or written already
+	text            string            // what is written if it cannot be spoken; empty: nothing, or already written
 
 	queuedAt      time.Time
 	startedAt     time.Time   // begun, the last time
-	interruptedBy *person     // who interrupted it
+	interruptedBy *person     // the person who interrupted it
 	dropped       bool        // it is not to be taken up
 	feed          chan string // to the mouth, while it is said
 	fedCount      int         // sentences that the mouth has
 	ownSpeech     *OwnSpeech
-	entry         *HistoryEntry           // in the history; nil: not yet
+	entry         *HistoryEntry           // in the history; nil if not yet
 	cancel        context.CancelCauseFunc // of saying it
 }
 
-// speechQueue is what is said, was interrupted, and waits to be said.
+// speechQueue is what is being said, what was interrupted, and what waits.
 type speechQueue struct {
 	current        *speechItem
 	queue          []*speechItem
 	suspended      *speechItem
-	suspendedUntil time.Time // then what is suspended is given up
+	suspendedUntil time.Time // when what is suspended is dropped
 	pausedBy       *person
 	echo           EchoDetector
 }
@@ -77,7 +77,7 @@ func (c *call) say(p *speechItem) {
 		c.writeInstead(p)
 		return
 	}
-	if p.acknowledgement || !p.startedAt.IsZero() { // the rest of what was begun
+	if p.acknowledgement || !p.startedAt.IsZero() { // the rest of what has begun
 		c.speech.queue = append([]*speechItem{p}, c.speech.queue...)
 	} else {
 		c.speech.queue = append(c.speech.queue, p)
@@ -98,7 +98,7 @@ func (c *call) writeInstead(p *speechItem) {
 	c.addToHistory(p)
 }
 
-// own is the language of sentences of ours: of the voice, or of the chat where there is none.
+// own returns the language of our own sentences: that of the voice, or of the chat without one.
 func (c *call) own() i18n.Locale {
 	if c.Player == nil {
 		return c.Locale
@@ -113,7 +113,7 @@ func (c *call) acknowledge(text string) {
 	c.say(&speechItem{sentences: []string{text}, acknowledgement: true, text: text})
 }
 
-// sayFor says news of a job, in an English text that is translated. It is dropped with the job.
+// sayFor speaks an update about a job, with an English text that is translated. It is dropped with the job.
 func (c *call) sayFor(j *job, text string) {
 	text = c.own().Text(text)
 	c.showOwnLine(text)
@@ -135,14 +135,14 @@ func (c *call) answerText(p *person, text string) {
 	c.answer(p, assistant.Answer{Text: c.own().Sentence(text)})
 }
 
-// answer says what can be said, and writes what can only be read.
+// answer speaks what can be spoken, and writes the rest.
 func (c *call) answer(p *person, a assistant.Answer) {
 	d := c.newDraft(p)
 	c.appendToDraft(d, a.Text)
 	c.finishDraft(d, a)
 }
 
-// speakNext begins to say what waits, if nobody speaks.
+// speakNext begins to speak what waits, if nobody speaks.
 func (c *call) speakNext(ctx context.Context) {
 	s := &c.speech
 	if s.current != nil || len(s.queue) == 0 || !c.connected || ctx.Err() != nil {
@@ -177,8 +177,8 @@ func (c *call) speakNext(ctx context.Context) {
 	})
 }
 
-// feedSentences gives the mouth the sentences that it does not have yet, as far as it takes them: what is left is said
-// after those.
+// feedSentences gives the player the sentences that it does not have yet, as many as it accepts; the others follow
+// later.
 func (p *speechItem) feedSentences() {
 	for ; p.fedCount < len(p.sentences); p.fedCount++ {
 		select {
@@ -200,7 +200,7 @@ func (c *call) playSound(ctx context.Context, p *speechItem, over func()) {
 		why := cancel.CauseOf(ctx, err)
 		c.post(func(ctx context.Context) {
 			c.native.handleAnswerEnd(p)
-			// from the chat; by voice it is told already
+			// stopped in the chat; a spoken stop was confirmed already
 			if why != nil && why.Reason == cancel.Stopped && !p.dropped && p.interruptedBy == nil {
 				c.native.handleInterrupted(p)
 			}
@@ -243,7 +243,7 @@ func (c *call) handleSpoken(ctx context.Context, p *speechItem, n int, err error
 	c.speakNext(ctx)
 }
 
-// addToHistory puts what was said of an answer into the history, and lets the person go on without our name.
+// addToHistory adds what was spoken of an answer to the history, and lets the person continue without our name.
 func (c *call) addToHistory(p *speechItem) {
 	p.finished = true
 	if !p.answer {
@@ -273,12 +273,12 @@ func (c *call) addToHistory(p *speechItem) {
 	}
 }
 
-// dropProgress takes back the news of a job that is over.
+// dropProgress drops the updates about a job that has ended.
 func (c *call) dropProgress(j *job) {
 	c.dropWhere(func(p *speechItem) bool { return p.job == j }, nil)
 }
 
-// dropWhere takes back what is to be said, waits or is being said, and reports whether there was something.
+// dropWhere drops what is being said, is suspended or waits, and reports whether there was anything.
 func (c *call) dropWhere(which func(*speechItem) bool, cause error) (any bool) {
 	s := &c.speech
 	var kept []*speechItem
@@ -303,7 +303,7 @@ func (c *call) dropWhere(which func(*speechItem) bool, cause error) (any bool) {
 	return any
 }
 
-// silence ends what is being said, also if the mouth is only about to say it.
+// silence ends what is being said, also if the player has not begun yet.
 func (c *call) silence(p *speechItem, cause error) {
 	c.Player.Silence(cause)
 	p.cancel(cause)

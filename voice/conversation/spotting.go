@@ -25,7 +25,7 @@ func (c *call) startSpotting(ctx context.Context, p *person) {
 	})
 }
 
-// stopSpotting ends what spots words of p. That may take a moment, for which nobody waits but the end of the call.
+// stopSpotting stops spotting in the speech of p. That may take a moment, for which only the end of the call waits.
 func (c *call) stopSpotting(p *person) {
 	l := p.spotting
 	if l == nil {
@@ -45,7 +45,7 @@ func (c *call) stopAllSpotting() {
 	}
 }
 
-// reportSpotterFailure says once that no stop words are heard.
+// reportSpotterFailure tells people once that stop words are not heard.
 func (c *call) reportSpotterFailure(err error) {
 	c.log.Error("words cannot be spotted", "error", err)
 	c.reportOnce("spot", c.capabilities().SpotterFailedText(err))
@@ -86,11 +86,11 @@ func (c *call) handleSpotted(ctx context.Context, s voice.SpottedPhrase) {
 // maxBufferedSounds is how much sound waits for a spotter that is not ready yet: two seconds in pieces of 20 ms.
 const maxBufferedSounds = 100
 
-// BufferedSpotterStream is a spotter's ear for one person. It takes time to be there, and what is said meanwhile is
-// kept for it.
+// BufferedSpotterStream is the stream of one person's sound to a spotter. The spotter takes time to start; what is said
+// meanwhile is buffered.
 type BufferedSpotterStream struct {
 	mu       sync.Mutex
-	stream   voice.SpotterStream // nil: not yet
+	stream   voice.SpotterStream // nil if not started yet
 	buffered []voice.Sound
 	claim    voice.SpotterPriority
 	closed   bool
@@ -101,7 +101,7 @@ func (l *BufferedSpotterStream) Attach(to voice.SpotterStream) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		_ = to.Close() // nobody listens any more, and there is nobody to tell
+		_ = to.Close() // it was closed, and nobody can be told
 		return
 	}
 	to.SetPriority(l.claim)
@@ -111,7 +111,7 @@ func (l *BufferedSpotterStream) Attach(to voice.SpotterStream) {
 	l.stream, l.buffered = to, nil
 }
 
-// SetPriority says what claim the person has to be listened to, if not all can be.
+// SetPriority sets the priority of the person if not everyone can be listened to.
 func (l *BufferedSpotterStream) SetPriority(claim voice.SpotterPriority) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +124,7 @@ func (l *BufferedSpotterStream) SetPriority(claim voice.SpotterPriority) {
 	}
 }
 
-// Crowded reports whether the person is not listened to, as the spotter listens to others who have a better claim.
+// Crowded reports whether the person is not listened to because others have priority.
 func (l *BufferedSpotterStream) Crowded() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,7 +132,7 @@ func (l *BufferedSpotterStream) Crowded() bool {
 	return can && to.Crowded()
 }
 
-// Write passes on what is heard, or keeps it as long as there is no spotter.
+// Write passes sound on, or buffers it while there is no spotter.
 func (l *BufferedSpotterStream) Write(s voice.Sound) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,7 +145,7 @@ func (l *BufferedSpotterStream) Write(s voice.Sound) {
 	}
 }
 
-// Close ends the spotter, if it is there; if it comes later, at once then.
+// Close closes the stream, as soon as it exists.
 func (l *BufferedSpotterStream) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,11 +158,10 @@ func (l *BufferedSpotterStream) Close() error {
 	return to.Close()
 }
 
-// priorityEvery is how often it is looked at who is to be listened to first.
+// priorityEvery is how often priorities are updated.
 const priorityEvery = 200 * time.Millisecond
 
-// updatePriority tells the spotter what claim p has to be listened to: they may have asked for something since, or it
-// may be done.
+// updatePriority updates the spotter's priority of p: they may have made a request since, or it may be done.
 func (c *call) updatePriority(p *person, now time.Time) {
 	if now.Sub(p.prioritizedAt) < priorityEvery {
 		return

@@ -9,13 +9,13 @@ import (
 	"clank/cancel"
 )
 
-// sameStopWindow is how long after a stop another one that finds nothing to stop is the same stop, said twice or by two
-// at once.
+// sameStopWindow is how long after a stop another one that finds nothing to stop counts as the same: it was repeated,
+// or said by two people at once.
 const sameStopWindow = 2 * time.Second
 
-// stop stops what p may stop, and reports whether what they said was about that: it was not if nothing runs that is
-// theirs to stop, and then it is talk like any other. Everything may be stopped by somebody who called us by name, and
-// by the only human here; others stop what they asked for. It is done when stop returns.
+// stop stops what p may stop, and reports whether the speech was a stop: if nothing runs that p may stop, it is talk
+// like any other. A person who addressed us by name, or who is the only human here, may stop everything; others stop
+// what they asked for. Everything has stopped when it returns.
 func (c *call) stop(p *person, named bool) bool {
 	if named && p.optedOut {
 		return false
@@ -63,11 +63,10 @@ func (c *call) stop(p *person, named bool) bool {
 	return true
 }
 
-// isStop reports whether a text says stop and nothing else, to us by any of our names.
+// isStop reports whether a text only says stop, with or without one of our names.
 func (c *call) isStop(text string) bool { return cancel.IsStopTo(c.Options.Names, text) }
 
-// waitHandle is how a request is stopped from outside while it waits for its turn, as what runs can be: somebody may
-// write "stop".
+// waitHandle stops a request from outside while it waits for its turn, like one that runs: someone may write "stop".
 type waitHandle struct {
 	handle  *cancel.Handle
 	stopped func() bool // it was stopped
@@ -79,13 +78,13 @@ func (c *call) newWaitHandle(ctx context.Context, r request) waitHandle {
 	return waitHandle{handle, func() bool { return cancel.CauseOf(held, nil) != nil }}
 }
 
-// beginWork makes r work that can be stopped.
+// beginWork registers r as work that can be stopped.
 func (c *call) beginWork(ctx context.Context, r request) (context.Context, *cancel.Handle) {
 	return c.Scopes.Begin(ctx, c.workScopes.Current(),
 		cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: taskLabel(r.text)})
 }
 
-// dropStopped forgets what was stopped while it waited.
+// dropStopped drops what was stopped while it waited.
 func (c *call) dropStopped() {
 	c.waiting = slices.DeleteFunc(c.waiting, func(r request) bool { return r.wait.stopped() })
 }
@@ -93,11 +92,11 @@ func (c *call) dropStopped() {
 // maxScopes is how many channels a call that is moved about still answers for.
 const maxScopes = 8
 
-// WorkScopes is the channels of one call. Its methods must not be called at once.
+// WorkScopes are the channels of one call. Its methods must not be called concurrently.
 type WorkScopes struct {
 	work       *cancel.Scopes
 	textScope  cancel.Scope   // may be empty
-	callScopes []cancel.Scope // where what belongs to the call runs; the first is where it is
+	callScopes []cancel.Scope // where the call's work runs; the first is its current channel
 }
 
 // NewWorkScopes returns the reach of a call in a channel of a guild, asked for from another.
@@ -125,8 +124,8 @@ func (r *WorkScopes) HasWork(person string) bool {
 	})
 }
 
-// Stop stops what runs for the call and by may stop, or everything, and returns how much that was. In the channel from
-// which the call was asked for, everything is that of people who are in the call.
+// Stop stops the work of the call that by may stop, or everything, and returns how many pieces of work it stopped. In
+// the channel where the call was requested, everything means the work of people who are in the call.
 func (r *WorkScopes) Stop(by cancel.Actor, all bool, here func(person string) bool) (n int) {
 	for _, scope := range r.callScopes {
 		stopped, _ := r.work.Stop(scope, by, all)

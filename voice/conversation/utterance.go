@@ -12,7 +12,7 @@ import (
 
 const (
 	wakeWindow           = 10 * time.Second       // our name counts for an utterance that ends so soon after it
-	minUtterance         = 200 * time.Millisecond // what is shorter is a noise
+	minUtterance         = 200 * time.Millisecond // shorter sounds are noise
 	maxPendingUtterances = 4                      // utterances of one person that wait to be put into words
 	maxTranscript        = 4000                   // characters of one utterance
 	transcribeTimeout    = 30 * time.Second
@@ -27,7 +27,7 @@ type pendingUtterance struct {
 	named     bool // our name was spotted in it
 	addressed bool // it is likely to be said to us
 
-	early *earlyTranscript // it is put into words already; nil: not yet
+	early *earlyTranscript // its running or finished transcription; nil: none yet
 }
 
 // handleSound handles live sound.
@@ -122,7 +122,7 @@ func saidStop(p *person, u voice.Utterance) bool {
 	return !p.stoppedAt.IsZero() && !p.stoppedAt.Before(u.Began) && p.stoppedAt.Before(u.Ended.Add(stopSlack))
 }
 
-// transcribeNext puts the next utterance of p into words. One at a time, so that they come in order.
+// transcribeNext transcribes the next utterance of p, one at a time, so that they stay in order.
 func (c *call) transcribeNext(ctx context.Context, p *person) {
 	if p.transcribing || c.applyPrivacy(p) || len(p.pending) == 0 {
 		return
@@ -139,7 +139,7 @@ func (c *call) transcribeNext(ctx context.Context, p *person) {
 		}
 		c.post(func(ctx context.Context) {
 			if p.transcribing, p.cancelTranscription = false, nil; errors.Is(context.Cause(one), errOptedOut) {
-				c.transcribeNext(ctx, p) // they may have come back since
+				c.transcribeNext(ctx, p) // they may have returned since
 				return
 			}
 			c.handleTranscript(ctx, p, h, tr.Text, err)
@@ -151,7 +151,7 @@ func (c *call) transcribeNext(ctx context.Context, p *person) {
 // handleTranscript handles what p has said.
 func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtterance, text string, err error) {
 	switch {
-	case ctx.Err() != nil || c.applyPrivacy(p): // they may have asked to be left out meanwhile
+	case ctx.Err() != nil || c.applyPrivacy(p): // they may have opted out meanwhile
 		return
 	case c.reportSpent(p, err):
 		c.allowResume(p)
@@ -165,7 +165,7 @@ func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtteran
 	}
 	delete(c.reportedAt, "hear")
 	delete(c.warned, spentKey(p))
-	text = untrusted.Shorten(strings.TrimSpace(text), maxTranscript) // nobody says so much in one go
+	text = untrusted.Shorten(strings.TrimSpace(text), maxTranscript) // nobody says so much at once
 	if !HasWords(text) {
 		c.allowResume(p)
 		return
@@ -196,7 +196,7 @@ func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtteran
 	c.handleRequest(ctx, p, rest)
 }
 
-// optOut has p not be heard any more, because they said so.
+// optOut stores that p has opted out, as they said.
 func (c *call) optOut(ctx context.Context, p *person) {
 	if c.Privacy == nil {
 		c.answerText(p, muteText)
@@ -225,8 +225,8 @@ var (
 	errNoEarlyTranscript = errors.New("not put into words yet")
 )
 
-// earlyTranscript is what somebody has said until they paused, on its way to words: if they have ended there, the words
-// are ready, or nearly so, when that is certain. A nil one has none.
+// earlyTranscript is the transcription of what a person said before a pause: if the pause is the end, the text is
+// ready, or nearly so, when that is certain. A nil one has none.
 type earlyTranscript struct {
 	stop       context.CancelCauseFunc
 	done       chan struct{} // closed after the others are set
@@ -234,25 +234,25 @@ type earlyTranscript struct {
 	err        error
 }
 
-// newEarlyTranscript makes one whose work stop ends.
+// newEarlyTranscript returns one whose transcription stop cancels.
 func newEarlyTranscript(stop context.CancelCauseFunc) *earlyTranscript {
 	return &earlyTranscript{stop: stop, done: make(chan struct{})}
 }
 
-// Finish tells, once, what has come of it.
+// Finish sets the result, once.
 func (e *earlyTranscript) Finish(tr voice.Transcript, err error) {
 	e.transcript, e.err = tr, err
 	close(e.done)
 }
 
-// Cancel ends the work, as nobody wants to know any more.
+// Cancel cancels the transcription, whose result is no longer needed.
 func (e *earlyTranscript) Cancel(why error) {
 	if e != nil {
 		e.stop(why)
 	}
 }
 
-// Wait waits for the words, as long as ctx lasts.
+// Wait waits for the result until ctx ends.
 func (e *earlyTranscript) Wait(ctx context.Context) (voice.Transcript, error) {
 	if e == nil {
 		return voice.Transcript{}, errNoEarlyTranscript
@@ -266,14 +266,14 @@ func (e *earlyTranscript) Wait(ctx context.Context) (voice.Transcript, error) {
 	}
 }
 
-// maxEarly is how often what is said in one go is put into words before it is over: each pause in it may be its end,
-// and costs.
+// maxEarly limits how often an utterance is transcribed before its end: each pause may be the end, and each
+// transcription costs.
 const maxEarly = 2
 
-// errSpeechResumed ends what is done with half of what somebody says.
+// errSpeechResumed ends the processing of an unfinished utterance.
 var errSpeechResumed = errors.New("they go on")
 
-// handlePause handles what was said by a person who may have finished.
+// handlePause handles the speech of a person who may have finished.
 func (c *call) handlePause(ctx context.Context, u voice.Utterance) {
 	p := c.room.people[u.From]
 	if p == nil || c.applyPrivacy(p) || c.Native != nil || c.Transcriber == nil || p.transcribing ||

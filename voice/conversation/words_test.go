@@ -260,7 +260,7 @@ func TestWhoIsLeftOutIsToldWhatHoldsAndForHowLong(t *testing.T) {
 	if !strings.Contains(got, "until I am started again: The disk is full.") {
 		t.Errorf("told %q", got)
 	}
-	if got := able.ModelGoneText("It hung up."); !strings.Contains(got, "It hung up. `/clank leave`") {
+	if got := able.ModelGoneText("It hung up."); !strings.Contains(got, "It hung up. To start again, use `/clank leave`") {
 		t.Errorf("told %q", got)
 	}
 }

@@ -15,11 +15,11 @@ const (
 	maxRejoins  = 3                // in a row
 	stableAfter = 30 * time.Second // after which a connection counts as a good one
 	resendPause = 500 * time.Millisecond
-	moveFactor  = 3 // times the patience: how long Discord may take to find another server
+	moveFactor  = 3 // times the patience: how long Discord may need to find another server
 )
 
 var (
-	errReset      = errors.New("the connection to Discord began anew, which takes clank out of all calls")
+	errReset      = errors.New("the connection to Discord started again, which removes clank from all calls")
 	errNewerState = errors.New("the main gateway has told something newer")
 )
 
@@ -46,8 +46,8 @@ func (l *Line) run(ctx context.Context, at voiceSession) {
 	l.queue.End()
 }
 
-// followMoves goes where the main gateway sends us, and joins anew where that is the remedy. It returns why the call
-// has ended.
+// followMoves reconnects where the main gateway sends us, and joins again where that helps. It returns why the call
+// ended.
 func (l *Line) followMoves(ctx context.Context, at voiceSession) error {
 	rejoins, began := 0, time.Now()
 	for {
@@ -76,7 +76,7 @@ func (l *Line) followMoves(ctx context.Context, at voiceSession) error {
 	}
 }
 
-// needsRejoin reports whether joining anew may help.
+// needsRejoin reports whether joining again may help.
 func needsRejoin(err error) bool {
 	return errors.Is(err, errReset) || discordconn.ReactionTo(err) == discordconn.Rejoin
 }
@@ -112,7 +112,7 @@ func (l *Line) waitForChange(ctx context.Context, at voiceSession) (voiceSession
 	}
 }
 
-// sessionLost reports whether the seat is lost.
+// sessionLost reports whether our place in the channel is lost.
 func sessionLost(at, now voiceSession) (bool, error) {
 	switch {
 	case now.resets > at.resets:
@@ -123,7 +123,7 @@ func sessionLost(at, now voiceSession) (bool, error) {
 	return false, nil
 }
 
-// afterDisconnect waits for what the main gateway says of a disconnect: moved, or removed.
+// afterDisconnect waits for the main gateway to explain a disconnect: moved or removed.
 func (l *Line) afterDisconnect(ctx context.Context, at voiceSession) (voiceSession, error) {
 	l.setUp(false, "Discord has taken clank out of the voice channel, or is moving it")
 	wait, cancel := context.WithTimeoutCause(ctx, l.joiner.answerTimeout(), ErrNoDestination)
@@ -158,12 +158,12 @@ func (l *Line) waitForServer(ctx context.Context, at voiceSession) (voiceSession
 		return now.serverUpdates > at.serverUpdates && now.endpoint != "", nil
 	})
 	if errors.Is(err, ErrNoServer) && s.serverUpdates == at.serverUpdates {
-		return s, errReset // moved, and nobody says where: asking again gives an answer
+		return s, errReset // moved to an unknown channel: asking again gives an answer
 	}
 	return s, err
 }
 
-// rejoin asks for a place in our channel again, since what we had is spent.
+// rejoin requests our place in the channel again because the previous credentials are spent.
 func (l *Line) rejoin(ctx context.Context, why error) (voiceSession, error) {
 	l.dropConnection(ctx, why.Error())
 	channel := l.Channel()
@@ -176,7 +176,7 @@ func (l *Line) rejoin(ctx context.Context, why error) (voiceSession, error) {
 			return s, err
 		}
 		if errors.Is(err, ErrNoAnswer) || errors.Is(err, ErrNoServer) {
-			l.joiner.leaveChannel(wait, l.guildState, l.guild) // where Discord thinks that nothing has changed, it says nothing
+			l.joiner.leaveChannel(wait, l.guildState, l.guild) // Discord does not answer if it thinks that nothing has changed
 		}
 		t := time.NewTimer(resendPause)
 		select {
@@ -188,7 +188,7 @@ func (l *Line) rejoin(ctx context.Context, why error) (voiceSession, error) {
 	}
 }
 
-// setChannel notes the channel we are in, and tells if it is another one.
+// setChannel stores the channel that we are in, and emits an event if it has changed.
 func (l *Line) setChannel(to voiceSession) {
 	l.mu.Lock()
 	moved := l.channel != to.channel
@@ -253,7 +253,7 @@ func (l *Line) connect(ctx context.Context, to voiceSession) error {
 	return err
 }
 
-// dropConnection closes the voice connection, and tells why unless that is empty.
+// dropConnection closes the voice connection and emits the reason, unless it is empty.
 func (l *Line) dropConnection(ctx context.Context, why string) {
 	l.mu.Lock()
 	conn := l.conn

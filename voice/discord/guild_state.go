@@ -11,7 +11,7 @@ import (
 // guildState is what the main gateway has reported about one guild's calls. It is guarded by Joiner.mu.
 type guildState struct {
 	present  map[string]presence // by user
-	limits   map[string]int      // of people in a channel, where there is one
+	limits   map[string]int      // user limits of channels that have one
 	session  voiceSession
 	changed  chan struct{} // closed and replaced when seat changes
 	line     *Line         // nil while we are in no call
@@ -24,11 +24,11 @@ type presence struct {
 	roles   []string
 }
 
-// voiceSession is our own place. The counters tell news from what was there before.
+// voiceSession is our own voice state. The counters distinguish updates from earlier state.
 type voiceSession struct {
 	channel, sessionID string // empty channel: in none
 	stateUpdates       int
-	mutedReason        string // why Discord lets nobody hear us, for people; empty if it does
+	mutedReason        string // why Discord lets nobody hear us, for people; empty if it does not mute us
 	token, endpoint    string // empty endpoint: there will be another
 	serverUpdates      int
 	resets             int // how often the main gateway has begun a new session
@@ -75,7 +75,7 @@ type voiceState struct {
 	Member    *member `json:"member"`
 }
 
-// mutedReason says for people why somebody in this state is not heard.
+// mutedReason returns, for people, why someone in this state is not heard.
 func (s voiceState) mutedReason() string {
 	switch {
 	case s.ChannelID == "":
@@ -108,8 +108,8 @@ type channel struct {
 	Limit   int    `json:"user_limit"` // 0 is none
 }
 
-// Dispatch takes the main gateway's dispatches, in order; it does not block. Those that have nothing to do with calls
-// are passed over.
+// Dispatch handles the main gateway's dispatches in order; it does not block. Those that do not concern calls are
+// ignored.
 func (j *Joiner) Dispatch(kind string, data json.RawMessage) {
 	var err error
 	switch kind {
@@ -140,7 +140,7 @@ func decodeDispatch[T any](data json.RawMessage, then func(T)) error {
 	return nil
 }
 
-// handleReady begins a new session of the main gateway: it takes us out of all calls, and tells anew who is where.
+// handleReady handles a new session of the main gateway: we are in no calls any more, and all voice states follow.
 func (j *Joiner) handleReady(d struct {
 	User struct {
 		ID string `json:"id"`
@@ -205,7 +205,7 @@ func (r *guildState) setLimit(c channel) {
 	}
 }
 
-// channelFull reports whether a channel has as many people as may be in it.
+// channelFull reports whether a channel has reached its user limit.
 func (j *Joiner) channelFull(r *guildState, channel string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -319,7 +319,7 @@ func (j *Joiner) People(guild, channel string) []voice.Person {
 	return people
 }
 
-// Roles returns the ids of the roles that somebody had when Discord last told where they are in calls.
+// Roles returns the ids of the roles that a user had in Discord's latest voice state of them.
 func (j *Joiner) Roles(guild, user string) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

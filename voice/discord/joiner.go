@@ -29,7 +29,7 @@ type Joiner struct {
 	// Send sends an operation over the main gateway.
 	Send func(ctx context.Context, op int, d any) error
 
-	Key           *dave.SigningKey // shared by all connections of ours; nil makes a new one for each
+	Key           *dave.SigningKey // shared by all our connections; nil creates one for each
 	Transport     conn.NewTransport
 	HTTPClient    *http.Client  // of the voice gateway; nil is the default client
 	Logger        *slog.Logger  // nil is silent
@@ -39,15 +39,14 @@ type Joiner struct {
 	// held back by them.
 	Deaf, Mute bool
 
-	// RequireEncryption says whether nothing may be sent in a call that begins now if it is not encrypted from end to end.
-	// Nil is no.
+	// RequireEncryption reports whether calls that begin now must be end-to-end encrypted. Nil means no.
 	RequireEncryption func() bool
 
 	MinWait   time.Duration // see [conn.Conn]
 	MaxOutage time.Duration
 
-	// OnMoved is called each time somebody has moved us into another channel of a guild, beside the line's [voice.Moved].
-	// It must return at once, and may be nil.
+	// OnMoved is called whenever someone moves us to another channel of a guild, in addition to the line's [voice.Moved]
+	// event. It must not block, and may be nil.
 	OnMoved func(guild, channel string)
 
 	mu     sync.Mutex
@@ -61,7 +60,7 @@ func joinError(channel, layer string, err error) error {
 	return fmt.Errorf("join the voice channel %s: %s: %w", channel, layer, err)
 }
 
-// Reasons that are told apart.
+// Reasons that callers distinguish.
 var (
 	ErrNoAnswer = errors.New( //nolint:staticcheck // a name
 		"Discord did not answer: clank may lack the permissions View Channel and Connect " +
@@ -75,10 +74,9 @@ var (
 	ErrOtherChannel  = errors.New("clank was asked into another channel")
 )
 
-// Join joins the call in a channel and returns our end of it once it is connected; keys of the encryption may still be
-// to come, see
-// [voice.Connected]. Joining where we are returns the same line. In another channel of the guild the line there ends
-// with [ErrOtherChannel].
+// Join joins the call in a channel and returns our end of it once it is connected; its encryption keys may still be
+// missing, see [voice.Connected]. Joining the current channel returns the same line. In another channel of the guild,
+// the existing line ends with [ErrOtherChannel].
 func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error) {
 	if _, err := strconv.ParseUint(channel, 10, 64); err != nil {
 		return nil, fmt.Errorf("join the voice channel %q: its id is no number", channel)
@@ -117,7 +115,7 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 	return j.joinAndConnect(ctx, r, guild, channel)
 }
 
-// joinAndConnect takes a place in a channel where we have none, and connects.
+// joinAndConnect joins a channel in a guild where we are in no call, and connects.
 func (j *Joiner) joinAndConnect(ctx context.Context, r *guildState, guild, channel string) (*Line, error) {
 	s, err := j.requestJoin(ctx, r, guild, channel)
 	if err != nil {
@@ -153,8 +151,8 @@ func (j *Joiner) joinAndConnect(ctx context.Context, r *guildState, guild, chann
 	return l, nil
 }
 
-// requestJoin asks the main gateway for a place in a channel, and waits until it has told everything that a voice
-// connection needs.
+// requestJoin requests a place in a channel from the main gateway, and waits for everything that a voice connection
+// needs.
 func (j *Joiner) requestJoin(ctx context.Context, r *guildState, guild, channel string) (voiceSession, error) {
 	before := j.currentSession(r)
 	if err := j.sendVoiceState(ctx, guild, &channel); err != nil {
@@ -180,7 +178,7 @@ func (j *Joiner) requestJoin(ctx context.Context, r *guildState, guild, channel 
 	return s, err
 }
 
-// waitFor waits until done says so, looking at each change of our seat.
+// waitFor waits until done returns true, calling it after each change of our voice state.
 func (j *Joiner) waitFor(ctx context.Context, r *guildState, done func(voiceSession) (bool, error)) error {
 	for {
 		j.mu.Lock()
@@ -211,8 +209,8 @@ func (j *Joiner) sendVoiceState(ctx context.Context, guild string, channel *stri
 	})
 }
 
-// leaveChannel leaves whatever channel of the guild we are in, also when ctx has ended, and waits a moment until
-// Discord has done it, so that the news of it is not taken for news of what comes next.
+// leaveChannel leaves the current channel of the guild, even when ctx has ended, and waits a moment for Discord's
+// confirmation, so that it is not mistaken for an answer to a later request.
 func (j *Joiner) leaveChannel(ctx context.Context, r *guildState, guild string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
@@ -220,7 +218,7 @@ func (j *Joiner) leaveChannel(ctx context.Context, r *guildState, guild string) 
 		j.logger().Warn("leaving the call was not told to Discord", "guild", guild, "error", err)
 		return
 	}
-	_ = j.waitFor(ctx, r, func(now voiceSession) (bool, error) { return now.channel == "", nil }) // it will be told later
+	_ = j.waitFor(ctx, r, func(now voiceSession) (bool, error) { return now.channel == "", nil }) // or later
 }
 
 func (j *Joiner) ownID() string {
@@ -229,7 +227,7 @@ func (j *Joiner) ownID() string {
 	return j.selfID
 }
 
-// Line returns our end of the call in a guild, if there is one.
+// Line returns our end of the call in a guild, if any.
 func (j *Joiner) Line(guild string) (*Line, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -239,7 +237,7 @@ func (j *Joiner) Line(guild string) (*Line, bool) {
 	return nil, false
 }
 
-// Close leaves all calls and lets no other begin, and waits for it at most until ctx ends.
+// Close leaves all calls, refuses new ones, and waits, at most until ctx ends, until all have ended.
 func (j *Joiner) Close(ctx context.Context) error {
 	j.mu.Lock()
 	j.closed = true

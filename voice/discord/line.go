@@ -21,7 +21,7 @@ type Line struct {
 	guild      string
 
 	queue  *voice.EventQueue
-	stop   chan struct{} // closed by Close: nobody reads events any more
+	stop   chan struct{} // closed by Close: events have no reader any more
 	closed func()
 	pumped chan struct{}
 
@@ -33,17 +33,17 @@ type Line struct {
 	mu             sync.Mutex
 	channel        string
 	session        string
-	conn           *conn.Conn // nil while there is none
+	conn           *conn.Conn // nil while there is no connection
 	up             bool       // it carries sound
 	mutedReason    string     // why Discord lets nobody hear us
-	announced      bool       // Connected was told, and no Trouble since
-	reportedReason string     // what was barred then
+	announced      bool       // a Connected event was sent, and no Trouble since
+	reportedReason string     // the mutedReason of that event
 	people         map[string]voice.Person
 }
 
 var errLeft = errors.New("clank has left the call")
 
-// newLine makes a line, and the context of its life.
+// newLine returns a line and the context that ends with it.
 func newLine(ctx context.Context, j *Joiner, r *guildState, guild, channel string) (*Line, context.Context) {
 	l := &Line{
 		joiner: j, guildState: r, guild: guild, channel: channel, queue: voice.NewEventQueue(),
@@ -110,7 +110,7 @@ func (l *Line) Close(ctx context.Context) error {
 	return nil
 }
 
-// Channel returns the channel of the call; it changes when somebody moves us.
+// Channel returns the channel of the call, which changes when someone moves us.
 func (l *Line) Channel() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,8 +136,8 @@ func (l *Line) People() []voice.Person {
 	return people
 }
 
-// PrivacyCode returns the voice privacy code of the call, by which people see that nobody listens in; empty while there
-// is none.
+// PrivacyCode returns the voice privacy code of the call, with which people can verify that nobody listens in; empty
+// while there is none.
 func (l *Line) PrivacyCode() string {
 	if c := l.connection(); c != nil {
 		return c.PrivacyCode()
@@ -200,7 +200,7 @@ func (l *Line) setUp(up bool, why string) {
 	l.reportAudible(why)
 }
 
-// setMutedReason notes why Discord lets nobody hear us; empty if it does.
+// setMutedReason stores why Discord lets nobody hear us; empty if it does not mute us.
 func (l *Line) setMutedReason(why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,7 +208,7 @@ func (l *Line) setMutedReason(why string) {
 	l.reportAudible(why)
 }
 
-// reportAudible tells whether we can be heard, when that changes. It is called with mu held.
+// reportAudible emits an event when it changes whether we can be heard. The caller holds mu.
 func (l *Line) reportAudible(why string) {
 	heard := l.up && l.mutedReason == ""
 	switch {
@@ -220,7 +220,7 @@ func (l *Line) reportAudible(why string) {
 	l.announced, l.reportedReason = heard, l.mutedReason
 }
 
-// add takes somebody into the call, or what is newly known of them.
+// add adds a person to the call, or updates what is known about them.
 func (l *Line) add(p voice.Person) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -252,7 +252,7 @@ func (l *Line) handlePresence(before, now presence) {
 	}
 }
 
-// syncPeople makes the people of the call those whom the main gateway knows there.
+// syncPeople replaces the people of the call by those whom the main gateway reports in its channel.
 func (l *Line) syncPeople() {
 	there := l.joiner.People(l.guild, l.Channel())
 	for _, p := range l.People() {

@@ -19,7 +19,7 @@ import (
 
 const (
 	maxEventSize = 32 << 20         // bytes of one event
-	writeTimeout = 10 * time.Second // of one of ours
+	writeTimeout = 10 * time.Second // for sending one event
 	pingEvery    = 20 * time.Second
 	maxBadEvents = 20 // events in a row that cannot be read, and the server is none
 )
@@ -156,7 +156,7 @@ func (t *conversation) sendAudio(ctx context.Context) {
 	}
 }
 
-// send sends one event, if there is a connection.
+// send sends one event if there is a connection.
 func (t *conversation) send(ctx context.Context, e any) {
 	if t.conn == nil || t.failed != nil {
 		return
@@ -177,8 +177,7 @@ func writeEvent(ctx context.Context, conn *websocket.Conn, e any) error {
 	return nil
 }
 
-// waitRetry waits before a new try, and carries out the commands for Run meanwhile. It reports whether ctx has not
-// ended.
+// waitRetry waits before a new try and meanwhile executes the commands for Run. It returns false when ctx has ended.
 func (t *conversation) waitRetry(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -196,7 +195,7 @@ func (t *conversation) waitRetry(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// read hands on events until the connection ends, and says why it did.
+// read passes on events until the connection ends, and returns why it did.
 func (s *Session) read(ctx context.Context, conn *websocket.Conn, events chan<- event) error {
 	bad := 0
 	for {

@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// conversation is how the conversation stands, over all of its connections. It belongs to Run's goroutine.
+// conversation is the state of the conversation across all of its connections. It belongs to Run's goroutine.
 type conversation struct {
 	session    *Session
 	conn       *websocket.Conn // nil while there is none
@@ -28,8 +28,8 @@ type conversation struct {
 
 	active         string    // the response that is under way
 	requested      bool      // for one that has not begun
-	requestPending bool      // one is to be asked for when none is under way
-	cancelNext     bool      // the one that was asked for is not wanted any more
+	requestPending bool      // a response will be requested when none is running
+	cancelNext     bool      // the requested response is no longer wanted
 	interruptedID  string    // the response that was interrupted last
 	cancelledID    string    // the one that was cancelled, whose tools are not to run
 	audible        bool      // something of the response under way can be heard
@@ -44,10 +44,10 @@ type conversation struct {
 
 	offered map[string]pictures // that the server may still refuse, by the ids of their items
 	unseen  []pictures          // for the next connection
-	named   []string            // whose names the model was told last
+	named   []string            // the names that the model was told last
 }
 
-// newID makes an id for an item of ours.
+// newID returns an id for one of our items.
 func (t *conversation) newID() string {
 	t.ids++
 	return ownIDs + strconv.Itoa(t.ids)
@@ -62,7 +62,7 @@ func (t *conversation) addItem(ctx context.Context, i item) {
 	t.sendItem(ctx, i)
 }
 
-// sendItem sends an item, if there is a connection. An error that is about it has its id.
+// sendItem sends an item if there is a connection. An error about it contains its id.
 func (t *conversation) sendItem(ctx context.Context, i item) {
 	t.send(ctx, createEvent{"conversation.item.create", i.ID, i})
 }
@@ -77,14 +77,14 @@ func (t *conversation) requestResponse(ctx context.Context) {
 	t.send(ctx, plainEvent{"response.create"})
 }
 
-// requestPendingResponse asks for what is owed.
+// requestPendingResponse requests the pending response, if any.
 func (t *conversation) requestPendingResponse(ctx context.Context) {
 	if t.requestPending {
 		t.requestResponse(ctx)
 	}
 }
 
-// handleEvent takes one event. An error ends the connection.
+// handleEvent handles one event. An error ends the connection.
 func (t *conversation) handleEvent(ctx context.Context, e event) error {
 	t.last = time.Now()
 	switch e.Type {
@@ -141,7 +141,7 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 	return nil
 }
 
-// handleAnswerText notes what the model says, and reports whether it still counts.
+// handleAnswerText records text of the model and reports whether it still counts.
 func (t *conversation) handleAnswerText(e event, text string) bool {
 	if t.interruptedID != "" && e.ResponseID == t.interruptedID {
 		return false
@@ -151,7 +151,7 @@ func (t *conversation) handleAnswerText(e event, text string) bool {
 }
 
 func (t *conversation) handleResponseStart(ctx context.Context, r *response) {
-	t.requestPending = t.requestPending && t.requested // for what came after the request
+	t.requestPending = t.requestPending && t.requested // for input that came after the request
 	t.requested = false
 	if r == nil {
 		return
@@ -164,14 +164,14 @@ func (t *conversation) handleResponseStart(ctx context.Context, r *response) {
 	}
 }
 
-// handleSound takes a piece of the answer.
+// handleSound handles a piece of the answer.
 func (t *conversation) handleSound(e event) error {
 	if t.interruptedID != "" && e.ResponseID == t.interruptedID {
-		return nil // what comes after an interruption
+		return nil // of an answer that was interrupted
 	}
 	t.audible = true
 	if n := len(t.answers); n >= maxAnswers && t.answers[n-1].id != e.ItemID {
-		return nil // nobody answers in so many pieces
+		return nil // no answer has so many pieces
 	}
 	pcm, err := base64.StdEncoding.DecodeString(e.Delta)
 	if err != nil {
@@ -198,7 +198,7 @@ func (t *conversation) handleSound(e event) error {
 // maxAnswers is how many pieces of answers wait to be heard.
 const maxAnswers = 32
 
-// endAnswers says that nothing more comes of one item's sound, or of any if id is empty.
+// endAnswers ends the sound of one item, or of all if id is empty.
 func (t *conversation) endAnswers(id string) error {
 	var err error
 	for _, a := range t.answers {
@@ -209,8 +209,8 @@ func (t *conversation) endAnswers(id string) error {
 	return err
 }
 
-// interrupt ends what is being answered and tells the server how much of it was heard. Where the server has heard
-// somebody begin to speak, it cancels its response itself.
+// interrupt ends the current answer and tells the server how much of it was heard. If the server detected speech, it
+// cancels its response itself.
 func (t *conversation) interrupt(ctx context.Context, cancel bool) {
 	answers := slices.DeleteFunc(t.answers, func(a *answerSound) bool {
 		return a.playedLength() >= a.length() && t.active == ""
@@ -270,7 +270,7 @@ func (t *conversation) handleResponseEnd(ctx context.Context, r *response) {
 	t.requestPendingResponse(ctx)
 }
 
-// handleError takes an error event. What says that the conversation cannot go on is returned.
+// handleError handles an error event. It returns errors after which the conversation cannot continue.
 func (t *conversation) handleError(f *failure) error {
 	if f == nil {
 		f = &failure{}
@@ -302,14 +302,14 @@ func (t *conversation) reportTrouble(f *failure) {
 	t.session.on.Trouble(t.session.explain(&serverError{*f}))
 }
 
-// recordUsage tells what a response used; nothing where that is not known.
+// recordUsage reports what a response used, if known.
 func (t *conversation) recordUsage(u Usage) {
 	if t.session.Meter != nil {
 		t.session.Meter.CountResponse(t.askers, u)
 	}
 }
 
-// handleDisconnect takes note that there is no connection any more.
+// handleDisconnect handles the loss of the connection.
 func (t *conversation) handleDisconnect(err error) {
 	if t.active != "" {
 		t.recordUsage(Usage{})

@@ -32,7 +32,7 @@ func (e *serverError) Error() string { return cmp.Or(e.Message, e.Code, e.Type, 
 // errResponseStalled ends a connection on which a response has stalled.
 var errResponseStalled = errors.New("the response stalled")
 
-// explain says what a failure means and what to do. No text of it holds the key.
+// explain returns what a failure means and what to do. Its text does not contain the key.
 func (s *Session) explain(err error) *llm.Error {
 	e := &llm.Error{Model: s.model(), Err: err, Kind: llm.ErrUnavailable, Hint: "it is tried again"}
 	var refused *refusedError
@@ -69,7 +69,7 @@ func (s *Session) explain(err error) *llm.Error {
 	return e
 }
 
-// deprecationHint says when OpenAI takes the model back, if that is known.
+// deprecationHint returns when OpenAI shuts down the model, if known.
 func (s *Session) deprecationHint() string {
 	if r, ok := llm.DeprecationOf(s.model()); ok {
 		return " (" + r.String() + ")"
@@ -77,7 +77,7 @@ func (s *Session) deprecationHint() string {
 	return ""
 }
 
-// clean takes the key out of a text, should a server repeat it.
+// clean removes the key from a text, in case a server repeats it.
 func (s *Session) clean(text string) string {
 	if s.Key != "" {
 		text = strings.ReplaceAll(text, s.Key, "[key]")
@@ -85,7 +85,7 @@ func (s *Session) clean(text string) string {
 	return untrusted.ShortenLine(text, 300)
 }
 
-// kindOf tells failures apart by code or type, and what to do about each.
+// kindOf classifies a failure by code or type, and returns what to do about it.
 func kindOf(f failure) (llm.ErrorKind, string) {
 	switch f.Code {
 	case "invalid_api_key":

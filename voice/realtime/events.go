@@ -11,7 +11,7 @@ import (
 	"clank/voice"
 )
 
-// event is whatever the server tells; only the fields of its type are set.
+// event is an event of the server; only the fields of its type are set.
 type event struct {
 	Type       string    `json:"type"`
 	ItemID     string    `json:"item_id"`
@@ -26,16 +26,16 @@ type event struct {
 	Response   *response `json:"response"`
 	Error      *failure  `json:"error"`
 	Usage      *usage    `json:"usage"`          // of a transcription
-	AudioStart *int      `json:"audio_start_ms"` // of speech, in what was sent on this connection
+	AudioStart *int      `json:"audio_start_ms"` // start of the speech in the audio sent on this connection
 	AudioEnd   *int      `json:"audio_end_ms"`
 }
 
-// failure is what an error event, or a response that failed, tells.
+// failure is the content of an error event or a failed response.
 type failure struct {
 	Type    string `json:"type"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	EventID string `json:"event_id"` // of ours, that it is about
+	EventID string `json:"event_id"` // of our event that it is about
 }
 
 type response struct {
@@ -64,7 +64,7 @@ type usage struct {
 	} `json:"output_token_details"`
 }
 
-// item is a part of the conversation: a message, the call of a tool, or what came of it.
+// item is a part of the conversation: a message, a tool call or its result.
 type item struct {
 	ID        string    `json:"id,omitempty"`
 	Type      string    `json:"type"`
@@ -73,7 +73,7 @@ type item struct {
 	Name      string    `json:"name,omitempty"`
 	CallID    string    `json:"call_id,omitempty"`
 	Arguments *string   `json:"arguments,omitempty"` // always there in a call
-	Output    *string   `json:"output,omitempty"`    // always there in what came of one
+	Output    *string   `json:"output,omitempty"`    // always present in a result
 }
 
 type content struct {
@@ -177,7 +177,7 @@ type (
 	}
 )
 
-// Ids of those of our events whose failure matters, or does not.
+// Ids of our events, to decide whether their failure matters.
 const (
 	configureEventID = "configure"
 	truncateEventID  = "truncate"
@@ -228,7 +228,7 @@ func (u *usage) length() time.Duration {
 	return time.Duration(min(max(u.InputDetails.Audio, 0), 36_000)) * 100 * time.Millisecond
 }
 
-// words returns what a message says.
+// words returns the text of a message.
 func (i item) words() string {
 	var all []string
 	for _, c := range i.Content {

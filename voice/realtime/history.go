@@ -2,7 +2,7 @@ package realtime
 
 import "slices"
 
-// Bounds of what is replayed after a connection broke.
+// Limits of what is replayed after a connection broke.
 const (
 	keptItems = 80
 	keptRunes = 48000
@@ -34,7 +34,7 @@ func (h *history) findSame(i item) *item {
 	return nil
 }
 
-// add notes that an item has its place now. What it says may come later.
+// add adds an item at its position. Its text may follow later.
 func (h *history) add(i item) {
 	if old := h.findSame(i); old != nil {
 		if w := i.words(); w != "" {
@@ -56,7 +56,7 @@ func (h *history) add(i item) {
 	}
 }
 
-// setText notes what an item says.
+// setText sets the text of an item.
 func (h *history) setText(id, role, text string) {
 	if h.find(id) == nil {
 		h.add(item{ID: id, Type: "message", Role: role})
@@ -76,8 +76,8 @@ func (h *history) truncate(id string, part float64) {
 	i.Content[0].Text = string(r[:int(float64(len(r))*max(0, min(1, part)))])
 }
 
-// replayItems returns the items that a new conversation begins with, under new ids: the latest ones that say
-// something, without results whose calls are gone.
+// replayItems returns the items that a new conversation begins with, under new ids: the latest ones with text, without
+// results whose calls are missing.
 func (h *history) replayItems(id func() string) []item {
 	var out []item
 	runes := 0
@@ -126,7 +126,7 @@ func (i item) replayItem() (item, bool) {
 	return item{}, false
 }
 
-// textOf returns what an item says so far.
+// textOf returns the current text of an item.
 func (h *history) textOf(id string) string {
 	if i := h.find(id); i != nil {
 		return i.words()

@@ -23,43 +23,43 @@ const (
 	DefaultModel   = "gpt-realtime-2.1"
 )
 
-// PlaybackPosition tells what became of sound that was handed over to be played.
+// PlaybackPosition reports how much of a sound was played.
 type PlaybackPosition interface {
 	Played() time.Duration // that went out until now
 }
 
-// Usage counts what one response used. It has no cost, since tokens of sound have prices of their own.
+// Usage is what one response used. It has no cost, since audio tokens have their own prices.
 type Usage struct {
 	llm.Usage
-	AudioInput  int // tokens of sound among those that went in
+	AudioInput  int // audio tokens among the input
 	AudioCached int // of these, read from a cache
-	AudioOutput int // tokens of sound among those that came out
+	AudioOutput int // audio tokens among the output
 }
 
-// Listener receives what a [Session] does, and answers its questions. Its methods are called from Run's goroutine and
-// must not block, except Asker. Who asked for a response or a tool, or is answered, are all those by id who could be
-// heard in what the response answers; "" among them stands for somebody of whom that is not known.
+// Listener receives what a [Session] does and answers its questions. Its methods are called from Run's goroutine and
+// must not block, except Asker. The people of a response or a tool are the ids of everyone who could be heard in what
+// it answers; "" among them stands for an unknown person.
 type Listener interface { //nolint:interfacebloat // one place for all of it
 	// Speak plays sound: an answer to some people begins to be heard.
 	Speak(to []string, sound playout.SoundFunc) PlaybackPosition
-	// StopPlayback stops what is played: somebody has begun to speak.
+	// StopPlayback stops playback because someone has begun to speak.
 	StopPlayback(cause error)
-	// Heard takes what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them
-	// said it, and where they are several it is not known who.
+	// Heard receives what someone said. by are the ids, in order, of everyone who could be heard meanwhile: one of them
+	// said it, and if there are several it is not known who.
 	Heard(by []string, text string)
-	Answered(text string)                     // what was answered, whole
+	Answered(text string)                     // a complete answer
 	Trouble(err *llm.Error)                   // something failed; the session continues
-	Show(markdown string, images []llm.Image) // something to see, for those in the call; for tools to call
+	Show(markdown string, images []llm.Image) // something to see, for the people in the call; for tools to call
 	Name(id string) string                    // how somebody is called; "" if that is not known
 
-	// Asker returns on whose behalf a tool is used that some people asked for. The error tells the model why on
-	// nobody's. It may block.
+	// Asker returns on whose behalf a tool is used that some people asked for. Its error tells the model why that is not
+	// possible. It may block.
 	Asker(ctx context.Context, by []string) (sessions.Origin, error)
 }
 
 // Meter counts what a [Session] uses, for the people who asked for it. Its methods are called from Run's goroutine.
 type Meter interface {
-	// CountResponse counts a response; a zero Usage where the server, or a broken connection, did not tell.
+	// CountResponse counts a response; Usage is zero if the server did not report it or the connection broke.
 	CountResponse(by []string, u Usage)
 	// CountTranscription counts speech that was put into words; zero if the server did not say how much.
 	CountTranscription(by []string, length time.Duration)
@@ -82,10 +82,10 @@ type Session struct {
 	TranscriptionModel string
 	Language           string // of what people say, ISO 639-1; empty if any
 
-	// Blind says that the server takes no pictures of tools' results. What refuses one is known to be so from then on.
+	// Blind means that the server does not accept pictures in tool results. It is set automatically after a refusal.
 	Blind bool
-	// Describe returns in words what a picture shows that the server does not take, on behalf of who asked for it. It
-	// may block. nil: the model is told that it cannot see it.
+	// Describe returns in words what a picture shows that the server does not accept, on behalf of the person who asked
+	// for it. It may block. If it is nil, the model is told that it cannot see the picture.
 	Describe func(ctx context.Context, o sessions.Origin, p llm.Image) string
 
 	MaxOutputTokens int // tokens of a response; the vendor's limit when zero
@@ -96,7 +96,7 @@ type Session struct {
 	// tool.
 	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero
 	MaxOutage               time.Duration // without a connection, and Run ends; a minute when zero
-	MaxAnswer               time.Duration // of one answer; what comes after it is dropped; 10 min when zero
+	MaxAnswer               time.Duration // of one answer; the rest is dropped; 10 min when zero
 	// before a first new try; 250 ms when zero, doubled with each up to 32 times that
 	MinWait time.Duration
 
@@ -115,18 +115,18 @@ type Session struct {
 
 // runningTool is a tool that runs.
 type runningTool struct {
-	by     []string // who asked for it
+	by     []string // the people who asked for it
 	cancel context.CancelCauseFunc
 }
 
-// ErrInterrupted is the cause that StopPlayback is given when somebody begins to speak.
+// ErrInterrupted is passed to StopPlayback when someone begins to speak.
 var ErrInterrupted = errors.New("somebody has begun to speak")
 
-// Hear takes what somebody says, at [voice.RateRealtime]. What several people say at the same time is mixed. Up to five
-// seconds may come at once, or wait for a connection; what is older is dropped. It never blocks.
+// Hear receives what someone says, at [voice.RateRealtime]. Speech of several people at the same time is mixed. Up to
+// five seconds may arrive at once or wait for a connection; older sound is dropped. It never blocks.
 func (s *Session) Hear(sound voice.Sound) { s.mix.add(sound.From, sound.Samples) }
 
-// AddMessage adds a line of text as if somebody had said it, and asks for an answer.
+// AddMessage adds a line of text as if someone had said it, and requests an answer.
 func (s *Session) AddMessage(text string) {
 	s.enqueue(func(ctx context.Context, t *conversation) {
 		t.addItem(ctx, textItem(text))
@@ -134,14 +134,14 @@ func (s *Session) AddMessage(text string) {
 	})
 }
 
-// Interrupt ends the answer that is under way; the model learns how much of it was heard. What plays must have been
-// silenced by then. Tools go on.
+// Interrupt ends the current answer and tells the model how much of it was heard. Playback must have stopped by then.
+// Tools continue.
 func (s *Session) Interrupt() {
 	s.enqueue(func(ctx context.Context, t *conversation) { t.interrupt(ctx, true) })
 }
 
-// Cancel ends the answer that is under way and the tools that run, if person asked for them, or whoever did if that is
-// empty; the model is told that they were cancelled, and is not asked what to say about it.
+// Cancel ends the current answer, and the tools that person asked for, or all tools if person is empty. The model is
+// told that they were cancelled, and no response is requested.
 func (s *Session) Cancel(cause error, person string) {
 	theirs := func(by []string) bool { return person == "" || slices.Contains(by, person) }
 	s.enqueue(func(ctx context.Context, t *conversation) {
@@ -151,7 +151,7 @@ func (s *Session) Cancel(cause error, person string) {
 		}
 		t.cancelCalls(theirs)
 	})
-	s.mu.Lock() // Run may be busy with making a connection
+	s.mu.Lock() // Run may be busy connecting
 	defer s.mu.Unlock()
 	for _, tool := range s.tools {
 		if theirs(tool.by) {
@@ -179,8 +179,8 @@ func (s *Session) addTool(id string, by []string, cancel context.CancelCauseFunc
 // enqueue has f done by Run.
 func (s *Session) enqueue(f func(context.Context, *conversation)) { s.commands.Put(f, 0) }
 
-// Run talks until ctx ends, which is no error. Any other end is a [*llm.Error]: the server refuses for good, or could
-// not be reached for MaxOutage. When it returns, nothing of it runs any more.
+// Run holds the conversation until ctx ends, which is no error. Any other end is a [*llm.Error]: the server refuses
+// permanently, or could not be reached for MaxOutage. When it returns, everything that it started has ended.
 func (s *Session) Run(ctx context.Context, on Listener) error {
 	s.on = on
 	s.blind.Store(s.Blind)
@@ -192,7 +192,7 @@ func (s *Session) Run(ctx context.Context, on Listener) error {
 	for {
 		began := time.Now()
 		up, err := t.runConnection(ctx)
-		t.handleDisconnect(err) // also at the end: what is under way was used
+		t.handleDisconnect(err) // also at the end: what has been used so far counts
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -214,7 +214,7 @@ func (s *Session) Run(ctx context.Context, on Listener) error {
 	}
 }
 
-// stableAfter returns how long a connection has to live for its end not to be one more failure of those before.
+// stableAfter returns how long a connection must last for its end not to count as another failure in a row.
 func (s *Session) stableAfter() time.Duration {
 	return min(10*time.Second, cmp.Or(max(0, s.MaxOutage), time.Minute))
 }

@@ -10,7 +10,7 @@ import (
 	"clank/voice"
 )
 
-// answerSound is the sound of one item of the model's, as it comes.
+// answerSound is the sound of one item of the model, as it arrives.
 type answerSound struct {
 	id           string
 	playing      PlaybackPosition
@@ -32,7 +32,7 @@ func newAnswerSound(id string) (*answerSound, error) {
 	return &answerSound{id: id, packer: p, changed: make(chan struct{})}, nil
 }
 
-// add takes samples as they come.
+// add appends samples.
 func (a *answerSound) add(samples []int16) error {
 	a.sampleCount += len(samples)
 	packets, err := a.packer.Write(samples)
@@ -40,7 +40,7 @@ func (a *answerSound) add(samples []int16) error {
 	return err
 }
 
-// end says that nothing more comes.
+// end marks the sound as complete.
 func (a *answerSound) end() error {
 	last, err := a.packer.Flush()
 	var packets [][]byte
@@ -87,12 +87,12 @@ func (a *answerSound) packetSeq(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// length returns how long what came sounds.
+// length returns the duration of the sound so far.
 func (a *answerSound) length() time.Duration {
 	return time.Duration(a.sampleCount) * time.Second / voice.RateRealtime
 }
 
-// playedLength returns how much of it went out.
+// playedLength returns how much of it was played.
 func (a *answerSound) playedLength() time.Duration {
 	return min(a.playing.Played(), a.length())
 }
@@ -101,14 +101,14 @@ const (
 	sendEvery       = 40 * time.Millisecond // between two pieces of sound that are sent
 	samplesPerSend  = voice.RateRealtime / 25
 	maxBacklog      = 5 * voice.RateRealtime // samples of one person that wait, at most
-	maxLag          = 4 * samplesPerSend     // that may wait; what is more is sent faster than it was said
-	catchUpSends    = 10                     // pieces at once then
-	flushAfter      = 120 * time.Millisecond // without more, and what is left is sent
+	maxLag          = 4 * samplesPerSend     // that may wait; more is sent faster than real time
+	catchUpSends    = 10                     // pieces at once in that case
+	flushAfter      = 120 * time.Millisecond // without new sound, after which the rest is sent
 	trailingSilence = 3 * time.Second        // of silence is sent after the last sound, so that the server notices an end
 )
 
-// mixer makes one stream of what several people say. The server tells speech from silence by the stream's own time, so
-// it must go on while nobody sends anything.
+// mixer mixes the speech of several people into one stream. The server detects silence by the stream's own time, so the
+// stream continues while nobody sends anything.
 type mixer struct {
 	mu    sync.Mutex
 	from  map[string]*mixerInput
@@ -117,7 +117,7 @@ type mixer struct {
 	spans []voiceSpan   // who could be heard when, the latest last
 }
 
-// voiceSpan is a part of the stream in which somebody could be heard.
+// voiceSpan is a part of the stream in which a person could be heard.
 type voiceSpan struct {
 	who        string
 	begin, end time.Duration
@@ -128,15 +128,15 @@ const (
 	maxVoiceSpans = 1000
 )
 
-// mixerInput is what one person says.
+// mixerInput is the speech of one person.
 type mixerInput struct {
 	samples []int16
 	flowing bool // there was enough to begin with
 	last    time.Time
 }
 
-// takeSamples returns the next beat of it, less at its end. Pieces come unevenly: only whole beats are taken while more
-// may come.
+// takeSamples removes and returns the next frame, which is shorter at the end. Pieces arrive irregularly: while more
+// may follow, only whole frames are returned.
 func (i *mixerInput) takeSamples(now time.Time) []int16 {
 	ended := now.Sub(i.last) >= flushAfter
 	if !ended && (len(i.samples) < samplesPerSend || !i.flowing && len(i.samples) < 2*samplesPerSend) {
@@ -167,7 +167,7 @@ func (m *mixer) add(from string, samples []int16) {
 	m.quiet = 0
 }
 
-// next returns the sound of one beat; nil if nobody has said anything for some time.
+// next returns the sound of one frame; nil if nobody has spoken for some time.
 func (m *mixer) next() []int16 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -199,7 +199,7 @@ func (m *mixer) next() []int16 {
 	return out
 }
 
-// addSpan notes that somebody can be heard in the beat that begins. The lock is held.
+// addSpan records that a person can be heard in the frame that begins. The caller holds the lock.
 func (m *mixer) addSpan(who string) {
 	for i := len(m.spans) - 1; i >= 0 && m.spans[i].end >= m.sent-sendEvery; i-- {
 		if m.spans[i].who == who {
@@ -233,7 +233,7 @@ func (m *mixer) reset() {
 	m.sent, m.spans = 0, nil
 }
 
-// behind reports whether more waits than the unevenness of a network makes.
+// behind reports whether more sound waits than network jitter explains.
 func (m *mixer) behind() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

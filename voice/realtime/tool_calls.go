@@ -21,15 +21,15 @@ const (
 type toolCall struct {
 	id       string
 	response string
-	by       []string // who asked for it
+	by       []string // the people who asked for it
 	answered bool
 	quiet    bool // the model is not asked what to say about it
 }
 
 var errTooLong = errors.New("the tool took too long")
 
-// handleToolCall runs a tool that the model calls. The same call may be reported more than once. What runs outlives the
-// connection.
+// handleToolCall runs a tool that the model calls. The same call may be reported more than once. The tool may outlive
+// the connection.
 func (t *conversation) handleToolCall(ctx context.Context, response string, i item) {
 	t.history.add(i)
 	if known := t.history.findSame(i); known != nil && i.Name == "" {
@@ -68,7 +68,7 @@ func (t *conversation) handleToolCall(ctx context.Context, response string, i it
 	})
 }
 
-// busy reports whether no more tools may run.
+// busy reports whether the limit of running tools is reached.
 func (s *Session) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,12 +81,12 @@ type toolResult struct {
 	Result    string `json:"result,omitempty"`
 	Error     string `json:"error,omitempty"`
 	Cancelled bool   `json:"cancelled,omitempty"`
-	For       string `json:"for,omitempty"` // the name of who it was done for
+	For       string `json:"for,omitempty"` // the name of the person it was done for
 
 	pictures pictures
 }
 
-// runTool runs a tool on behalf of those who asked for it.
+// runTool runs a tool on behalf of the people who asked for it.
 func (s *Session) runTool(ctx context.Context, by []string, name, arguments string) toolResult {
 	i := slices.IndexFunc(s.Tools, func(t sessions.Tool) bool { return t.Name == name })
 	arguments = cmp.Or(arguments, "{}")
@@ -141,7 +141,7 @@ func (t *conversation) handleToolResult(ctx context.Context, c *toolCall, r tool
 	t.requestResponse(ctx)
 }
 
-// cancelCalls has the model not asked about those calls that ran until now.
+// cancelCalls prevents responses to the running calls that which selects.
 func (t *conversation) cancelCalls(which func(by []string) bool) {
 	if which(orUnknown(t.pending)) {
 		t.requestPending = false

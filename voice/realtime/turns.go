@@ -19,7 +19,7 @@ type speechSpan struct {
 	committed  bool // it is part of the conversation
 }
 
-// handleSpeech handles the server's events on where somebody's speech begins or ends.
+// handleSpeech handles the server's events about the begin and end of speech.
 func (t *conversation) handleSpeech(e event) {
 	if e.ItemID == "" {
 		return
@@ -33,7 +33,7 @@ func (t *conversation) handleSpeech(e event) {
 	}
 }
 
-// speech returns what is known of an item. One that the server has not reported may have been said at any time.
+// speech returns what is known about an item. One that the server has not reported may have been said at any time.
 func (t *conversation) speech(item string) *speechSpan {
 	for i := range t.spoken {
 		if t.spoken[i].item == item {
@@ -47,14 +47,14 @@ func (t *conversation) speech(item string) *speechSpan {
 	return &t.spoken[len(t.spoken)-1]
 }
 
-// speakersOf returns who may have said an item: those who could be heard while it was said, or at any time if
-// the server does not tell when that was.
+// speakersOf returns the people who may have said an item: those who could be heard while it was said, or at any time
+// if the server did not report when.
 func (t *conversation) speakersOf(item string) []string {
 	s := t.speech(item)
 	return t.session.mix.speakersBetween(s.begin, s.end)
 }
 
-// nameSpeakers tells the model who begins to speak, where that changes: it hears all of them as one.
+// nameSpeakers tells the model who begins to speak, when that changes: it hears everyone as one voice.
 func (t *conversation) nameSpeakers(ctx context.Context, item string) {
 	who := t.speakersOf(item)
 	if len(who) == 0 || slices.Equal(who, t.named) {
@@ -79,9 +79,9 @@ func (t *conversation) commitUtterance(item string) {
 	t.pending = union(t.pending, orUnknown(t.speakersOf(item)))
 }
 
-// turns is whose words a response answers. The server does not tell: it is what people have said since the response
-// before it began, who asked for the tools whose results it continues, and what a response that was broken off may
-// not have come to.
+// turns records whose words a response answers, which the server does not report: those of the people who spoke since
+// the previous response began, of those who asked for the tools whose results it continues, and of those whom a
+// cancelled response may not have answered.
 type turns struct {
 	pending  []string // whose words the next response answers
 	response string   // that began last
@@ -112,7 +112,7 @@ func (t *conversation) answered() []string {
 	return t.askers
 }
 
-// orUnknown returns ids, or that of somebody unknown if there are none.
+// orUnknown returns ids, or the id of an unknown person if there are none.
 func orUnknown(ids []string) []string {
 	if len(ids) == 0 {
 		return []string{""}
@@ -127,7 +127,7 @@ func union(lists ...[]string) []string {
 	return slices.Compact(all)
 }
 
-// isSpeech says that somebody has said the item.
+// isSpeech reports whether the item is speech.
 func (i item) isSpeech() bool {
 	return i.Role == "user" && slices.ContainsFunc(i.Content, func(c content) bool { return c.Type == "input_audio" })
 }

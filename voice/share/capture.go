@@ -11,7 +11,7 @@ import (
 type capture struct {
 	source *videosource.Source
 	cancel context.CancelFunc
-	done   chan struct{} // closed when no more are taken
+	done   chan struct{} // closed when no more frames are taken
 
 	shares []*share // the Manager's lock guards it
 }
@@ -43,8 +43,8 @@ func (m *Manager) startCapture(ctx context.Context, sh *share, screen videosourc
 	return f
 }
 
-// releaseCapture ends a share's part in its pictures. If nobody else needs them it waits for their end, and reports
-// whether that came before ctx ended.
+// releaseCapture removes a share from its capture. If no other share needs the capture, it waits for its end, and
+// reports whether it ended before ctx did.
 func (m *Manager) releaseCapture(ctx context.Context, sh *share) bool {
 	m.mu.Lock()
 	f := sh.capture
@@ -66,7 +66,7 @@ func (m *Manager) releaseCapture(ctx context.Context, sh *share) bool {
 	}
 }
 
-// reportTroubles notes that a picture stands still, or with nil that it moves again.
+// reportTroubles reports to all shares that the picture is frozen, or with nil that it moves again.
 func (m *Manager) reportTroubles(f *capture, err error) {
 	m.mu.Lock()
 	shares := slices.Clone(f.shares)

@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// maxSessionLinks is how many links to one session may be good at once.
+// maxSessionLinks is how many links to one session may be valid at once.
 const maxSessionLinks = 20
 
 var errNoLinks = errors.New("its links have expired or were revoked")
@@ -20,12 +20,13 @@ type InviteRequest struct {
 	By      sessions.Origin
 	Control bool          // to work the page, too
 	User    string        // the Discord account that it is for; "": whoever opens it first
-	For     time.Duration // 0: as long as links work
+	For     time.Duration // 0: as long as links last
 }
 
-// Invite makes a link to the page of a session, without a call. Who may watch may be invited by whoever may share the
-// session, who may work the page by whoever may do so themselves. A private session's links are its owner's alone. The
-// session is kept open until its last link is over. An error is a [*Refusal], unless something of ours failed.
+// Invite creates a link to the page of a session, without a call. People who may share the session may invite others to
+// watch; people who may control the page may invite others to control it. Only the owner of a private session may
+// create and see its links. The session is kept open until its last link expires. An error is a [*Refusal], unless
+// something failed on our side.
 func (m *Manager) Invite(ctx context.Context, req InviteRequest) (token string, link Link, err error) {
 	c := CallRef{ID: "links:" + req.Session, Session: req.Session}
 	s, err := m.acquireSlot(ctx, c)
@@ -62,8 +63,8 @@ func (m *Manager) Invite(ctx context.Context, req InviteRequest) (token string, 
 	return token, link, nil
 }
 
-// SessionLinks returns the links that were made from by, or to a session about which by has a say; session and link
-// leave only those to one session, or one link.
+// SessionLinks returns the links that by created, or that lead to a session which by may manage. session and link, if
+// not empty, select the links of one session, or one link.
 func (m *Manager) SessionLinks(ctx context.Context, by sessions.Origin, session, link string) []Link {
 	list := m.Links.List(func(l Link) bool {
 		return l.Session != "" && (session == "" || l.Session == session) && (link == "" || l.ID == link)
@@ -74,7 +75,7 @@ func (m *Manager) SessionLinks(ctx context.Context, by sessions.Origin, session,
 	})
 }
 
-// RevokeLinks makes such links void, and returns how many.
+// RevokeLinks revokes the links that [Manager.SessionLinks] returns, and returns their number.
 func (m *Manager) RevokeLinks(ctx context.Context, by sessions.Origin, session, link string) int {
 	list := m.SessionLinks(ctx, by, session, link)
 	return m.Links.Revoke(func(l Link) bool {
@@ -82,7 +83,7 @@ func (m *Manager) RevokeLinks(ctx context.Context, by sessions.Origin, session, 
 	})
 }
 
-// checkLinks revokes those links to a session whose makers may not show it any more. With the last one the share ends.
+// checkLinks revokes the links to a session whose creators may no longer share it. The share ends with its last link.
 func (m *Manager) checkLinks(sh *share, s sessions.Session) error {
 	for _, l := range m.Links.List(ofShare(sh.id)) {
 		if err := m.Host.CheckShare(l.By, s); err != nil {
@@ -96,7 +97,7 @@ func (m *Manager) checkLinks(sh *share, s sessions.Session) error {
 	return nil
 }
 
-// linksTarget shows a session to those who have a link to it.
+// linksTarget shows a session to people who have a link to it.
 type linksTarget struct{ links *Links }
 
 func (linksTarget) Name() string { return "links" }
@@ -118,7 +119,7 @@ func (m *Manager) targets(c CallRef) []Target {
 	return m.Host.ShareTargets(c)
 }
 
-// notify tells the people of a call something. Those who have a link see it on the viewer's page.
+// notify sends a notice to the people of a call. People with a link see it on the viewer's page.
 func (m *Manager) notify(n Notice) {
 	if n.Call.Session == "" {
 		m.Host.SendNotice(n)

@@ -31,7 +31,7 @@ var (
 // DefaultLinkLifetime is how long a link works at most.
 const DefaultLinkLifetime = 2 * time.Hour
 
-// sizes of what a token is made of.
+// Sizes of the parts of a token.
 const (
 	linkKeySize    = 32
 	linkExpirySize = 8
@@ -41,18 +41,18 @@ const (
 	maxBrowsers      = 8  // in which one person has a link
 )
 
-// Link is one link to a shared page. A link to a session was made for one person: that of a Discord account, or
-// whoever opens it first, in the one browser; others are refused. One to what a call shows is for all in the call.
+// Link is one link to a shared page. A link to a session is for one person: the owner of a Discord account, or whoever
+// opens it first, in the one browser; others are refused. A link to what a call shows is for everyone in the call.
 type Link struct {
 	ID      string // no secret
 	Share   string // whose page it shows
 	Session string // "": a link for a call
-	Control bool   // whoever has it may work the page; else they may watch
+	Control bool   // its holder may control the page, not only watch
 	User    string // the Discord account that it is for; "": whoever opens it first
 	Name    string // of that person, once they have signed in
 	By      sessions.Origin
 	Until   time.Time
-	Opened  time.Time       // by whoever has it; zero: by nobody yet
+	Opened  time.Time       // zero if nobody has opened it yet
 	Done    <-chan struct{} // closed when it is void
 }
 
@@ -60,13 +60,13 @@ type Link struct {
 type linkRecord struct {
 	Link
 	done     chan struct{}
-	browsers [][sha256.Size]byte // digests of the secrets of those that have it
+	browsers [][sha256.Size]byte // digests of the secrets of browsers that opened it
 }
 
 // Links gives out the secrets in links to shares: signed with a key of this run, bound to one link, with an end, and
 // void when the share has ended. The zero value is ready; its methods are safe for concurrent use.
 type Links struct {
-	// Lifetime returns how long links work that say nothing else, and the most; nil or 0 takes [DefaultLinkLifetime].
+	// Lifetime returns the default and maximum lifetime of links; nil or 0 means [DefaultLinkLifetime].
 	Lifetime func() time.Duration
 	Now      func() time.Time // nil is [time.Now]
 
@@ -100,8 +100,8 @@ func (l *Links) mac(body []byte) []byte {
 	return mac.Sum(nil)[:linkMACSize]
 }
 
-// Issue makes the secret of a link, which says what it is for; an Until of zero is the longest. The secret consists of
-// letters, digits, "-" and "_". Signed in it are the end, the right ("v" to view, "c" to control) and the id.
+// Issue creates the token of a link; a zero Until means the maximum. The token consists of letters, digits, "-" and
+// "_". It contains, signed, the expiry, the right ("v" to view, "c" to control) and the id.
 func (l *Links) Issue(link Link) (token string, issued Link) {
 	if link.Until.IsZero() {
 		link.Until = l.now().Add(l.MaxLifetime())
@@ -126,9 +126,9 @@ func (l *Links) Issue(link Link) (token string, issued Link) {
 	return base64.RawURLEncoding.EncodeToString(append(body, l.mac(body)...)), link
 }
 
-// Check tells what a secret is for. browser is a secret that the browser with the link keeps; the first one has a link
-// to a session for itself, unless the link is for an account. The error, which is one of those above, is a sentence for
-// people.
+// Check returns the link of a token. browser is a secret that the viewer's browser keeps: a link to a session belongs
+// to the first browser that opens it, unless the link is for an account. The error is one of those above, a sentence
+// for people.
 func (l *Links) Check(token, browser string) (Link, error) { return l.open(token, browser, "", "") }
 
 // Admit is Check for a browser in which the person of a Discord account has signed in.
@@ -194,7 +194,7 @@ func (l *Links) List(match func(Link) bool) []Link {
 	return list
 }
 
-// Revoke makes links void, for those who watch with them, too. It returns how many.
+// Revoke revokes the links for which match returns true, and ends the views that use them. It returns their number.
 func (l *Links) Revoke(match func(Link) bool) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -221,11 +221,12 @@ func (l *Links) dropExpired() {
 // ofShare matches the links to a share.
 func ofShare(id string) func(Link) bool { return func(l Link) bool { return l.Share == id } }
 
-// LinkTarget shows a share to whoever has a link. The viewer page behind the link finds the share by [Manager.Watch].
+// LinkTarget shows a share to people who have a link. The viewer page behind the link finds the share by
+// [Manager.Watch].
 type LinkTarget struct {
 	Links *Links
 
-	// Address is that of the viewer page with a secret in it, as people open it. Empty means that there is none now.
+	// Address returns the public URL of the viewer page for a token. Empty means that there is none now.
 	Address func(token string) string
 }
 

@@ -28,20 +28,20 @@ type Notice struct {
 
 // Host is what a [Manager] needs of the program. Its methods are safe for concurrent use.
 type Host interface {
-	// Screenshotter returns what takes the pictures of a session's page.
+	// Screenshotter returns what captures the page of a session.
 	Screenshotter(ctx context.Context, s sessions.Session) (videosource.Screenshotter, error)
 
-	// ShareTargets returns the ways to show something to a call, the best first; none means that there is none.
+	// ShareTargets returns the targets of a call, the best first; it may be empty.
 	ShareTargets(c CallRef) []Target
 
-	// CheckShare says whether a session may be shown on behalf of by. It is asked when a share begins and while it
-	// continues: people may be shut out, and profiles taken away. Its error is the refusal, in words for people.
+	// CheckShare returns an error if by may not share a session. It is called when a share begins and during the share,
+	// because access and profiles can be revoked. Its error is the refusal, for people.
 	CheckShare(by sessions.Origin, s sessions.Session) error
 
-	// PlaySound plays into a call what the page of a session sounds like, as far as it can, until ctx ends.
+	// PlaySound plays the sound of a session's page into a call, if possible, until ctx ends.
 	PlaySound(ctx context.Context, c CallRef, s sessions.Session)
 
-	// SendNotice lets the people of a call know something. It must not block.
+	// SendNotice sends a notice to the people of a call. It must not block.
 	SendNotice(n Notice)
 }
 
@@ -50,7 +50,7 @@ type Host interface {
 type Manager struct {
 	Sessions Sessions
 	Host     Host
-	Links    *Links // for [Manager.Invite]; may be nil without it
+	Links    *Links // for [Manager.Invite]; may be nil if that is not used
 
 	// NewSource sets up the pictures of a share, whose Screen, Log and OnTrouble are set afterwards. May be nil.
 	NewSource func() *videosource.Source
@@ -66,8 +66,8 @@ type Manager struct {
 
 // callSlot is the place for the share of one call.
 type callSlot struct {
-	turn   chan struct{} // holds a token while somebody begins or ends a share
-	users  int           // who has the turn or waits for it
+	turn   chan struct{} // holds a token while a share begins or ends
+	users  int           // how many hold or wait for the turn
 	share  *share        // the turn guards it, and for readers mu
 	search *targetSearch // what has the turn and looks for a stage; mu guards it
 }
@@ -87,7 +87,7 @@ type State struct {
 	Since       time.Time
 	Target      string
 	Location    ViewLocation
-	Trouble     string // why the picture stands still; empty if it does not
+	Trouble     string // why the picture is frozen; empty if it is not
 	Picture     videosource.Stats
 }
 
@@ -108,7 +108,7 @@ type WatchedShare struct {
 	Done   <-chan struct{}     // closed when the share has ended
 }
 
-// Watch finds a share by its id, as [Links.Check] tells it.
+// Watch returns the share with an id, which [Links.Check] returns.
 func (m *Manager) Watch(id string) (WatchedShare, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +120,7 @@ func (m *Manager) Watch(id string) (WatchedShare, bool) {
 	return WatchedShare{}, false
 }
 
-// acquireSlot takes the turn of a call. The caller leaves.
+// acquireSlot takes the turn of a call. The caller returns it with leave.
 func (m *Manager) acquireSlot(ctx context.Context, c CallRef) (*callSlot, error) {
 	m.mu.Lock()
 	if m.closed {
@@ -159,8 +159,8 @@ func (m *Manager) dropSlotUser(c CallRef, s *callSlot) {
 	}
 }
 
-// startSearch notes that the one who has the turn looks for a stage, until the returned function is called: whoever may
-// end the share need not wait for that.
+// startSearch records that the holder of the turn looks for a target, until the returned function is called: people who
+// may end the share need not wait for that.
 func (m *Manager) startSearch(ctx context.Context, s *callSlot, by sessions.Origin) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	m.mu.Lock()
@@ -177,7 +177,7 @@ func (m *Manager) startSearch(ctx context.Context, s *callSlot, by sessions.Orig
 	}
 }
 
-// cancelSearch ends looking for a stage in a call, if somebody does and may says so, and reports whether it did.
+// cancelSearch cancels a running search for a target in a call if may allows it, and reports whether it did.
 func (m *Manager) cancelSearch(c CallRef, may func(by sessions.Origin) bool, cause error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -189,7 +189,7 @@ func (m *Manager) cancelSearch(c CallRef, may func(by sessions.Origin) bool, cau
 	return true
 }
 
-// setShare makes a share that of a slot, whose turn the caller has. nil empties it.
+// setShare sets the share of a slot, whose turn the caller holds; nil removes it.
 func (m *Manager) setShare(s *callSlot, sh *share) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

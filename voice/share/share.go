@@ -18,8 +18,8 @@ const (
 	targetTimeout      = 15 * time.Second // for one stage to show it
 	endTimeout         = 10 * time.Second // to end it
 	checkEvery         = 2 * time.Second  // at whether the session is still there
-	troubleNoticeEvery = time.Minute      // between two notices that the picture stands still
-	moveTimeout        = 5 * time.Second  // for the call to follow its stage, which somebody has moved
+	troubleNoticeEvery = time.Minute      // between two notices that the picture is frozen
+	moveTimeout        = 5 * time.Second  // for the call to follow its target, which someone moved
 )
 
 // Why shares end.
@@ -52,7 +52,7 @@ type share struct {
 	// The turn of the slot guards these.
 	target       Target
 	presentation Presentation
-	remaining    []Target // what is left of the ladder below stage
+	remaining    []Target // the targets after the current one
 
 	mu              sync.Mutex
 	name            string // of the stage
@@ -61,7 +61,7 @@ type share struct {
 	troubleReported time.Time // of the trouble
 }
 
-// targetLoss says that a stage cannot show a share any more.
+// targetLoss means that a target can no longer show a share.
 type targetLoss struct {
 	target Target
 	err    error
@@ -76,8 +76,8 @@ func (sh *share) state() State {
 	}
 }
 
-// newShare makes a share, whose life run is, and its source run. No stage has it yet. Calls that show the same session
-// share its pictures.
+// newShare returns a share that ends with run. It has no target yet. Calls that show the same session share its
+// capture.
 func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, by sessions.Origin,
 	screen videosource.Screenshotter,
 ) *share {
@@ -104,7 +104,7 @@ func (r refusedTargets) before(text string) string {
 	return text
 }
 
-// findTarget shows a share on the first stage of the ladder that will have it. It returns those that would not.
+// findTarget shows a share on the first target that accepts it. It returns the targets that refused.
 func (m *Manager) findTarget(ctx context.Context, sh *share) (refused refusedTargets, err error) {
 	late := false
 	for len(sh.remaining) > 0 {
@@ -197,9 +197,9 @@ func (m *Manager) watchShare(run context.Context, sh *share) {
 	}
 	defer m.releaseSlot(sh.call, s)
 	if s.share != sh {
-		return // somebody has ended it
+		return // someone ended it
 	}
-	if errors.Is(cause, errNoLinks) && len(m.Links.List(ofShare(sh.id))) > 0 { // one was made meanwhile
+	if errors.Is(cause, errNoLinks) && len(m.Links.List(ofShare(sh.id))) > 0 { // one was created meanwhile
 		m.work.Go(sh.watch)
 		return
 	}
@@ -254,7 +254,7 @@ func (m *Manager) waitForEnd(run context.Context, sh *share) error {
 	}
 }
 
-// sessionGone says that the session of a share is not there any more, or may not be shown any more.
+// sessionGone returns an error if the session of a share no longer exists or may no longer be shown.
 func (m *Manager) sessionGone(run context.Context, sh *share) error {
 	s, err := m.Sessions.Session(run, sh.session.ID)
 	switch {
@@ -267,10 +267,10 @@ func (m *Manager) sessionGone(run context.Context, sh *share) error {
 	case err == nil:
 		return m.Host.CheckShare(sh.requestedBy, s)
 	}
-	return nil // what could not be looked up may be there
+	return nil // it may exist although the lookup failed
 }
 
-// nextTarget takes the next stage for a share that has lost its own.
+// nextTarget finds the next target of a share that has lost its own.
 func (m *Manager) nextTarget(run context.Context, sh *share, l targetLoss) error {
 	s, err := m.acquireSlot(run, sh.call)
 	if err != nil {
@@ -301,7 +301,7 @@ func (m *Manager) nextTarget(run context.Context, sh *share, l targetLoss) error
 	return nil
 }
 
-// reportTrouble notes that the picture of a share stands still, or with nil that it moves again.
+// reportTrouble reports that the picture of a share is frozen, or with nil that it moves again.
 func (m *Manager) reportTrouble(sh *share, err error) {
 	sh.mu.Lock()
 	sh.trouble = ""
@@ -314,15 +314,15 @@ func (m *Manager) reportTrouble(sh *share, err error) {
 	}
 	sh.mu.Unlock()
 	if tell {
-		m.notify(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page stands still for now: %v.", err)})
+		m.notify(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page is frozen for now: %v.", err)})
 	}
 }
 
 var errMoved = errors.New("the call has moved to another channel")
 
-// Move takes the share of a call, if it has one, along to where the call is now: it ends in the channel where it was,
-// for all who watch it there, and begins in the one of c, on the first stage that will have it. People are told once,
-// in the new channel. An error is why the share has ended instead, which they are told as well.
+// Move moves the share of a call, if any, to the channel where the call is now: the share ends for everyone who watches
+// it in the old channel, and begins in the channel of c, on the first target that accepts it. People are told once, in
+// the new channel. An error means that the share has ended instead, and people are told that.
 func (m *Manager) Move(ctx context.Context, c CallRef) error {
 	s, err := m.acquireSlot(ctx, c)
 	if err != nil {

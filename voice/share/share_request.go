@@ -10,7 +10,7 @@ import (
 	"clank/sessions"
 )
 
-// Result tells what became of a wish, in the shape that models get it.
+// Result is the outcome of a request, in the form that models receive.
 type Result struct {
 	OK            bool        `json:"ok"`
 	Started       bool        `json:"started,omitempty"` // a share has begun
@@ -30,10 +30,9 @@ func failedResult(id string, err error) Result {
 	return r
 }
 
-// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its
-// server. A private session is shown to nobody else, whoever asks. What the call shows already ends if it is another
-// session. The session is kept open meanwhile. An error is a [*Refusal], unless something of ours failed; the Result
-// says so as well.
+// Share shows the page of a session to a call on behalf of by: its owner, or a moderator of its server. Private
+// sessions are only shown to their owner. If the call already shows another session, that share ends. The session is
+// kept open meanwhile. An error is a [*Refusal], unless something failed on our side; the Result contains it as well.
 func (m *Manager) Share(ctx context.Context, c CallRef, id string, by sessions.Origin) (Result, error) {
 	s, err := m.acquireSlot(ctx, c)
 	if err != nil {
@@ -98,19 +97,19 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string,
 	return s, nil
 }
 
-// cannotSee reports whether nobody but the person sees what was begun at o: privately, or in a direct message.
+// cannotSee reports whether only one person sees what began at o: it is private or a direct message.
 func cannotSee(o sessions.Origin) bool {
 	return o.Private || o.Kind == sessions.FromDiscord && o.Guild == ""
 }
 
-// moderates reports whether a moderator at by has a say about what was begun at o: where they moderate alone, and
-// nowhere about what is private. The operator, who is on none, has it everywhere.
+// moderates reports whether a moderator at by may manage what began at o: on their own server only, and never what is
+// private. The operator, who is on no server, may manage everything.
 func moderates(by, o sessions.Origin) bool {
 	return !o.Private && (by.Kind != sessions.FromDiscord || o.Kind == sessions.FromDiscord) &&
 		by.Moderates(o.Guild, o.Channel)
 }
 
-// start ends what the call shows and begins a share, in the turn of s. The text is what people are told.
+// start ends the current share of the call and begins another; the caller holds the turn of s. The text is for people.
 func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session sessions.Session,
 	by sessions.Origin,
 ) (string, error) {
@@ -149,8 +148,7 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	return text, nil
 }
 
-// Stop ends the share of a call, on behalf of whoever asks from by: who began it, the owner of the session or a
-// moderator.
+// Stop ends the share of a call on behalf of by: the person who began it, the owner of the session or a moderator.
 func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Result, error) {
 	ended := fmt.Errorf("%s has ended the share", by.RequesterName())
 	moderator := by.Moderates(c.Guild, c.Channel)
@@ -235,7 +233,7 @@ func (m *Manager) Tools(c CallRef) []sessions.Tool {
 	}
 }
 
-// toolAnswer returns a model's tool result: a refusal is an answer, a failure of ours an error.
+// toolAnswer returns the tool result for a model: a refusal is a result, a failure on our side is an error.
 func toolAnswer(r Result, err error) (string, []llm.Image, error) {
 	if _, refused := errors.AsType[*Refusal](err); err != nil && !refused {
 		return "", nil, err

@@ -285,7 +285,7 @@ func TestAPictureThatStandsStillIsToldOnce(t *testing.T) {
 		if st, _ := h.Current(call); st.Trouble != "a dialog is open" || st.Picture.Failed == 0 {
 			t.Errorf("got %+v, want the trouble", st)
 		}
-		if told := h.news(); len(told) != 1 || !strings.Contains(told[0].Text, "stands still for now: a dialog is open.") {
+		if told := h.news(); len(told) != 1 || !strings.Contains(told[0].Text, "is frozen for now: a dialog is open.") {
 			t.Errorf("told %+v, want the trouble once", told)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 // CallRef names the call in which something is shared.
 type CallRef struct {
-	ID      string // tells it from all others: one share for each
+	ID      string // unique for each share
 	Guild   string // on Discord; empty elsewhere
 	Channel string // on Discord; empty elsewhere
 	Session string // of links to one session; empty for a call
@@ -24,19 +24,19 @@ type Presentation struct {
 	Session sessions.Session
 	Source  *videosource.Source // runs until the share has ended, and on if another call shows the same session
 
-	// Lost is to be called, from any goroutine, when the stage cannot show it any more although nobody has ended it:
-	// another stage is taken then. It returns at once, and only the first call counts.
+	// Lost may be called from any goroutine when the target can no longer show the share although nobody ended it; the
+	// next target is tried then. It does not block, and only the first call counts.
 	Lost func(err error)
 }
 
-// ErrTargetMoved is in the chain of the error that [Presentation.Lost] is given when somebody has moved the stage to
-// another channel. Whoever does that mostly moves the call as well, and so it is waited for: people are told once.
+// ErrTargetMoved is in the chain of the error passed to [Presentation.Lost] when someone moved the target to another
+// channel. Usually they move the call as well, so the manager waits for that: people are told once.
 var ErrTargetMoved = errors.New("the stage was moved to another channel")
 
-// ViewLocation tells where people see a share.
+// ViewLocation is where people see a share.
 type ViewLocation struct {
 	Text string // a sentence for them: "You see it on this page."
-	Link string // an address for them, with a secret in it; empty if there is none. No model gets to know it
+	Link string // a URL for them, with a secret; empty if there is none. Never shown to models
 }
 
 // Target is one way to show something to a call.
@@ -48,11 +48,11 @@ type Target interface {
 	// without a full stop; nothing is left to end then. When ctx ends, it returns soon.
 	Begin(ctx context.Context, s Presentation) (ViewLocation, error)
 
-	// End ends what Begin has begun, and waits for all of it, at most until ctx ends.
+	// End ends what Begin began and waits for that, at most until ctx ends.
 	End(ctx context.Context, s Presentation) error
 }
 
-// RefusalCode says why something could not be shared, for programs and models.
+// RefusalCode is why something was not shared, for programs and models.
 type RefusalCode string
 
 // The codes, in the order in which they are found.
@@ -69,8 +69,8 @@ const (
 	ShuttingDown RefusalCode = "shutting_down"
 )
 
-// Refusal tells why something is not shared, or its share not stopped. Its text is a sentence for people that also
-// tells the way out.
+// Refusal is why a session is not shown, or its share not stopped. Its text is a sentence for people that also says
+// what to do.
 type Refusal struct { //nolint:errname // a no is an answer
 	Code RefusalCode
 	text string

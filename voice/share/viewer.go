@@ -20,15 +20,15 @@ import (
 	"clank/voice/webrtc"
 )
 
-// How many may watch at once unless told otherwise: all shares together, and one, so that a link that is passed on
-// takes no place from other shares.
+// Default limits of concurrent views: of all shares together, and of one, so that one widely known link does not block
+// other shares.
 const (
 	DefaultMaxViews  = 60
 	maxViewsPerShare = 20
 )
 
-// maxPendingRequests is how many may be about to show the secret of a link. They take no place from those who watch;
-// where more come, those who have kept us waiting for longest must go.
+// maxPendingRequests limits the requests that have not yet shown the secret of a link. They do not count as views.
+// Beyond the limit, the longest pending one is dropped.
 const maxPendingRequests = 64
 
 // ViewerShare holds what a link is good for.
@@ -36,11 +36,11 @@ type ViewerShare struct {
 	ID   string // no secret: for logs
 	Link string // the id of the link; no secret either
 
-	// Session is what a link without a call shows. Control says that whoever has the link may work its page.
+	// Session is the session that a link without a call shows. Control lets the holder of the link control its page.
 	Session string
 	Control bool
 
-	Name  string // of the person it is for; may be empty
+	Name  string // of the person that it is for; may be empty
 	Title string // for people; may be empty
 	Watch func(videosource.Format) webrtc.FrameSource
 	Until time.Time       // when the link expires; zero: with the share
@@ -53,12 +53,12 @@ type LinkChecker interface {
 	CheckLink(token, browser string) (ViewerShare, error)
 }
 
-// SignIn has people show whose Discord account is theirs. Errors are sentences, as those of [LinkChecker].
+// SignIn lets people prove which Discord account is theirs. Its errors are sentences, like those of [LinkChecker].
 type SignIn interface {
-	// SignInURL returns where somebody signs in who is then sent back to "signed-in" below the page.
+	// SignInURL returns the URL where a person signs in, from which they return to "signed-in" below the page.
 	SignInURL() string
 
-	// SignIn lets the browser of whoever has signed in have a link.
+	// SignIn grants a link to the browser of the person who signed in.
 	SignIn(ctx context.Context, token, browser, state, code string) error
 }
 
@@ -68,10 +68,11 @@ type ViewerPage struct {
 	SignIn SignIn         // nil: no link is for an account
 	Engine *webrtc.Engine // nil: no WebRTC
 
-	// Work is the WebSocket of the live pane, for who has a link to work a page; nil: all links are to watch only.
+	// Work serves the WebSocket of the live pane for people whose link lets them control a page; nil: links are only for
+	// watching.
 	Work func(w http.ResponseWriter, r *http.Request, s ViewerShare)
 
-	MaxViews         int // views at once; 0: [DefaultMaxViews]
+	MaxViews         int // concurrent views; 0: [DefaultMaxViews]
 	MaxViewsPerShare int // of these, of one share; 0: 20
 	Logger           *slog.Logger
 
@@ -84,15 +85,15 @@ type ViewerPage struct {
 	views       []*place              // the one that came first is first
 	offers      int                   // connections that are about to come about
 	offerLimits map[string]*rateLimit // of shares for which offers were made lately
-	tries       map[string]*rateLimit // of persons who have shown links lately that nobody gave out
-	pending     []*place              // who has not shown the secret of a link yet, in the same order
+	tries       map[string]*rateLimit // of people who recently presented invalid links
+	pending     []*place              // requests that have not shown the secret of a link yet, in the same order
 	work        sync.WaitGroup
 }
 
 // IncompleteLink is what the page answers to a link without a secret.
 const IncompleteLink = "a part of it is missing: use the whole link, with everything after the #"
 
-// Why somebody cannot watch, or does no longer.
+// Reasons why a person cannot, or can no longer, watch.
 var (
 	errLinkIncomplete = errors.New(IncompleteLink)
 	errLinkExpired    = errors.New("the link has expired: ask for a new one")
@@ -142,13 +143,13 @@ func (v *ViewerPage) Count() int {
 	return len(v.views)
 }
 
-// Viewer is somebody who watches.
+// Viewer is a person who watches.
 type Viewer struct {
 	From  string    `json:"from"` // their address, or the network it is in
 	Since time.Time `json:"since"`
 }
 
-// Viewers returns who watches with a link, first come first.
+// Viewers returns the viewers with a link, in the order of their arrival.
 func (v *ViewerPage) Viewers(link string) []Viewer {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -161,7 +162,7 @@ func (v *ViewerPage) Viewers(link string) []Viewer {
 	return list
 }
 
-// place is one of those that are limited, and has somebody.
+// place is a view or request that counts toward a limit.
 type place struct {
 	share  string // "" while that is not known
 	link   string
@@ -175,8 +176,8 @@ func without(places []*place, gone *place) []*place {
 	return slices.DeleteFunc(places, func(p *place) bool { return p == gone })
 }
 
-// mostOf returns the oldest place of whoever has most of those of a share ("" for all), if that is at least two more
-// than person has: who comes may have it, so that nobody keeps others out by being there many times.
+// mostOf returns the oldest place of the person with the most places in a share ("" for all), if they have at least two
+// more than person; else nil. It may be given to person, so that nobody locks others out with many views.
 func mostOf(places []*place, share, person string) *place {
 	count, first := map[string]int{}, map[string]*place{}
 	for _, p := range places {
@@ -196,8 +197,8 @@ func mostOf(places []*place, share, person string) *place {
 	return found
 }
 
-// checkRoom returns why person may not watch a share now, or, if they may, who has to make room for them (nil: nobody).
-// The lock is held.
+// checkRoom returns an error if person may not watch a share now. Otherwise it returns the place that must end for
+// that, if any. The caller holds the lock.
 func (v *ViewerPage) checkRoom(share, person string) (instead *place, err error) {
 	n := 0
 	for _, p := range v.views {
@@ -219,8 +220,8 @@ func (v *ViewerPage) checkRoom(share, person string) (instead *place, err error)
 	return instead, err
 }
 
-// reserveView takes a place among those who watch a share; left gives it back. leave, which must not block, is called
-// if somebody else is to have it.
+// reserveView reserves a place among the viewers of a share; left releases it. leave, which must not block, is called
+// if the place is given to someone else.
 func (v *ViewerPage) reserveView(s ViewerShare, person string, leave func(why error)) (left func(), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -243,8 +244,8 @@ func (v *ViewerPage) reserveView(s ViewerShare, person string, leave func(why er
 	}, nil
 }
 
-// admitPending lets somebody show the secret of a link while the context lasts. known must be called when they have, or
-// have not.
+// admitPending allows a person to show the secret of a link until the context ends. known must be called when they
+// have, or have failed to.
 func (v *ViewerPage) admitPending(
 	ctx context.Context, person string,
 ) (waiting context.Context, known func(), err error) {
@@ -271,14 +272,14 @@ func (v *ViewerPage) admitPending(
 	}), nil
 }
 
-// personOf tells the people apart who send requests, as far as that can be known: by their address, or by their network
-// if it is one of IPv6. Behind a reverse proxy on this machine it is what the proxy says.
+// personOf returns what identifies the sender of a request as well as possible: their address, or their network for
+// IPv6. Behind a reverse proxy on this machine it is the address that the proxy reports.
 func personOf(r *http.Request) string {
 	from, _ := netip.ParseAddrPort(r.RemoteAddr)
 	addr := from.Addr().Unmap()
 	if said := r.Header.Values("X-Forwarded-For"); addr.IsLoopback() && len(said) > 0 {
 		last := said[len(said)-1]
-		last = last[strings.LastIndex(last, ",")+1:] // those before it are what the client has said
+		last = last[strings.LastIndex(last, ",")+1:] // those before it were sent by the client
 		if other, err := netip.ParseAddr(strings.TrimSpace(last)); err == nil {
 			addr = other.Unmap()
 		}
@@ -289,8 +290,8 @@ func personOf(r *http.Request) string {
 	return addr.String()
 }
 
-// waitForEnd waits until a view must end and returns the reason: one of ours, or one from lost, which may be nil. It
-// returns nil when gone is closed.
+// waitForEnd waits until a view must end and returns the reason, which may come from lost and be nil. It returns nil
+// when gone is closed.
 func (v *ViewerPage) waitForEnd(s ViewerShare, lost <-chan error, gone <-chan struct{}) error {
 	var expired <-chan time.Time
 	if !s.Until.IsZero() {
@@ -312,9 +313,9 @@ func (v *ViewerPage) waitForEnd(s ViewerShare, lost <-chan error, gone <-chan st
 	}
 }
 
-// Offers of WebRTC cost more than anything else that can be asked for with a link, and a link may be known to many.
+// WebRTC offers cost more than anything else that a link allows, and many people may know a link.
 const (
-	// MaxOffers is how many connections may be about to come about. They take no place from those who watch.
+	// MaxOffers limits the connections being established. They do not count as views.
 	MaxOffers = 8
 
 	maxOfferBurst = 20 // of one share
@@ -327,20 +328,20 @@ const (
 	wrongLinkEvery = 10 * time.Second
 )
 
-// Why a request is refused that may be made again. The page takes the WebSocket instead of an offer that is refused so.
+// Reasons to refuse a request that may be repeated. After a refused offer the page uses the WebSocket.
 var (
 	errTooManyOffers   = errors.New("too many people begin to watch at this moment; try again in a few seconds")
 	errTooManyRequests = errors.New("too many ask at the same time; try again in a few seconds")
 	errTooManyTries    = errors.New("too many links that do not work were tried from here; try again in a few minutes")
 )
 
-// rateLimit is how often something may be done now.
+// rateLimit is a token bucket.
 type rateLimit struct {
 	left float64
 	at   time.Time
 }
 
-// refill gives back what the time since has brought.
+// refill adds the tokens for the time that has passed.
 func refill(all map[string]*rateLimit, now time.Time, every time.Duration, most float64) {
 	for id, p := range all {
 		p.left = min(p.left+float64(now.Sub(p.at))/float64(every), most)
@@ -351,7 +352,7 @@ func refill(all map[string]*rateLimit, now time.Time, every time.Duration, most 
 	}
 }
 
-// mayTry reports whether somebody may show a link. wrong counts one that nobody gave out.
+// mayTry reports whether a person may present a link. wrong counts an invalid one.
 func (v *ViewerPage) mayTry(person string, now time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -371,8 +372,8 @@ func (v *ViewerPage) wrong(person string, now time.Time) {
 	p.left--
 }
 
-// reserveOffer lets somebody begin to watch a share over WebRTC. over is called when they watch, or do not; it may be
-// called again.
+// reserveOffer allows a person to begin to watch a share over WebRTC. over is called when that succeeded or failed; it
+// may be called again.
 func (v *ViewerPage) reserveOffer(share, person string, now time.Time) (over func(), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -399,15 +400,15 @@ func (v *ViewerPage) reserveOffer(share, person string, now time.Time) (over fun
 	}), nil
 }
 
-// admitRequest lets somebody take their time to send a request, until too many others want to. crowded reports whether
-// that came; it must be called when the request was read.
+// admitRequest lets a client send a request slowly until too many others wait. crowded reports whether that happened;
+// it must be called when the request was read.
 func (v *ViewerPage) admitRequest(w http.ResponseWriter, r *http.Request) (crowded func() bool, err error) {
 	waiting, known, err := v.admitPending(context.WithoutCancel(r.Context()), personOf(r))
 	if err != nil {
 		return nil, err
 	}
 	cut := context.AfterFunc(waiting, func() {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // where it cannot be set, the server's own bounds hold
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // if it cannot be set, the server's own limits apply
 	})
 	return func() bool {
 		defer known()

@@ -20,25 +20,25 @@ type WatchRequest struct {
 	Token   string `json:"token"`
 	Browser string `json:"browser,omitempty"` // a secret that the browser keeps for itself
 	SDP     string `json:"sdp,omitempty"`     // to watch: the offer, with all candidates
-	State   string `json:"state,omitempty"`   // with Code: what Discord has sent somebody back with who has signed in
+	State   string `json:"state,omitempty"`   // with Code: what Discord returns with a person who signed in
 	Code    string `json:"code,omitempty"`
 }
 
-// WatchInfo tells the page about a share.
+// WatchInfo describes a share to the page.
 type WatchInfo struct {
 	Title   string             `json:"title"`
-	Control bool               `json:"control,omitempty"` // the link lets its holder work the page
+	Control bool               `json:"control,omitempty"` // the link lets its holder control the page
 	Until   *time.Time         `json:"until,omitempty"`
 	WebRTC  bool               `json:"webrtc"`
 	Servers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [webrtc.Engine]
 }
 
-// Handler is the page and what it asks for: "POST check" takes a [WatchRequest] and gives the [WatchInfo]; "POST
-// watch" takes one with an offer and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the
-// field error: 401 for a link whose person has to sign in, at the address sign_in, and then "POST signin" lets the
-// browser have it; 404 for a link that is not good, 429 for an offer where too many are made, or a link after many
-// that were wrong, and 503 where too many watch, or ask. It has no cross-site guard: the page may be shown in other
-// sites' frames behind their proxies, and what opens it is the secret in the request, which no browser adds by itself.
+// Handler serves the viewer page and its API: "POST check" takes a [WatchRequest] and returns the [WatchInfo]; "POST
+// watch" takes one with an offer and returns {"sdp": answer}; "GET socket" is the WebSocket. Errors are JSON with the
+// field error: 401 if the link's person must sign in, at the URL sign_in, after which "POST signin" grants it to the
+// browser; 404 for an invalid link, 429 for too many offers or too many invalid links, and 503 for too many viewers or
+// requests. It has no cross-site guard: the page may be framed by other sites behind their proxies, and access depends
+// on the secret in the request, which browsers do not add by themselves.
 func (v *ViewerPage) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", v.site.ServePage)
@@ -93,7 +93,7 @@ func (v *ViewerPage) refuseToken(w http.ResponseWriter, err error) {
 	}
 }
 
-// handleSignIn lets the browser of somebody who has signed in have the link that is for them.
+// handleSignIn grants a link to the browser of the person who signed in for it.
 func (v *ViewerPage) handleSignIn(w http.ResponseWriter, r *http.Request) {
 	in, ok := v.decodeRequest(w, r)
 	if !ok {
@@ -101,7 +101,7 @@ func (v *ViewerPage) handleSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 	_, err := v.checkToken(in.Token, in.Browser, personOf(r))
 	switch {
-	case err == nil: // it has it already
+	case err == nil: // it was granted already
 	case !errors.Is(err, ErrLinkSignIn) || v.SignIn == nil:
 		v.refuseToken(w, err)
 		return
@@ -241,7 +241,7 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, person string, place chan<- func(), lost chan<- error) {
 	left, err := v.reserveView(s, person, func(why error) { lost <- why })
 	if err != nil { // others were faster
-		_ = c.SendMessage(endReason(err)) // the end says it, too
+		_ = c.SendMessage(endReason(err)) // the reason for the end says it too
 		c.End(err)
 		return
 	}
@@ -249,7 +249,7 @@ func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, person string, pla
 	c.ShowVideo(s.Watch(videosource.Video))
 }
 
-// endReason tells the page's script why there is nothing more to see.
+// endReason tells the page's script why the view has ended.
 func endReason(why error) string {
 	data, _ := json.Marshal(map[string]string{"type": "ended", "text": why.Error()}) // strings always marshal
 	return string(data)
@@ -279,14 +279,14 @@ func writeJSON(w http.ResponseWriter, status int, val any) {
 	data, _ := json.Marshal(val) // strings, times and lists always marshal
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // whoever asked went away: nothing to do
+	_, _ = w.Write(append(data, '\n')) // the client has gone: nothing to do
 }
 
 //go:embed assets
 var files embed.FS
 
-// withSecurityHeaders sets what holds for all answers. There is no check of where a request comes from: nothing is
-// granted to a browser for who it is, only to whoever shows the secret of a link.
+// withSecurityHeaders sets the headers of all responses. The origin of requests is not checked: access depends only on
+// the secret of a link, not on who the browser belongs to.
 func (v *ViewerPage) withSecurityHeaders(next http.Handler) http.Handler {
 	policy := "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

@@ -20,20 +20,19 @@ const (
 	writeTimeout = 10 * time.Second
 	// unreadTimeout is how long a page may leave frames unread: the source sends one every few seconds, whatever happens.
 	unreadTimeout = time.Minute
-	// maxInFlight is how many frames may be on their way to a page. More would wait in buffers on the way, and be old when
-	// they come.
+	// maxInFlight limits the frames on their way to a page. More would wait in buffers and arrive late.
 	maxInFlight     = 2
 	maxHello        = 4 << 10
 	frameHeaderSize = 16
 	maxReason       = 123
 )
 
-// closeShareEnded is the code with which the WebSocket is closed (RFC 6455 §7.4.2, private use) when the link is not
-// good, or not any more.
+// closeShareEnded is the close code of the WebSocket (RFC 6455 §7.4.2, private use) for a link that is not, or no
+// longer, valid.
 const closeShareEnded websocket.StatusCode = 4404
 
-// frameMessage returns a frame with a header before it: "VP8" or "JPG" and the version 1, width and height as u16, the
-// time of the capture in microseconds since 1970 as u64, all big endian.
+// frameMessage returns a frame with a header: "VP8" or "JPG", the version 1, width and height as u16, and the capture
+// time in microseconds since 1970 as u64, all big endian.
 func frameMessage(f videosource.Frame) []byte {
 	h := make([]byte, frameHeaderSize, frameHeaderSize+len(f.Data))
 	copy(h, "VP8\x01")
@@ -46,9 +45,9 @@ func frameMessage(f videosource.Frame) []byte {
 	return append(h, f.Data...)
 }
 
-// socketMessage is what the page says: first the token of its link and the browser's
-// own secret, then that it has shown a frame, or wants one. A
-// page that decodes no video says so with Pictures, at the beginning or later.
+// socketMessage is a message of the page: first the token of its link and the browser's own secret, then
+// acknowledgements of frames and requests for one. A page that cannot decode video sets Pictures, at the beginning or
+// later.
 type socketMessage struct {
 	Token    string `json:"token"`
 	Browser  string `json:"browser"`
@@ -57,8 +56,8 @@ type socketMessage struct {
 	Pictures bool   `json:"pictures"`
 }
 
-// handleSocket shows a share over a WebSocket. The page may be shown in another site's frame, so its origin is not
-// ours: the token says who may watch.
+// handleSocket shows a share over a WebSocket. The page may be framed by another site, so its origin is not ours: the
+// token decides who may watch.
 func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 	waiting, known, err := v.admitPending(r.Context(), personOf(r))
 	if err != nil {
@@ -159,13 +158,13 @@ func (v *ViewerPage) stream(
 	}
 }
 
-// closeReason returns an error as it fits into a close frame (RFC 6455 §5.5: 125 bytes with the code).
+// closeReason returns an error that fits into a close frame (RFC 6455 §5.5: 125 bytes with the code).
 func closeReason(err error) string {
 	text := err.Error()
 	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")
 }
 
-// readMessages reads what the page says until the connection or ctx ends.
+// readMessages reads the page's messages until the connection or ctx ends.
 func readMessages(ctx context.Context, conn *websocket.Conn, to chan<- socketMessage) error {
 	for {
 		var w socketMessage

@@ -33,7 +33,7 @@ const wordsPerMinute = "165"
 // ErrESpeakMissing is in the error of [NewESpeak] if the program is not installed.
 var ErrESpeakMissing = errors.New("install the package espeak-ng")
 
-// errESpeakTimeout is the cause of the end of a process that takes too long.
+// errESpeakTimeout is the cause when a process takes too long.
 var errESpeakTimeout = errors.New("espeak-ng took too long")
 
 // ESpeakOptions say how to speak. The zero value is fit for use.
@@ -90,7 +90,7 @@ func (s *ESpeak) Speak(ctx context.Context, text string) iter.Seq2[[]byte, error
 	}
 }
 
-// run gives packets to take until it wants no more, which is no error.
+// run passes packets to take until it returns false, which is no error.
 func (s *ESpeak) run(outer context.Context, text string, take func([]byte) bool) error {
 	ctx, cancel := context.WithTimeoutCause(outer, s.timeout, errESpeakTimeout)
 	defer cancel()
@@ -129,8 +129,8 @@ func (s *ESpeak) run(outer context.Context, text string, take func([]byte) bool)
 	return errors.Join(readErr, waitErr)
 }
 
-// espeakText returns text without what the program would take for commands: control characters, which change
-// speed and volume or end the text, and the brackets that introduce phonemes.
+// espeakText returns text without what the program would interpret as commands: control characters, which change speed
+// and volume or end the text, and the brackets that introduce phonemes.
 func espeakText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -141,7 +141,7 @@ func espeakText(text string) string {
 	return strings.ReplaceAll(text, "[[", "")
 }
 
-// packWAV makes packets of WAV as it comes. It says whether all of them were wanted.
+// packWAV reads WAV as it arrives and passes packets to take. It reports whether take wanted all of them.
 func packWAV(out io.Reader, take func([]byte) bool) (wanted bool, err error) {
 	wav, err := voice.NewWAVReader(out)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 // DefaultBaseURL is where OpenAI's API is.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// RemoteServer says where to ask. Transcription and speech may have different ones.
+// RemoteServer is a server for transcription or synthesis.
 type RemoteServer struct {
 	BaseURL      string // [DefaultBaseURL] if empty
 	Key          string // may be empty for a local server
 	KeyVariable  string // where the key is set, for messages; OPENAI_API_KEY if empty
-	ModelSetting string // where the model is chosen, for messages; may be empty
+	ModelSetting string // the setting that selects the model, for messages; may be empty
 	Timeout      time.Duration
 	HTTPClient   *http.Client // nil for a plain one
 	Log          *slog.Logger // nil for none
 }
 
-// apiCaller makes calls of one endpoint.
+// apiCaller calls one endpoint.
 type apiCaller struct {
 	url      *url.URL
 	key      string
@@ -69,7 +69,7 @@ func (c *apiCaller) explain(err error) (*llm.Error, bool) {
 	return e, transient
 }
 
-// send makes one request. The answer's body must be closed; done ends the watch over it.
+// send makes one request. The caller closes the response body and calls done, which ends the time limit.
 func (c *apiCaller) send(ctx context.Context, cancel context.CancelCauseFunc, kind string,
 	body []byte,
 ) (*http.Response, string, func(), error) {

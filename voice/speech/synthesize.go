@@ -28,14 +28,14 @@ const (
 // Format names what the server sends of speech.
 type Format string
 
-// The formats. Opus is passed on as it is where its packets have the length that calls want.
+// The formats. Opus is passed on unchanged if its packets have the length that calls need.
 const (
 	Opus Format = "opus"
 	PCM  Format = "pcm" // 24 kHz, 16 bits, mono
 	WAV  Format = "wav"
 )
 
-// SynthesizerOptions say who turns words into speech.
+// SynthesizerOptions are the server, model and voice that turn text into speech.
 type SynthesizerOptions struct {
 	Server        RemoteServer
 	Model         string
@@ -52,7 +52,7 @@ type Synthesizer struct {
 
 var _ voice.Synthesizer = (*Synthesizer)(nil)
 
-// NewSynthesizer checks o and makes a speaker. Nothing is asked yet.
+// NewSynthesizer checks o and returns a synthesizer. It sends no request yet.
 func NewSynthesizer(o SynthesizerOptions) (*Synthesizer, error) {
 	o.Format = cmp.Or(o.Format, Opus)
 	switch {
@@ -85,7 +85,7 @@ func (s *Synthesizer) Speak(ctx context.Context, text string) iter.Seq2[[]byte, 
 	}
 }
 
-// speakPiece has one request's worth of text spoken. It says whether the consumer wants more.
+// speakPiece synthesizes the text of one request. It reports whether the consumer wants more.
 func (s *Synthesizer) speakPiece(outer context.Context, text string, yield func([]byte, error) bool) (bool, error) {
 	body, err := json.Marshal(speechRequest{Model: s.o.Model, Input: text, Voice: s.o.Voice, Format: s.o.Format})
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Synthesizer) speakPiece(outer context.Context, text string, yield func(
 	return goOn, nil
 }
 
-// explain says what went wrong, and what to do where it is the format.
+// explain returns what went wrong, and what to do if the format is the reason.
 func (s *Synthesizer) explain(err error) error {
 	failure, _ := s.call.explain(err)
 	var (
@@ -160,7 +160,7 @@ type speechRequest struct {
 	Format Format `json:"response_format"`
 }
 
-// decodeSpeech makes packets of what a server sends, as it comes.
+// decodeSpeech decodes a server's response as it arrives and passes packets to take.
 func decodeSpeech(f Format, body io.Reader, take func([]byte) bool) (wanted bool, err error) {
 	switch f {
 	case PCM:
@@ -193,7 +193,7 @@ func skipWAVHeader(body io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// relayOpus passes Opus on, and encodes it anew if its packets do not last 20 ms.
+// relayOpus passes Opus packets to take, and encodes them again if they do not last 20 ms.
 func relayOpus(body io.Reader, take func([]byte) bool) (wanted bool, err error) {
 	ogg, err := voice.NewOggReader(body)
 	if err != nil {
@@ -223,7 +223,7 @@ func relayOpus(body io.Reader, take func([]byte) bool) (wanted bool, err error) 
 	return true, &transport.TruncatedError{Err: err}
 }
 
-// reencode decodes packets of any length, p and those after it, and encodes them in ours.
+// reencode decodes packets of any length, p and the following ones, and encodes them as packets of 20 ms.
 func reencode(p []byte, rest *voice.OggReader, take func([]byte) bool) (wanted bool, err error) {
 	decoder, err := voice.NewOpusDecoder(voice.RateOpus)
 	if err != nil {
@@ -238,8 +238,8 @@ func reencode(p []byte, rest *voice.OggReader, take func([]byte) bool) (wanted b
 	}, take)
 }
 
-// packSamples encodes samples as they come, until io.EOF, or until take wants no more. It reports whether all of them
-// were wanted.
+// packSamples encodes samples as they arrive, until io.EOF or until take returns false. It reports whether take wanted
+// all of them.
 func packSamples(rate int, read func() ([]int16, error), take func([]byte) bool) (wanted bool, err error) {
 	packer, err := voice.NewOpusPacker(rate)
 	if err != nil {
@@ -270,7 +270,7 @@ func packSamples(rate int, read func() ([]int16, error), take func([]byte) bool)
 	return take(last), nil
 }
 
-// pcmReader reads samples as they come. A sample may be cut between two reads.
+// pcmReader returns a function that reads samples as they arrive. A sample may be split between two reads.
 func pcmReader(r io.Reader) func() ([]int16, error) {
 	var half []byte
 	buffer := make([]byte, 4800)
@@ -284,7 +284,7 @@ func pcmReader(r io.Reader) func() ([]int16, error) {
 	}
 }
 
-// splitText cuts text into what one request may hold, at spaces where there are any.
+// splitText splits text into pieces for one request each, at spaces if possible.
 func splitText(text string) []string {
 	var all []string
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {

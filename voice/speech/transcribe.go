@@ -27,12 +27,12 @@ const (
 	maxSilence        = 2 * time.Second
 )
 
-// TranscriberOptions say who turns speech into words.
+// TranscriberOptions are the server, model and language that turn speech into text.
 type TranscriberOptions struct {
 	Server   RemoteServer
 	Model    string   // as the server calls it
-	Language string   // ISO 639-1; empty to let the model find out
-	Keywords []string // for models that take them; otherwise they are put into the prompt
+	Language string   // ISO 639-1; empty lets the model detect it
+	Keywords []string // for models that support them; otherwise part of the prompt
 	WAV      bool     // send 16 kHz mono WAV; for servers that cannot read Ogg
 }
 
@@ -44,7 +44,7 @@ type Transcriber struct {
 
 var _ voice.Transcriber = (*Transcriber)(nil)
 
-// NewTranscriber checks o and makes a transcriber. Nothing is asked yet.
+// NewTranscriber checks o and returns a transcriber. It sends no request yet.
 func NewTranscriber(o TranscriberOptions) (*Transcriber, error) {
 	c, err := newAPICaller(o.Server, "audio/transcriptions", "transcription API", o.Model, transcribeTimeout)
 	if err != nil {
@@ -178,7 +178,7 @@ func (t *Transcriber) fields() [][2]string {
 	return fields
 }
 
-// writeWAV decodes an utterance. What was lost between packets is silence, at most two seconds of it.
+// writeWAV decodes an utterance. Losses between packets become silence of at most two seconds.
 func writeWAV(w io.Writer, packets []voice.Packet) error {
 	decoder, err := voice.NewOpusDecoder(voice.RateSpeech)
 	if err != nil {
@@ -208,7 +208,7 @@ func bodyReader(b []byte) io.Reader {
 	return bytes.NewReader(b)
 }
 
-// transcription is what a server says that it heard.
+// transcription is the response of a server.
 type transcription struct {
 	Text     string `json:"-"`
 	Language string `json:"language"`
@@ -238,7 +238,7 @@ var (
 	})
 )
 
-// acceptedText returns what was said, or "" where the model is not sure of any of it, or gives marks instead of words.
+// acceptedText returns the text, or "" if the model is not sure of any of it or returned only markers.
 func (a transcription) acceptedText() string {
 	text := a.Text
 	if len(a.Segments) > 0 {

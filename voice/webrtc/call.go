@@ -16,9 +16,8 @@ import (
 	"clank/voice"
 )
 
-// PageCall is one call with pages in it: a [voice.Line]. It ends when it is closed, when nobody has been there for a
-// while, or with its
-// [CallHost].
+// PageCall is one call of pages; it implements [voice.Line]. It ends when it is closed, when it has been empty for a
+// while, or with its [CallHost].
 type PageCall struct {
 	host    *CallHost
 	queue   *voice.EventQueue
@@ -30,7 +29,7 @@ type PageCall struct {
 	ending      bool
 	pages       map[string]*callPage // by the id of their person
 	unreachable map[*callPage]bool   // pages that cannot be reached for now
-	emptyTimer  *time.Timer          // runs while nobody is there
+	emptyTimer  *time.Timer          // runs while the call is empty
 	notice      string               // JSON of the last notice, for pages that come later
 	video       *sharedVideo         // what is shown; nil: nothing
 	images      noteImages
@@ -73,7 +72,7 @@ func (c *PageCall) all(do func(*callPage) error) error {
 	defer c.mu.Unlock()
 	reached := false
 	for _, p := range c.pages {
-		reached = do(p) == nil || reached // why a page cannot be reached is told by its connection
+		reached = do(p) == nil || reached // its connection reports why a page cannot be reached
 	}
 	if !reached {
 		return voice.ErrUnavailable
@@ -88,7 +87,7 @@ func (c *PageCall) Err() error {
 	return c.err
 }
 
-// Close implements [voice.Line]. The pages are told that the call is over.
+// Close implements [voice.Line]. It tells the pages that the call is over.
 func (c *PageCall) Close(ctx context.Context) error {
 	c.finish(nil)
 	if err := cancel.WaitFor(ctx, &c.work); err != nil {
@@ -159,8 +158,8 @@ func (c *PageCall) addPage(p *callPage) bool {
 	return true
 }
 
-// removePage takes a page out of the call whose connection has ended. That nobody is left is no interruption; that only
-// pages are left that cannot be reached is one.
+// removePage removes a page whose connection has ended. An empty call is no interruption; a call with only unreachable
+// pages is one.
 func (c *PageCall) removePage(p *callPage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,7 +211,7 @@ func (c *PageCall) reachablePages() int { return len(c.pages) - len(c.unreachabl
 
 var errEnded = errors.New("the call has ended")
 
-// NoteKind says what a [Note] is.
+// NoteKind is the kind of a [Note].
 type NoteKind string
 
 // The kinds of note.
@@ -220,9 +219,9 @@ const (
 	// what everybody must know: that we listen, and how to be left out. Pages that come later get the last one
 	NoticeNote NoteKind = "notice"
 	SpokenNote NoteKind = "said"   // what we say
-	HeardNote  NoteKind = "heard"  // what we have understood; From is who said it
+	HeardNote  NoteKind = "heard"  // what we have understood; From is the speaker
 	StatusNote NoteKind = "status" // what we are at; replaces the one before; empty: nothing
-	ChatNote   NoteKind = "chat"   // what is better read than heard: addresses, lists, pictures
+	ChatNote   NoteKind = "chat"   // what should be read rather than heard: addresses, lists, pictures
 )
 
 // Note is something to read on the pages of a call.
@@ -278,8 +277,8 @@ func (c *PageCall) Write(n Note) {
 	}
 }
 
-// Show shows pictures on all pages, also those that come later, instead of what was shown before. frames begins one
-// look at them.
+// Show shows video on all pages, including those that join later, and replaces what was shown before. frames opens one
+// view of it.
 func (c *PageCall) Show(title string, frames func() FrameSource) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -319,7 +318,7 @@ func (c *PageCall) people() []voice.Person {
 	return people
 }
 
-// sendPeople tells all pages who is there. The lock is held.
+// sendPeople sends the people in the call to all pages. The caller holds the lock.
 func (c *PageCall) sendPeople() {
 	t := pageUpdate{Type: "people"}
 	for _, p := range c.people() {
@@ -417,7 +416,7 @@ func (p *callPage) handleMessage(data []byte) {
 	var w pageCommand
 	call := p.currentCall()
 	if call == nil || json.Unmarshal(data, &w) != nil {
-		return // not a page of ours
+		return // not sent by a page of ours
 	}
 	switch w.Type {
 	case "stop":
@@ -433,7 +432,7 @@ func (p *callPage) handleMessage(data []byte) {
 	}
 }
 
-// sendMessage tells the page's script something. A page that does not listen is let go.
+// sendMessage sends a message to the page's script. It disconnects a page that does not read.
 func (p *callPage) sendMessage(text string) {
 	if err := p.conn.SendMessage(text); err != nil {
 		p.conn.End(err)

@@ -18,15 +18,15 @@ import (
 var (
 	ErrPageLeft       = errors.New("the page has left")
 	ErrConnectionLost = errors.New("the connection to the page was lost")
-	ErrNoRoute        = errors.New("no connection to the page came about: its network lets none of the ports through")
+	ErrNoRoute        = errors.New("the page could not be connected: its network blocks all the ports")
 )
 
-// Handlers handle what a connection brings. Each function may be nil, and must not wait.
+// Handlers handle the events of a connection. Each function may be nil, and must not block.
 type Handlers struct {
 	Connected   func(c *Conn)      // it can carry something, for the first time or again
 	Interrupted func()             // it cannot for now
 	Packet      func(voice.Packet) // from the page's microphone; From is empty. One after the other
-	Message     func(data []byte)  // from the page's script. One after the other, and never at once with Up and Down
+	Message     func(data []byte)  // from the page's script; never called concurrently with another handler
 }
 
 // Conn is one connection to a page. Its methods are safe for concurrent use.
@@ -47,13 +47,12 @@ type Conn struct {
 	feeds        chan videoFeed
 
 	feedMu      sync.Mutex // held while something is put into shows
-	feedsClosed bool       // nothing is taken out any more
+	feedsClosed bool       // no further feeds are accepted
 }
 
-// Answer makes a connection to the page that offers it (JSEP, RFC 8829: all candidates are in the answer, there are no
-// later ones), and returns the answer for the page. ctx bounds the making of the answer only; the connection lives
-// until it is ended, is lost, or the engine is closed. Errors are [ErrBadOffer], [ErrTooManyConns] and [ErrClosed], or
-// our own failure.
+// Answer creates a connection to a page from its offer and returns the answer (JSEP, RFC 8829; all candidates are in
+// the answer, none follow). ctx limits only this call; the connection lives until it is ended, is lost, or the engine
+// is closed. Errors are [ErrBadOffer], [ErrTooManyConns] and [ErrClosed], or a failure on our side.
 func (e *Engine) Answer(ctx context.Context, offer string, peer Handlers) (*Conn, string, error) {
 	offer, err := readOffer(offer, len(e.ICEServers) > 0)
 	if err != nil {
@@ -137,10 +136,10 @@ func (c *Conn) negotiate(ctx context.Context, offer string) (string, error) {
 // End ends the connection for the given reason. It does not wait; see [Conn.Done].
 func (c *Conn) End(why error) { c.end(why) }
 
-// Done returns a channel that is closed when the connection has ended and nothing of it is left.
+// Done returns a channel that is closed when the connection has ended completely.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err says why the connection has ended or is about to; nil while it lives.
+// Err returns why the connection has ended or is about to; nil while it lives.
 func (c *Conn) Err() error { return c.why() }
 
 // runUntilEnd owns the connection until it has ended. It must stand within a time.
@@ -195,7 +194,7 @@ func (c *Conn) runUntilEnd(within time.Duration) {
 	if c.up.Swap(false) {
 		c.messages.flush()
 	}
-	_ = c.pc.GracefulClose() // there is nobody left to tell
+	_ = c.pc.GracefulClose() // nobody can be told
 	c.work.Wait()
 }
 

@@ -27,30 +27,30 @@ const (
 )
 
 const (
-	gatherTimeout = 3 * time.Second // our own addresses; without a STUN server they are there at once
+	gatherTimeout = 3 * time.Second // for our own addresses; without a STUN server they are known immediately
 )
 
 // Why a connection is not made.
 var (
 	ErrBadOffer     = errors.New("the offer of the page was not understood")
 	ErrTooManyConns = errors.New("there are too many connections already; try again when somebody has left")
-	ErrClosed       = errors.New("no connections are made any more: the program is ending")
+	ErrClosed       = errors.New("no new connections: the program is shutting down")
 )
 
-// Engine makes connections. Set the fields, then Open; Close ends all of them.
+// Engine creates connections. Set the fields, then Open; Close ends all connections.
 type Engine struct {
-	// ICEServers are needed only where pages cannot reach this machine directly. Pages are given them, too, see
-	// [Engine.OfferedServers]: TURN credentials should be ones that expire.
+	// ICEServers are needed only where pages cannot reach this machine directly. They are also given to pages, see
+	// [Engine.OfferedServers]: TURN credentials should expire.
 	ICEServers []ICEServer
 
-	// UDP is the host:port of one UDP port for all connections, instead of a port for each. Pages whose network lets no
-	// UDP through use the TCP port of the same number if it is free. Without one, only those on this machine can.
+	// UDP is the host:port of one UDP port for all connections, instead of a port for each. Pages whose network blocks UDP
+	// use the TCP port of the same number if it is free. Without it, only pages on this machine can.
 	UDP         string
 	PublicAddrs []string // the addresses under which this machine is known outside (1:1 NAT), instead of its own
-	Loopback    bool     // pages on this machine, also where it has no network
+	Loopback    bool     // also serve pages on this machine, even without a network
 
-	MaxConns       int           // connections at once; 0: [DefaultMaxConns]
-	ConnectTimeout time.Duration // how long a page may take until it is connected; 0: [DefaultConnectTimeout]
+	MaxConns       int           // concurrent connections; 0: [DefaultMaxConns]
+	ConnectTimeout time.Duration // limit for connecting a page; 0: [DefaultConnectTimeout]
 	Logger         *slog.Logger
 
 	api     *webrtc.API
@@ -59,7 +59,7 @@ type Engine struct {
 	mu       sync.Mutex
 	closed   bool
 	conns    map[*Conn]struct{}
-	reserved int // of Most: conns, and those under way
+	reserved int // of MaxConns: conns, and those being established
 	work     sync.WaitGroup
 }
 
@@ -90,7 +90,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	return errors.Join(err, e.closeSockets())
 }
 
-// Count returns how many connections there are.
+// Count returns the number of connections.
 func (e *Engine) Count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -108,7 +108,7 @@ func (e *Engine) closeSockets() error {
 	return errors.Join(errs...)
 }
 
-// reserve takes one of the places there are.
+// reserve reserves a connection.
 func (e *Engine) reserve() error {
 	most := cmp.Or(e.MaxConns, DefaultMaxConns)
 	e.mu.Lock()
@@ -187,7 +187,7 @@ const (
 	tcpTimeout = 10 * time.Second
 )
 
-// listenTCP takes connections over TCP (RFC 6544), unless the port is another program's.
+// listenTCP accepts connections over TCP (RFC 6544), unless another program uses the port.
 func (e *Engine) listenTCP(ctx context.Context, set *webrtc.SettingEngine, address string) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -203,7 +203,7 @@ func (e *Engine) listenTCP(ctx context.Context, set *webrtc.SettingEngine, addre
 	set.SetICETCPMux(mux)
 }
 
-// The two codecs there are. The payload types are ours only where the page does not say others.
+// The supported codecs. Their payload types are only used if the page does not choose others.
 var (
 	opusCodec = webrtc.RTPCodecCapability{
 		MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2,
@@ -254,8 +254,7 @@ func newMediaEngine() (*webrtc.MediaEngine, *interceptor.Registry, error) {
 	return media, registry, nil
 }
 
-// loggerFactory gives pion our logger. What it has to say is for those who look for faults: what matters to others
-// comes as errors.
+// loggerFactory lets pion log with our logger, for debugging: what matters otherwise is returned as errors.
 type loggerFactory struct{ to *slog.Logger }
 
 func (l loggerFactory) NewLogger(scope string) logging.LeveledLogger {

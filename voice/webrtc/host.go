@@ -24,10 +24,10 @@ import (
 )
 
 const (
-	// DefaultLingerTime is how long a call continues with nobody in it: a page that is loaded again is back by then.
+	// DefaultLingerTime is how long an empty call continues, so that a page can be reloaded.
 	DefaultLingerTime = 30 * time.Second
 
-	// MaxPages is how many pages may be in a call.
+	// MaxPages limits the pages in a call.
 	MaxPages = 8
 
 	maxName    = 40
@@ -36,17 +36,17 @@ const (
 
 // PageCalls receives calls on pages. Its methods must not wait.
 type PageCalls interface {
-	// Begin is given each call that begins. Whoever takes it reads its events until they end.
+	// Begin is called with each call that begins. The receiver reads its events until they end.
 	Begin(call *PageCall)
 
-	// Stop is called when somebody presses the stop button of a page.
+	// Stop is called when a person presses the stop button of a page.
 	Stop(call *PageCall, p voice.Person)
 
-	// Share is called when somebody on a page wants the browser shown in the call, or not any more.
+	// Share is called when a person on a page wants to show the browser in the call, or to end that.
 	Share(call *PageCall, p voice.Person, on bool)
 }
 
-// CallHost lets pages join, and begins a call when the first one has. Set the fields before the first page asks.
+// CallHost lets pages join, and begins a call with the first one. Set the fields before the first request.
 type CallHost struct {
 	Engine *Engine
 	Calls  PageCalls
@@ -64,17 +64,17 @@ type CallHost struct {
 // JoinRequest asks to join. Its words are the page's.
 type JoinRequest struct {
 	SDP  string `json:"sdp"`  // the offer, with all candidates
-	Name string `json:"name"` // by which people call whoever sits there; may be empty
-	Key  string `json:"key"`  // a secret of the browser's own: with the same one, somebody is the same person again
+	Name string `json:"name"` // of the person; may be empty
+	Key  string `json:"key"`  // a secret of the browser: with the same one, the person is the same again
 }
 
 // JoinAnswer answers a page that may join.
 type JoinAnswer struct {
 	SDP string `json:"sdp"`
-	ID  string `json:"id"` // who they are in the call, see [voice.Person]
+	ID  string `json:"id"` // id of the person in the call, see [voice.Person]
 }
 
-// Why somebody cannot join or is not in the call any more.
+// Reasons why a person cannot join or is no longer in the call.
 var (
 	errClosing      = errors.New("clank is ending")
 	errTooManyPages = fmt.Errorf("there are %d pages in the call already", MaxPages)
@@ -82,7 +82,7 @@ var (
 	errCallEmpty    = errors.New("nobody has been in the call for a while")
 )
 
-// Join lets a page join. Its person is in the call when the connection has come about.
+// Join lets a page join. Its person is in the call once the connection is established.
 func (h *CallHost) Join(ctx context.Context, r JoinRequest) (JoinAnswer, error) {
 	if err := h.reservePage(); err != nil {
 		return JoinAnswer{}, err
@@ -128,14 +128,14 @@ func (h *CallHost) reservePage() error {
 	return nil
 }
 
-// Current returns the call that continues; nil if there is none.
+// Current returns the current call; nil if there is none.
 func (h *CallHost) Current() *PageCall {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.call
 }
 
-// currentOrNew returns the call that continues, or a new one; nil where no more begin.
+// currentOrNew returns the current call or a new one; nil if calls are no longer allowed.
 func (h *CallHost) currentOrNew() *PageCall {
 	h.mu.Lock()
 	if h.closed {
@@ -162,7 +162,7 @@ func (h *CallHost) forgetCall(c *PageCall) {
 	}
 }
 
-// Close ends the call, lets all pages go, and waits until nothing of them is left, or ctx has ended.
+// Close ends the call, disconnects all pages, and waits until that is done or ctx has ended.
 func (h *CallHost) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
@@ -211,16 +211,16 @@ func personOf(r JoinRequest) voice.Person {
 	return voice.Person{ID: "page-" + hex.EncodeToString(sum[:6]), Name: name}
 }
 
-// CallState tells a page about the call before it joins.
+// CallState describes the call to a page that has not joined.
 type CallState struct {
-	People  []string    `json:"people"`      // who is in the call
+	People  []string    `json:"people"`      // the people in the call
 	Servers []ICEServer `json:"ice_servers"` // see [Engine]
 }
 
-// Handler answers the pages: "GET /" is the [CallState], "POST /join" takes a [JoinRequest] and gives an [Answer],
-// "POST /stop" with the Key of a [JoinRequest] is the stop button where the connection is interrupted, "GET
-// /pictures/{name}" is a picture of a note. Failures are JSON with the field error. Who may ask, and from which site,
-// is for whoever mounts it.
+// Handler serves the pages' API: "GET /" returns the [CallState], "POST /join" takes a [JoinRequest] and returns a
+// [JoinAnswer], "POST /stop" with the Key of a [JoinRequest] is the stop button for an interrupted connection, "GET
+// /pictures/{name}" is a picture of a note. Errors are JSON with the field error. The caller checks who may make
+// requests, and from which site.
 func (h *CallHost) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.state)
@@ -287,7 +287,7 @@ func (h *CallHost) image(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", im.MediaType)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(im.Data) // whoever asked went away: nothing to do
+	_, _ = w.Write(im.Data) // the client has gone: nothing to do
 }
 
 func writeError(w http.ResponseWriter, status int, text string) {
@@ -298,5 +298,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	data, _ := json.Marshal(v) // strings and lists of them always marshal
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // whoever asked went away: nothing to do
+	_, _ = w.Write(append(data, '\n')) // the client has gone: nothing to do
 }

@@ -26,7 +26,7 @@ const (
 // errMessagesUnread is why a message is not sent.
 var errMessagesUnread = errors.New("the page does not take its messages")
 
-// messageChannel is what is exchanged beside sound and picture, over a data channel (RFC 8831) that the page opens.
+// messageChannel exchanges messages beside sound and video, over a data channel (RFC 8831) that the page opens.
 type messageChannel struct {
 	incoming chan []byte
 	opened   chan struct{} // closed when channel is set
@@ -41,7 +41,7 @@ func newMessageChannel() *messageChannel {
 	return &messageChannel{incoming: make(chan []byte, maxIncomingMessages), opened: make(chan struct{})}
 }
 
-// attach takes the first channel that the page opens under the right name.
+// attach uses the first channel that the page opens with the right name.
 func (s *messageChannel) attach(dc *webrtc.DataChannel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,8 +70,8 @@ func (s *messageChannel) attach(dc *webrtc.DataChannel) {
 	})
 }
 
-// SendMessage sends a message to the page's script; before the page is ready, it waits for that. An error says that the
-// page takes no more.
+// SendMessage sends a message to the page's script, or queues it until the page is ready. Its error means that the page
+// accepts no more.
 func (c *Conn) SendMessage(text string) error {
 	s := c.messages
 	s.mu.Lock()
@@ -89,7 +89,7 @@ func (c *Conn) SendMessage(text string) error {
 	return s.channel.SendText(text)
 }
 
-// flush waits a moment until the page has what was said last.
+// flush waits a moment until the page has received the last message.
 func (s *messageChannel) flush() {
 	wait := time.NewTimer(closeGrace)
 	defer wait.Stop()
@@ -111,20 +111,19 @@ func (s *messageChannel) flush() {
 	}
 }
 
-// CredentialLifetime is how long credentials are good that are made of a [ICEServer]'s Secret: longer than calls and
-// links usually live, as a relay asks for them again every few minutes.
+// CredentialLifetime is the validity of credentials derived from an [ICEServer]'s Secret: longer than calls and links
+// usually last, because a relay asks for them again every few minutes.
 const CredentialLifetime = 6 * time.Hour
 
-// ICEServer is a STUN or TURN server, as the WebRTC standard's RTCIceServer has it. It prints itself without its
-// secrets.
+// ICEServer is a STUN or TURN server, as the WebRTC standard's RTCIceServer. Its printed form has no secrets.
 type ICEServer struct {
 	URLs       []string `json:"urls"` // "stun:host:port", "turn:host:port?transport=udp"
 	Username   string   `json:"username,omitempty"`
 	Credential string   `json:"credential,omitempty"`
 
-	// Secret is shared with the TURN server, and given to nobody. If it is set, Username and Credential are made of it for
-	// whoever connects (the "TURN REST API" of draft-uberti-behave-turn-rest-00, which coturn and others follow): a
-	// Username that says until when it is good, with the one set here behind it, and a Credential that signs it.
+	// Secret is shared with the TURN server and given to nobody. If it is set, Username and Credential are derived from it
+	// for each client (the "TURN REST API" of draft-uberti-behave-turn-rest-00, which coturn and others implement): a
+	// Username with its expiry, followed by the one set here, and a Credential that signs it.
 	Secret string `json:"-"`
 }
 
@@ -137,8 +136,8 @@ func (s ICEServer) String() string { return fmt.Sprint(s.URLs) }
 // GoString implements [fmt.GoStringer] without the secrets.
 func (s ICEServer) GoString() string { return s.String() }
 
-// OfferedServers returns the servers as a page gets them that may connect at a time. Nobody else may get them: they let
-// one use the relay.
+// OfferedServers returns the servers for a page that may connect at a time. Nobody else may get them: they give access
+// to the relay.
 func (e *Engine) OfferedServers(now time.Time) []ICEServer {
 	list := make([]ICEServer, 0, len(e.ICEServers))
 	for _, s := range e.ICEServers {

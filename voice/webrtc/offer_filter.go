@@ -9,7 +9,7 @@ import (
 	"github.com/pion/sdp/v3"
 )
 
-// MaxOffer is how long an offer may be, in bytes. Those of browsers have about 6,000.
+// MaxOffer is the maximum length of an offer in bytes. Browsers send about 6,000.
 const MaxOffer = 48 << 10
 
 const (
@@ -18,21 +18,20 @@ const (
 	maxCandidates = 16
 )
 
-// blockedPrefixes are networks that have public forms and lead into private ones, or nowhere (RFC 6890).
+// blockedPrefixes are public networks that lead to private ones, or nowhere (RFC 6890).
 var blockedPrefixes = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
 	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("2002::/16"),
 }
 
-// readOffer checks an offer (RFC 8866, RFC 8829) as far as it must be before others read it, and takes the addresses
-// out that we shall not write to.
+// readOffer checks an offer (RFC 8866, RFC 8829) before others parse it, and removes the addresses that we must not
+// send to.
 //
-// Without servers of ours all of them go: the page can reach us, so it speaks first, and the proper password of the
-// connection in what it says shows its address (RFC 8445, peer reflexive). So nobody can make us send anything to an
-// address of their choosing. With servers, a few public addresses stay, for a router or a relay on the way lets through
-// only what was spoken to; those of private networks and of this machine go all the same, for whoever is there can
-// reach us.
+// Without ICE servers it removes all of them: the page can reach us, so it sends first, and its message, which has the
+// connection's password, reveals its address (RFC 8445, peer reflexive). So nobody can make us send anything to an
+// address of their choosing. With servers, a few public addresses stay, because a router or relay may only let answers
+// through; those of private networks and of this machine are removed anyway, because clients there can reach us.
 func readOffer(offer string, servers bool) (string, error) {
 	if len(offer) > MaxOffer {
 		return "", fmt.Errorf("%w: it has %d bytes, and %d are taken", ErrBadOffer, len(offer), MaxOffer)
@@ -74,8 +73,8 @@ func readOffer(offer string, servers bool) (string, error) {
 	return string(clean), nil
 }
 
-// reachable reports whether a candidate (RFC 8839 §5.1) has an address that may be written to: one of the public
-// network, and no name.
+// reachable reports whether a candidate (RFC 8839 §5.1) has an address that we may send to: a public one, and no host
+// name.
 func reachable(candidate string) bool {
 	fields := strings.Fields(candidate)
 	if len(fields) < 6 {

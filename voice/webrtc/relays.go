@@ -11,7 +11,7 @@ import (
 
 const relayCheckTimeout = 10 * time.Second
 
-// CheckRelays asks the TURN servers for an address, as pages do. The error says that none of them gave one.
+// CheckRelays requests an address from the TURN servers, as pages do. It returns an error if none gave one.
 func (e *Engine) CheckRelays(ctx context.Context) (err error) {
 	if err := e.reserve(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	opusTicks     = 960                    // of one packet of ours at 48 kHz
+	opusTicks     = 960                    // of one of our packets at 48 kHz
 	speechGap     = 100 * time.Millisecond // without a packet: what follows is a new stretch of speech
 	silenceFrames = 5
 )
@@ -25,7 +25,7 @@ type sound struct {
 
 	mu   sync.Mutex
 	seq  uint16
-	next uint32    // timestamp of the next packet if it follows at once
+	next uint32    // timestamp of the next packet if it follows without a gap
 	last time.Time // when the last was sent
 }
 
@@ -41,7 +41,7 @@ func newSound(pc *webrtc.PeerConnection) (*sound, error) {
 	return &sound{track: track, sender: sender}, nil
 }
 
-// drain reads what the page reports, which must be read for the rest to work, until the connection has ended.
+// drain reads the page's reports until the connection has ended; the library requires that.
 func (s *sound) drain() {
 	buf := make([]byte, 1500)
 	for {
@@ -91,7 +91,7 @@ func (c *Conn) EndSpeech() error {
 	return nil
 }
 
-// readSound hands on what the page's microphone sends until the connection has ended.
+// readSound passes on the sound of the page's microphone until the connection has ended.
 func (c *Conn) readSound(track *webrtc.TrackRemote) {
 	if track.Kind() != webrtc.RTPCodecTypeAudio {
 		return

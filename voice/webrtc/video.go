@@ -15,20 +15,19 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
-// packetSize is how much of a frame goes into one packet, so that it fits through every network with what is put around
-// it.
+// packetSize is the payload size of a packet, which fits through every network with all headers.
 const packetSize = 1160
 
 // FrameSource is one look at a source of pictures. [videosource.Viewer] is one.
 type FrameSource interface {
-	Frames() <-chan videosource.Frame // the latest first; closed when there are no more
+	Frames() <-chan videosource.Frame // the latest first; closed at the end
 	Refresh()                         // asks for a frame that shows all, although nothing has changed
-	SetBitrate(bitrate int)           // tells what the line carries, in bits a second; 0: not known
+	SetBitrate(bitrate int)           // sets the capacity of the connection in bits per second; 0: unknown
 	Close()
 }
 
-// refreshDelays are when a page that has just begun to look gets the picture again. Its first frames may come before it
-// can decrypt them, and it would wait for seconds before it says that it has none.
+// refreshDelays are when a page that has just begun to watch gets the picture again. It may not be able to decrypt the
+// first frames yet, and would take seconds to report that.
 var refreshDelays = [...]time.Duration{150 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond}
 
 // videoFeed is what the page is shown now; the zero show is nothing.
@@ -71,9 +70,8 @@ func (s videoFeed) close() {
 	}
 }
 
-// ShowVideo shows pictures instead of those that were shown before, until they end or the connection does, and then
-// closes f. nil ends the showing. When the page loses the picture (PLI or FIR, RFC 4585 and 5104), f is asked for a
-// frame.
+// ShowVideo shows video in place of the previous one, until it or the connection ends, and then closes f. nil ends the
+// video. When the page loses the picture (PLI or FIR, RFC 4585 and 5104), a frame is requested from f.
 func (c *Conn) ShowVideo(f FrameSource) {
 	c.feedMu.Lock()
 	defer c.feedMu.Unlock()
@@ -90,7 +88,7 @@ func (c *Conn) ShowVideo(f FrameSource) {
 	c.feeds <- next // there is room for one
 }
 
-// closeFeeds ends what was to be shown next, and lets nothing follow.
+// closeFeeds ends the feeds and refuses further ones.
 func (c *Conn) closeFeeds() {
 	c.feedMu.Lock()
 	defer c.feedMu.Unlock()
@@ -111,8 +109,8 @@ type video struct {
 	rated     chan struct{} // bitrate has changed
 	bitrate   atomic.Int64  // what the page's line carries; 0: not known
 	line      lineRate
-	delayID   uint8 // number of the header extension that says when to show a frame; 0: the page does not know it
-	timeID    uint8 // of that which says when a packet was sent
+	delayID   uint8 // id of the header extension with the playout delay; 0: the page does not support it
+	timeID    uint8 // id of the one with the send time
 	began     time.Time
 	first     uint32 // timestamp at began
 	seq       uint16
@@ -133,7 +131,7 @@ func newVideo(pc *webrtc.PeerConnection) (*video, error) {
 	}, nil
 }
 
-// readExtensions notes which header extensions the page takes.
+// readExtensions stores which header extensions the page supports.
 func (v *video) readExtensions() {
 	for _, x := range v.sender.GetParameters().HeaderExtensions {
 		switch id := uint8(x.ID); x.URI { //nolint:gosec // they are numbers of one byte
@@ -145,7 +143,7 @@ func (v *video) readExtensions() {
 	}
 }
 
-// reports reads what the page says of the picture until the connection has ended.
+// reports reads the page's feedback about the video until the connection has ended.
 func (v *video) reports() {
 	for {
 		packets, _, err := v.sender.ReadRTCP()
@@ -180,14 +178,14 @@ const (
 	maxLineRate = 4_000_000
 )
 
-// lineRate is what a page's line carries, as its reports tell: less after losses, and more again, slowly, without any;
-// and never more than the page itself estimates from when packets come (REMB).
+// lineRate estimates the capacity of a page's connection from its reports: it falls after losses and rises slowly
+// without any, but never above the page's own estimate (REMB).
 type lineRate struct {
-	held     int // as losses tell; 0: none yet
+	held     int // estimated from losses; 0: none yet
 	estimate int // the page's; 0: none
 }
 
-// report takes the fraction, of 256, that was lost since the last report.
+// report handles the fraction, of 256, that was lost since the last report.
 func (l *lineRate) report(lost uint8) {
 	const many, few = 26, 5 // a tenth, a fiftieth
 	rate := cmp.Or(l.held, maxLineRate)
@@ -222,14 +220,13 @@ func (v *video) send(f videosource.Frame) {
 		v.extend(&p.Header)
 		v.seq++
 		if v.track.WriteRTP(&p) != nil {
-			return // the connection is ending, and its owner will hear of it
+			return // the connection is ending, which its owner will be told
 		}
 	}
 }
 
-// extend says that a packet's frame is to be shown as soon as it is there, not held back to smooth what is on its way
-// (playout-delay, with 0 for least and most), and when the packet was sent, from which the page sees what its line
-// carries.
+// extend adds the header extensions of a packet: show its frame immediately, without smoothing (playout-delay with
+// minimum and maximum 0), and the send time, from which the page estimates the capacity of its connection.
 func (v *video) extend(h *rtp.Header) {
 	if v.delayID != 0 {
 		_ = h.SetExtension(v.delayID, []byte{0, 0, 0}) // an id that was agreed on, and three bytes, always fit

@@ -27,7 +27,7 @@ func parseHost(raw string) (host string, literal netip.Addr, why string) {
 		}
 		addr, err := netip.ParseAddr(inner)
 		if err != nil || !addr.Is6() || addr.Zone() != "" {
-			return "", netip.Addr{}, "what is in brackets is no IPv6 address"
+			return "", netip.Addr{}, "the text in brackets is not an IPv6 address"
 		}
 		return addr.String(), addr, ""
 	}

@@ -17,7 +17,7 @@ import (
 
 // Model is a scripted [computeruse.Model]. Set the exported fields before first use.
 type Model struct {
-	ModelName string      // empty means "test:mind"
+	ModelName string      // empty means "test:model"
 	Size      image.Point // maximum size of images; zero keeps them as they are
 	// Script answers request n (from 0) of a conversation. in is what the model receives.
 	Script func(ctx context.Context, n int, in computeruse.Input) (computeruse.Turn, error)
@@ -33,7 +33,7 @@ type Model struct {
 // Name implements [computeruse.Model].
 func (m *Model) Name() string {
 	if m.ModelName == "" {
-		return "test:mind"
+		return "test:model"
 	}
 	return m.ModelName
 }

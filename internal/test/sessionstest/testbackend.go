@@ -357,7 +357,7 @@ func backendHears(t *testing.T, c BackendCase) {
 func backendHandsOver(t *testing.T, c BackendCase) {
 	t.Helper()
 	if c.HandOver == "" {
-		t.Skip("it hands nothing over")
+		t.Skip("this backend hands nothing over")
 	}
 	s := c.session("one")
 	steps, err := c.run(t.Context(), &s, c.HandOver, nil)

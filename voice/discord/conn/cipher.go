@@ -24,7 +24,7 @@ const (
 	counterSize    = 4
 	rtpHeaderSize  = 12
 	rtcpHeaderSize = 8
-	minRTCPHeader  = 4 // some send RTCP with less of it readable
+	minRTCPHeader  = 4 // some clients leave less of RTCP unencrypted
 )
 
 // Errors of packets that are not ours to read.
@@ -34,8 +34,8 @@ var (
 	errKeyExhausted = errors.New("the key of this connection is used up")
 )
 
-// ChooseMode picks a mode of those that are offered: ModeAES256GCM, which the processor helps with, before
-// ModeXChaCha20Poly1305, which servers must offer.
+// ChooseMode picks one of the offered modes: ModeAES256GCM, which processors accelerate, before ModeXChaCha20Poly1305,
+// which servers must offer.
 func ChooseMode(offered []string) (string, error) {
 	for _, mode := range []string{ModeAES256GCM, ModeXChaCha20Poly1305} {
 		if slices.Contains(offered, mode) {
@@ -51,13 +51,13 @@ type Cipher struct {
 	counter atomic.Uint64
 }
 
-// NewCipher makes a cipher of a mode with a key of 32 bytes.
+// NewCipher returns a cipher of a mode with a key of 32 bytes.
 func NewCipher(mode string, key []byte) (*Cipher, error) {
 	var aead cipher.AEAD
 	var err error
 	switch mode {
 	case ModeAES256GCM:
-		if len(key) != chacha20poly1305.KeySize { // ModeAES256GCM itself would take shorter ones
+		if len(key) != chacha20poly1305.KeySize { // ModeAES256GCM itself would accept shorter keys
 			return nil, fmt.Errorf("the key of the connection has %d bytes, want %d", len(key), chacha20poly1305.KeySize)
 		}
 		var block cipher.Block
@@ -75,7 +75,7 @@ func NewCipher(mode string, key []byte) (*Cipher, error) {
 	return &Cipher{aead: aead}, nil
 }
 
-// Seal appends the encrypted form of a packet of RTP or RTCP to dst. The packet stays as it is.
+// Seal appends the encrypted form of an RTP or RTCP packet to dst. It does not change the packet.
 func (c *Cipher) Seal(dst, packet []byte) ([]byte, error) {
 	clear, err := clearSize(packet, rtcpHeaderSize)
 	if err != nil {
@@ -92,8 +92,8 @@ func (c *Cipher) Seal(dst, packet []byte) ([]byte, error) {
 	return append(dst, nonce[:counterSize]...), nil
 }
 
-// Open appends the decrypted packet to dst, as one that was never encrypted: with its extension and its padding.
-// The packet stays as it is.
+// Open appends the decrypted packet to dst, as it was before encryption, including its extension and padding. It does
+// not change the packet.
 func (c *Cipher) Open(dst, packet []byte) ([]byte, error) {
 	if !isRTCP(packet) {
 		return c.open(dst, packet, rtcpHeaderSize)
@@ -124,18 +124,18 @@ func (c *Cipher) open(dst, packet []byte, control int) ([]byte, error) {
 	return dst, nil
 }
 
-// maxRemembered is how many packets are remembered at least: those of one person who talks for 87 minutes.
+// maxRemembered is the minimum number of packets that are remembered: those of one person who talks for 87 minutes.
 const maxRemembered = 1 << 18
 
-// replayGuard knows the packets that came under one key, so that none counts twice: end-to-end encryption tells
-// repeated frames itself, this is for calls without it. A packet is known by its source, its nonce and a byte of its
-// tag, whatever the order of any of them: that of nonces is not specified (clients count in either order of bytes), and
-// nothing keeps a server from beginning anew with its numbers, so no window over them would be safe. The zero value
-// knows none; each key has its own.
+// replayGuard remembers the packets received under one key, so that none is accepted twice. End-to-end encryption
+// detects repeated frames itself; this is for calls without it. A packet is identified by its source, its nonce and a
+// byte of its tag, in any order: the order of nonces is not specified (clients count in either byte order), and a
+// server may restart its counters, so a window over them would not be safe. The zero value is empty; each key has its
+// own guard.
 type replayGuard struct{ recent, before map[packetID]struct{} }
 
-// packetID tells a packet from others under the same key. Those that are not the same differ, but for one of 256 of a
-// server that uses a nonce twice.
+// packetID identifies a packet under one key. Different packets have different ids, except for 1 in 256 if a server
+// uses a nonce twice.
 type packetID struct {
 	source, nonce uint32
 	control       bool
@@ -161,7 +161,7 @@ func (g *replayGuard) repeated(sealed, plain []byte) bool {
 	return false
 }
 
-// isRTCP tells control packets from media on a socket that carries both (RFC 5761).
+// isRTCP reports whether a packet is RTCP rather than RTP on a shared socket (RFC 5761).
 func isRTCP(packet []byte) bool {
 	return len(packet) > 1 && packet[0]>>6 == 2 && packet[1] >= 200 && packet[1] <= 206
 }

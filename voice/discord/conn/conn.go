@@ -16,8 +16,8 @@ import (
 	"clank/voice/discord/dave"
 )
 
-// Target says where a connection goes, and as whom. All but GroupID comes from the main gateway and is never used
-// twice.
+// Target is the server and the credentials of a connection. All but GroupID comes from the main gateway and is valid
+// only once.
 type Target struct {
 	Endpoint  string // host and port; or a whole URL, of a server without TLS
 	ServerID  string // the guild, or the server of a stream
@@ -27,21 +27,21 @@ type Target struct {
 	GroupID   uint64 // of the end-to-end encryption: the channel, or for a stream its server less one
 }
 
-// EventKind says what an [Event] tells.
+// EventKind is the kind of an [Event].
 type EventKind string
 
 // The kinds of event.
 const (
 	Up             EventKind = "up"        // what we send goes out, for the first time or again
-	Down           EventKind = "down"      // the gateway is away, and soon it does not; Text says why
+	Down           EventKind = "down"      // the gateway is unreachable, and media stops soon; Text is the reason
 	UsersJoined    EventKind = "connected" // Users are in the call; may come again
 	UsersLeft      EventKind = "gone"      // Users have left it
 	PacketReceived EventKind = "sound"     // Packet is set
-	EncryptionOff  EventKind = "exposed"   // the call is not encrypted from end to end, or not any more
+	EncryptionOff  EventKind = "exposed"   // the call is not, or no longer, end-to-end encrypted
 	EncryptionOn   EventKind = "sealed"    // it is again
-	// Quality of our pictures that others want: 0 is that nobody looks, 100 the best
+	// The quality of our video that others want: 0 means that nobody watches, 100 is the best.
 	QualityWanted  EventKind = "wanted"
-	KeyFrameWanted EventKind = "refresh" // somebody lost the picture and asks for a key frame
+	KeyFrameWanted EventKind = "refresh" // someone lost the picture and requests a key frame
 	CodecChosen    EventKind = "codec"   // Text is the codec of pictures that the gateway has settled on
 )
 
@@ -54,18 +54,18 @@ type Event struct {
 	Text    string
 }
 
-// Conn is one voice connection, kept alive over as many sockets as it takes. Set the fields, then Open, then Close. Its
+// Conn is one voice connection, which reconnects as often as necessary. Set the fields, then Open, then Close. Its
 // methods are safe for concurrent use.
 type Conn struct {
 	Target        Target
 	SpeakingFlags int              // what we speak as; 0 is SpeakingMicrophone
 	Video         bool             // announce a stream of pictures
-	Key           *dave.SigningKey // shared by all connections of a person; nil makes a new one
+	Key           *dave.SigningKey // shared by all connections of a user; nil creates one
 
 	// RequireEncryption has nothing be sent that is not encrypted from end to end.
 	RequireEncryption bool
 
-	// Handle is called with what happens, one call at a time. It must return at once and not call the connection.
+	// Handle is called with each event, one call at a time. It must not block and must not call the connection.
 	Handle func(Event)
 
 	Transport  NewTransport // nil is NewUDP
@@ -84,7 +84,7 @@ type Conn struct {
 	err    error // why it ended; read after done is closed
 	self   uint64
 
-	receiveMu sync.Mutex // keeps packets of sound in order; never taken with handling or mu held
+	receiveMu sync.Mutex // keeps received packets in order; never acquired with handling or mu held
 	handleMu  sync.Mutex // one call of Handle at a time; never taken with mu held
 
 	mu          sync.Mutex
@@ -93,8 +93,8 @@ type Conn struct {
 	bridgeUntil time.Time // until when media continues without a link that works
 	seq         int       // newest number of the gateway's messages, of the socket that was last
 	session     *session
-	announced   bool // Up was told and no Down since
-	exposed     bool // Exposed was told and no Sealed since
+	announced   bool // Up was reported, and no Down since
+	exposed     bool // EncryptionOff was reported, and no EncryptionOn since
 	reportedOps map[int]bool
 	stats       Stats
 
@@ -112,12 +112,12 @@ type session struct {
 	senders   *SenderTable
 }
 
-// ErrClosed is the cause with which Close ends what is under way.
+// ErrClosed is the cause of what Close cancels.
 var ErrClosed = errors.New("the voice connection was closed")
 
-// Open connects. It returns when the gateway has settled everything; what we send may still have to wait for keys, see
-// [Up]. It tries again until ctx ends or trying again cannot help. [ReactionTo] says what to do about the error. A
-// connection is opened once.
+// Open connects. It returns when the handshake with the gateway is complete; sending may still have to wait for keys,
+// see [Up]. It retries until ctx ends or retrying cannot help. [ReactionTo] says what to do about the error. Open may
+// be called once.
 func (c *Conn) Open(ctx context.Context) error {
 	self, err := strconv.ParseUint(c.Target.UserID, 10, 64)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Conn) Open(ctx context.Context) error {
 	case <-ctx.Done():
 		cancel(ErrClosed)
 		<-c.done
-		if errors.Is(ctx.Err(), context.Canceled) { // somebody has given it up; it need not have been late
+		if errors.Is(ctx.Err(), context.Canceled) { // the caller gave up; that need not mean that it was too slow
 			return context.Cause(ctx)
 		}
 		c.mu.Lock()
@@ -166,11 +166,10 @@ func (c *Conn) Open(ctx context.Context) error {
 	}
 }
 
-// Done returns a channel that is closed when the connection has ended for good. It must not be called before
-// Open.
+// Done returns a channel that is closed when the connection has ended permanently. It must not be called before Open.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err says why the connection ended: nil after Close. It must not be called before Done is closed.
+// Err returns why the connection ended: nil after Close. It must not be called before Done is closed.
 func (c *Conn) Err() error {
 	if errors.Is(c.err, ErrClosed) {
 		return nil
@@ -178,11 +177,12 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// Close says goodbye and waits for all that the connection has started, at most until ctx ends. It may be called twice.
+// Close disconnects and waits, at most until ctx ends, for everything that the connection started. It may be called
+// twice.
 func (c *Conn) Close(ctx context.Context) error {
 	c.mu.Lock()
 	cancel, done := c.cancel, c.done
-	if cancel == nil { // it cannot be opened any more
+	if cancel == nil { // it can no longer be opened
 		c.cancel, c.done = func(error) {}, make(chan struct{})
 		close(c.done)
 	}
@@ -202,24 +202,25 @@ func (c *Conn) Close(ctx context.Context) error {
 // Stats holds what a connection has counted.
 type Stats struct {
 	Sent      uint64        // packets of media
-	Repeated  uint64        // packets of pictures that were sent again, as somebody had not got them
+	Repeated  uint64        // video packets sent again because someone did not receive them
 	Received  uint64        // packets of sound that were handed on
 	Unread    uint64        // packets that could not be decrypted from end to end
-	Unknown   uint64        // packets of nobody we know
+	Unknown   uint64        // packets of unknown senders
 	Malformed uint64        // packets and messages that could not be read
 	Connects  uint64        // sockets of the gateway that were opened
 	RoundTrip time.Duration // to the gateway and back; 0 before it is known
 	LostSent  float64       // share of our sound that others say was lost, from 0 to 1
 }
 
-// Stats returns what was counted until now.
+// Stats returns the counters so far.
 func (c *Conn) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
 }
 
-// PrivacyCode returns the code by which everybody in the call can see that nobody else is; empty while there is none.
+// PrivacyCode returns the code with which everyone in the call can verify that nobody else is in it; empty while there
+// is none.
 func (c *Conn) PrivacyCode() string {
 	if s := c.encryption(); s != nil {
 		return s.PrivacyCode()

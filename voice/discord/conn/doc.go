@@ -1,9 +1,8 @@
-// Package conn is one voice connection: the voice gateway (version 8), the packets, their transport
-// encryption (rtpsize), who sends what, and pictures on their way out.
+// Package conn implements one voice connection: the voice gateway (version 8), the packets, their transport encryption
+// (rtpsize), the mapping of sources to users, and outgoing video.
 //
-// It keeps one order of messages, since the order decides which keys are right, and resumes with the
-// sequence it has seen. Pictures leave at a pace, at least 4 packets in 2 ms and all within half of the
-// time between two pictures, because a picture of 170 packets is lost with one packet; NACKs (RFC 4585) are
-// answered from a ring (RFC 4588), within a budget. Only a single goroutine per connection sends. It
-// encodes no sound.
+// It handles messages in order, since the order determines which keys are valid, and resumes with the last sequence
+// number it has seen. Video packets are paced: at least 4 packets in 2 ms, and all within half of the frame interval,
+// because losing one packet of a picture of 170 packets loses the picture. NACKs (RFC 4585) are answered from a ring
+// buffer (RFC 4588), within a budget. Only a single goroutine per connection sends. The package does not encode sound.
 package conn

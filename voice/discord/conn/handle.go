@@ -81,7 +81,7 @@ func withData[T any](data json.RawMessage, do func(T)) error {
 	return err
 }
 
-// reportMalformed counts what cannot be read and tells the first of each kind.
+// reportMalformed counts unreadable messages and reports the first of each kind.
 func (c *Conn) reportMalformed(text string, op int, err error) {
 	c.updateStats(func(s *Stats) { s.Malformed++ })
 	if c.firstOf(op) {
@@ -205,7 +205,7 @@ func (c *Conn) handleHello(l *link, data json.RawMessage) error {
 	return nil
 }
 
-// handleReady chooses the transport. Messages that come meanwhile wait, as they must.
+// handleReady chooses the transport. Messages that arrive meanwhile must wait.
 func (c *Conn) handleReady(ctx context.Context, data json.RawMessage) error {
 	r, err := decodeData[Ready](data)
 	if err != nil {
@@ -294,7 +294,7 @@ func (c *Conn) reportCodec(name string) {
 	}
 }
 
-// reportUp tells once that what we send goes out, and whether it is encrypted from end to end.
+// reportUp reports once that what we send is transmitted, and whether it is end-to-end encrypted.
 func (c *Conn) reportUp() {
 	c.reportEncryption()
 	c.mu.Lock()
@@ -309,7 +309,7 @@ func (c *Conn) reportUp() {
 	c.emit(Event{Kind: Up})
 }
 
-// resendState tells a session that is resumed what may have changed while nobody could be told.
+// resendState sends a resumed session the state that may have changed while it was disconnected.
 func (c *Conn) resendState() {
 	c.sendMu.Lock()
 	if s := c.attended(); s != nil && c.out.speakingSent {
@@ -323,7 +323,7 @@ func (c *Conn) resendState() {
 	c.announceVideo()
 }
 
-// usableSession returns the session with a gateway that listens; nil while there is none. It is called with mu held.
+// usableSession returns the session if its gateway is connected; nil otherwise. The caller holds mu.
 func (c *Conn) usableSession() *session {
 	if c.link == nil || !c.link.usable || c.session == nil {
 		return nil
@@ -331,7 +331,7 @@ func (c *Conn) usableSession() *session {
 	return c.session
 }
 
-// reportEncryption tells when those who carry the call can hear it, and when they cannot any more.
+// reportEncryption reports when the servers that carry the call begin or cease to be able to hear it.
 func (c *Conn) reportEncryption() {
 	c.mu.Lock()
 	s, told := c.session, c.exposed

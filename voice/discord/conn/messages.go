@@ -112,7 +112,7 @@ func (r Ready) VideoSSRCs() (video, rtx uint32) {
 	return 0, 0
 }
 
-// with has other sources than the gateway gave; 0 leaves one as it is.
+// with returns r with other sources than the gateway assigned; 0 keeps one.
 func (r Ready) with(video, rtx uint32) Ready {
 	streams := slices.Clone(r.Streams)
 	for i, s := range streams {
@@ -183,7 +183,7 @@ type codec struct {
 	Decode   bool   `json:"decode"`
 }
 
-// codecs are those we can send and read. VP8 is the only one for pictures: a screenshot holds it ready made.
+// codecs are the codecs that we can send and receive. VP8 is the only one for video: screenshots contain it.
 var codecs = []codec{
 	{Name: "opus", Type: "audio", Priority: 1000, Payload: typeOpus, Encode: true, Decode: true},
 	{Name: "VP8", Type: "video", Priority: 1000, Payload: typeVP8, RTX: typeVP8RTX, Encode: true, Decode: true},

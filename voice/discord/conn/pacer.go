@@ -12,8 +12,8 @@ import (
 	"clank/voice"
 )
 
-// A screenshot of a page with photos has 60 to 200 KB, as every picture is a whole one: up to 170 packets. Sent at once
-// they would overrun what routers on the way can hold, and one lost packet is a lost picture. So they leave at a pace.
+// A screenshot of a page with photos has 60 to 200 KB, because every picture is a key frame: up to 170 packets. Sent at
+// once, they would overflow the buffers of routers, and one lost packet loses the picture. So they are paced.
 const (
 	paceEvery      = 2 * time.Millisecond
 	minPacePackets = 4 // packets that go each time: 19 Mbit/s
@@ -22,19 +22,19 @@ const (
 	maxPacketAge         = 2 * time.Second
 	resendWait           = 15 * time.Millisecond // before a packet is sent once more again
 	resendRate           = 500                   // packets a second that are sent again, on average
-	maxResends           = 512                   // of them that wait or come at once
+	maxResends           = 512                   // of them that wait or are requested at once
 	originalSequenceSize = 2                     // bytes of a packet's number in RFC 4588
 )
 
-// Pacer is the packets of pictures that wait to be sent, and those that were sent last and may be asked for again. S is
-// where they go: what was made for one is never sent to another. Set the fields, then Reset. Its methods must not be
-// called at once.
+// Pacer holds the video packets that wait to be sent, and those sent last, which may be requested again. S is their
+// destination: packets for one destination are never sent to another. Set the fields, then Reset. Its methods must not
+// be called concurrently.
 type Pacer[S comparable] struct {
-	// Send gives a packet, with so many bytes after its header, to where it goes. It does not keep the packet. An error is
-	// the end of the frames that wait.
+	// Send sends a packet, with payload bytes after its header, to its destination. It does not keep the packet. An error
+	// drops the waiting frames.
 	Send func(to S, packet []byte, payload int, at time.Time) error
 
-	// Resend does so with a packet that was sent before, as RFC 4588 has it or as it was.
+	// Resend sends a packet again, in the form of RFC 4588 or unchanged.
 	Resend func(to S, packet []byte)
 
 	PayloadType, ResendType uint8 // of payload
@@ -43,16 +43,16 @@ type Pacer[S comparable] struct {
 	slots           []queuedPacket
 	sequence        uint16 // of the next packet that is made; its slot is this modulo pacerSlots
 	picture         uint16 // number of the last frame
-	rtx             uint32 // source of what is sent again; 0 is that of the packet
+	rtx             uint32 // source of retransmissions; 0 means that of the packet
 	unsent          int    // packets before sequence that have not gone
 	receiverPackets int    // packets before sequence that are for to
 	due             time.Time
 	next            time.Time // not before then may more go
 
-	resends        []uint16  // sequence numbers of packets that are to be sent again
-	resendSequence uint16    // sequence number of the next of those
-	resendTokens   float64   // packets that may be sent again, as of leftAt
-	tokensAt       time.Time // zero: as many as may be at once
+	resends        []uint16  // sequence numbers of packets to be sent again
+	resendSequence uint16    // sequence number of the next of them
+	resendTokens   float64   // packets that may be sent again, as of tokensAt
+	tokensAt       time.Time // zero: the maximum is available
 	buf            []byte
 }
 
@@ -78,11 +78,11 @@ func (b *Pacer[S]) Clear() {
 // HoldsFor reports whether the packets that are kept go there.
 func (b *Pacer[S]) HoldsFor(to S) bool { return b.to == to }
 
-// Pending reports whether there is something to send.
+// Pending reports whether packets wait to be sent.
 func (b *Pacer[S]) Pending() bool { return b.unsent > 0 || len(b.resends) > 0 }
 
-// SendDue sends the packets whose turn it is, and returns how long to wait for the next ones; 0 if there are none. What
-// was made for somewhere else than to is forgotten, with [voice.ErrUnavailable].
+// SendDue sends the packets that are due, and returns how long to wait for the next ones; 0 if there are none. Packets
+// for other destinations than to are dropped, with [voice.ErrUnavailable].
 func (b *Pacer[S]) SendDue(to S, now time.Time) (time.Duration, error) {
 	if !b.Pending() {
 		return 0, nil
@@ -120,7 +120,7 @@ func (b *Pacer[S]) SendDue(to S, now time.Time) (time.Duration, error) {
 	return paceEvery, nil
 }
 
-// resendPacket sends a packet again: as RFC 4588 has it where there is a source for that, else as it was.
+// resendPacket sends a packet again: in the form of RFC 4588 if there is a source for that, else unchanged.
 func (b *Pacer[S]) resendPacket(sequence uint16) {
 	k := &b.slots[sequence%pacerSlots]
 	packet := k.data
@@ -160,7 +160,7 @@ func (b *Pacer[S]) queueResend(sequence uint16, now time.Time) {
 	b.resends = append(b.resends, sequence)
 }
 
-// takeResendToken reports whether one more packet may be sent again: nobody makes us send without end.
+// takeResendToken reports whether one more packet may be sent again. It limits how much others can make us send.
 func (b *Pacer[S]) takeResendToken(now time.Time) bool {
 	b.resendTokens = min(maxResends, b.resendTokens+now.Sub(b.tokensAt).Seconds()*resendRate)
 	b.tokensAt = now
@@ -179,32 +179,32 @@ const (
 // MaxVideoFrame is the most bytes that a frame may have.
 const MaxVideoFrame = 2 << 20
 
-// VideoFrame is one frame of VP8, as it is to be sent: encrypted from end to end where that is wanted.
+// VideoFrame is one frame of VP8 as it is sent: end-to-end encrypted if necessary.
 type VideoFrame struct {
 	Data      []byte
 	SSRC      uint32
-	RTX       uint32        // the source of packets that are sent again; 0 if there is none
+	RTX       uint32        // source of retransmissions; 0 if there is none
 	Timestamp uint32        // of RTP
-	DelayID   uint8         // number of the header extension that says when to play it
+	DelayID   uint8         // id of the header extension with the playout delay
 	Spread    time.Duration // within which it is to have gone
 }
 
-// PutFrame makes the packets of a frame, which [Pacer.SendDue] sends. If there are too many of older frames, they are
-// given up.
+// PutFrame splits a frame into packets, which [Pacer.SendDue] sends. If too many packets of older frames wait, these
+// are dropped.
 func (b *Pacer[S]) PutFrame(to S, f VideoFrame, now time.Time) error {
 	if len(f.Data) > MaxVideoFrame {
 		return fmt.Errorf("make packets of a frame of %d bytes: it may have at most %d", len(f.Data), MaxVideoFrame)
 	}
 	b.switchReceiver(to)
 	h := rtp.Header{Version: 2, PayloadType: b.PayloadType, Timestamp: f.Timestamp, SSRC: f.SSRC}
-	if err := h.SetExtension(f.DelayID, []byte{0, 0, 0}); err != nil { // play as soon as it is there
+	if err := h.SetExtension(f.DelayID, []byte{0, 0, 0}); err != nil { // play immediately
 		return fmt.Errorf("send a frame: %w", err)
 	}
 	b.picture = (b.picture + 1) & 0x7fff
 	head := h.MarshalSize()
 	room, rest := maxVideoPacket-head-descriptorSize, f.Data
 	if b.unsent+(len(rest)+room-1)/room > pacerSlots {
-		b.unsent = 0 // of frames that are older: this one takes their place
+		b.unsent = 0 // the new frame replaces older ones
 	}
 	b.due, b.rtx = now.Add(f.Spread), f.RTX
 	for first := true; len(rest) > 0; first = false {
@@ -221,7 +221,7 @@ func (b *Pacer[S]) PutFrame(to S, f VideoFrame, now time.Time) error {
 	return nil
 }
 
-// switchReceiver makes the box that of a destination. What is left of another is forgotten: it is encrypted for others.
+// switchReceiver sets the destination. Packets for another one are dropped: they are encrypted for others.
 func (b *Pacer[S]) switchReceiver(to S) {
 	if b.to != to {
 		b.Clear()

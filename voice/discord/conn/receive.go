@@ -8,7 +8,7 @@ import (
 	"clank/voice/discord/dave"
 )
 
-// assignSource notes whose a source is (ops 5 and 12), and hands on what came from it before.
+// assignSource stores the user of a source (ops 5 and 12), and delivers the packets that it received before.
 func (c *Conn) assignSource(ssrc uint32, user string) {
 	id, err := strconv.ParseUint(user, 10, 64)
 	if ssrc == 0 || err != nil {
@@ -57,7 +57,7 @@ func (c *Conn) handlePacket(s *session, data []byte) {
 	}
 }
 
-// guessSender finds out who sends what nobody has announced: the one whose key fits.
+// guessSender determines the sender of an unannounced source: the user whose key fits.
 func (c *Conn) guessSender(s *session, ssrc uint32, waiting []ReceivedPacket) {
 	last := waiting[len(waiting)-1]
 	who, _, found := c.findSender(s, last, "")
@@ -71,7 +71,7 @@ func (c *Conn) guessSender(s *session, ssrc uint32, waiting []ReceivedPacket) {
 	}
 }
 
-// findSender finds the one in the call whose key fits a packet, other than somebody of whom that is known not to be so.
+// findSender returns the user in the call whose key fits a packet, except not, whose key is known not to fit.
 func (c *Conn) findSender(s *session, p ReceivedPacket, not string) (who Sender, opus []byte, found bool) {
 	if s.dave.Unencrypted() || voice.IsOpusSilence(p.Payload) {
 		return Sender{}, nil, false
@@ -120,8 +120,8 @@ func (c *Conn) receiveSound(s *session, from Sender, p ReceivedPacket) {
 	}})
 }
 
-// recheckSender notes that somebody cannot have sent a packet, for a reason. After some of them it looks for who does:
-// the keys know it better than those who say whose a source is.
+// recheckSender records that not cannot have sent a packet, for the reason err. After several such packets it
+// determines the sender by key: keys are more reliable than announcements.
 func (c *Conn) recheckSender(s *session, not Sender, p ReceivedPacket,
 	why error,
 ) (sender Sender, opus []byte, err error) {

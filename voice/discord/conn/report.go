@@ -13,7 +13,7 @@ const (
 	ntpEpoch       = 2208988800
 )
 
-// sendReports sends what senders and receivers tell each other, until ctx ends.
+// sendReports sends sender and receiver reports until ctx ends.
 func (c *Conn) sendReports(ctx context.Context) {
 	tick := time.NewTicker(cmp.Or(c.ReportEvery, defaultReports))
 	defer tick.Stop()
@@ -69,14 +69,14 @@ func senderReport(ssrc uint32, t track, timestamp uint32, now time.Time) *rtcp.S
 	}
 }
 
-// ntpTime returns a time as 32 bits of seconds since 1900 and 32 of their parts.
+// ntpTime returns a time as 32 bits of seconds since 1900 and 32 bits of fractions.
 func ntpTime(t time.Time) uint64 {
 	seconds := uint64(t.Unix() + ntpEpoch)        //nolint:gosec // after 1900
 	parts := (uint64(t.Nanosecond()) << 32) / 1e9 //nolint:gosec // not negative
 	return seconds<<32 | parts
 }
 
-// handleRTCP takes what others report, and their wish for a whole picture.
+// handleRTCP handles the reports and key frame requests of others.
 func (c *Conn) handleRTCP(s *session, data []byte) {
 	packets, err := rtcp.Unmarshal(data)
 	if err != nil {
@@ -117,7 +117,7 @@ const (
 	maxReportBlocks = 31    // of one report
 )
 
-// reception is what a receiver tells a sender (RFC 3550, section 6.4 and appendix A).
+// reception is the state of receiver reports about one source (RFC 3550, section 6.4 and appendix A).
 type reception struct {
 	began                  bool
 	first, highest         uint32 // sequence numbers, counted on when they wrap
@@ -146,7 +146,7 @@ func (r *reception) count(p RTPPacket, at time.Time) {
 	}
 }
 
-// report makes the block about one source, and counts on from there.
+// report returns the report block about one source and begins the next interval.
 func (r *reception) report(ssrc uint32, now time.Time) rtcp.ReceptionReport {
 	expected := r.highest - r.first + 1
 	lost := uint32(0)
@@ -169,7 +169,7 @@ func (r *reception) report(ssrc uint32, now time.Time) rtcp.ReceptionReport {
 	return b
 }
 
-// Reports returns the blocks about those who were heard since the last report.
+// Reports returns the report blocks about the sources heard since the last report.
 func (b *SenderTable) Reports(now time.Time) []rtcp.ReceptionReport {
 	var blocks []rtcp.ReceptionReport
 	for ssrc, from := range b.sources {

@@ -22,9 +22,9 @@ const (
 	maxDoublings     = 5
 	// stableAfter is how long a socket must have lived for its end to count as a first failure.
 	stableAfter = 3 * time.Second
-	// bridgeTime is how long media continues when the gateway's socket has broken: packets have a way of their own, and
-	// mostly the session is resumed before anybody would notice. Keys that may have changed meanwhile are kept by the
-	// others for longer.
+	// bridgeTime is how long media continues when the gateway's socket is broken: packets take another path, and the
+	// session is usually resumed before anyone would notice. Others keep keys that may have changed meanwhile for longer
+	// than that.
 	bridgeTime = 2 * time.Second
 )
 
@@ -60,7 +60,7 @@ func (c *Conn) run(ctx context.Context, opened func()) error {
 	}
 }
 
-// reportDown tells that what we send does not go out for now.
+// reportDown reports that what we send is not transmitted for now.
 func (c *Conn) reportDown(err error) {
 	c.logger().Info("voice connection lost", "error", err)
 	c.mu.Lock()
@@ -73,7 +73,7 @@ func (c *Conn) reportDown(err error) {
 	}
 }
 
-// backOff waits before the next try; the first one comes almost at once.
+// backOff waits before the next try; the first one follows almost immediately.
 func (c *Conn) backOff(ctx context.Context, try int) error {
 	wait := cmp.Or(c.MinWait, defaultMinWait)
 	if try == 0 {
@@ -91,7 +91,7 @@ func (c *Conn) backOff(ctx context.Context, try int) error {
 	}
 }
 
-// dropSession forgets the session, so that the next socket identifies anew.
+// dropSession forgets the session, so that the next socket identifies again.
 func (c *Conn) dropSession() {
 	c.mu.Lock()
 	s := c.session
@@ -102,7 +102,7 @@ func (c *Conn) dropSession() {
 	c.out.pacer.Clear()
 	c.sendMu.Unlock()
 	if s != nil && s.transport != nil {
-		_ = s.transport.Close() // of a socket that is not used any more
+		_ = s.transport.Close() // of a socket that is no longer used
 	}
 }
 
@@ -149,20 +149,20 @@ func gatewayURL(endpoint string) string {
 
 var errSilent = errors.New("the voice gateway went silent")
 
-// Reaction tells what to do about the end of a connection.
+// Reaction is what to do about the end of a connection.
 type Reaction int
 
 // The reactions.
 const (
-	Resume         Reaction = iota // connect again and go on where it broke
-	Reidentify                     // connect again and identify anew
-	Rejoin                         // the credentials are spent: ask the main gateway for new ones
-	WaitForGateway                 // we were taken out or moved: the main gateway will tell
+	Resume         Reaction = iota // reconnect and resume the session
+	Reidentify                     // reconnect and identify again
+	Rejoin                         // the credentials are spent: request new ones from the main gateway
+	WaitForGateway                 // we were removed or moved: the main gateway will report which
 	GiveUp                         // trying again cannot help
 )
 
-// closeCodes says of the close codes of the voice gateway what is to be done about them, and for people what they
-// mean, with the way out where there is one.
+// closeCodes are the close codes of the voice gateway: what to do about each, and what it means for people and what
+// they can do.
 var closeCodes = map[int]struct {
 	react   Reaction
 	meaning string
@@ -170,11 +170,11 @@ var closeCodes = map[int]struct {
 	4001: {Reidentify, "it does not know an operation that clank sent"},
 	4002: {Reidentify, "it could not read a message of clank's"},
 	4003: {Reidentify, "clank sent something before it had identified itself"},
-	4004: {Rejoin, "the token for this call is not valid any more; joining anew gives another"},
+	4004: {Rejoin, "the token for this call is no longer valid; join again to get another"},
 	4005: {Reidentify, "clank identified itself twice"},
-	4006: {Rejoin, "the session is not valid any more; joining anew gives another"},
+	4006: {Rejoin, "the session is no longer valid; join again to get another"},
 	4009: {Reidentify, "the session timed out"},
-	4011: {Rejoin, "the voice server is gone; joining anew gives another"},
+	4011: {Rejoin, "the voice server is gone; join again to get another"},
 	4012: {GiveUp, "it does not speak the protocol that clank chose; a newer clank may"},
 	4013: {Reidentify, "its media transport failed"},
 	4014: {WaitForGateway, "clank was taken out of the call: disconnected, moved, or the channel was deleted"},
@@ -189,7 +189,7 @@ var closeCodes = map[int]struct {
 // CloseError is the end of a connection by the voice gateway's choice.
 type CloseError struct {
 	Code   int
-	Reason string // as the gateway gave it; may be empty
+	Reason string // from the gateway; may be empty
 }
 
 func (e *CloseError) Error() string {
@@ -200,7 +200,7 @@ func (e *CloseError) Error() string {
 	return fmt.Sprintf("the voice gateway closed the connection with code %d: %s", e.Code, text)
 }
 
-// Reaction says what to do about it.
+// Reaction returns what to do about the error.
 func (e *CloseError) Reaction() Reaction {
 	if known, ok := closeCodes[e.Code]; ok {
 		return known.react
@@ -211,8 +211,8 @@ func (e *CloseError) Reaction() Reaction {
 	return Reidentify
 }
 
-// ReactionTo says what to do about the error with which a connection ended. What no close code explains is a broken
-// network: Resume.
+// ReactionTo returns what to do about the error with which a connection ended. An error without a close code is a
+// network failure: Resume.
 func ReactionTo(err error) Reaction {
 	if e, ok := errors.AsType[*CloseError](err); ok {
 		return e.Reaction()
@@ -244,14 +244,14 @@ type message struct {
 	data   []byte
 }
 
-// link is one socket of the voice gateway: read in order by run, written by one goroutine, kept alive by another.
+// link is one socket of the voice gateway. run reads it in order; other goroutines write it and keep it alive.
 type link struct {
 	ws           *websocket.Conn
 	queue        chan message
 	end          context.CancelCauseFunc
 	ended        <-chan struct{} // closed by end
 	onUsable     func()          // called when the gateway has settled everything
-	seq          atomic.Int64    // newest number of the gateway's messages, -1 before there is one
+	seq          atomic.Int64    // newest sequence number of the gateway's messages, -1 before the first
 	acked        atomic.Bool
 	hasHeartbeat bool
 	resumed      bool // it continues the session of another socket
@@ -320,7 +320,7 @@ func (l *link) read(ctx, live context.Context, c *Conn) error {
 	}
 }
 
-// readError makes of the end of a socket what is to be known of it.
+// readError returns the reason for the end of a socket.
 func readError(live context.Context, err error) error {
 	if closed, ok := errors.AsType[websocket.CloseError](err); ok {
 		return &CloseError{Code: int(closed.Code), Reason: closed.Reason}

@@ -15,7 +15,7 @@ import (
 const (
 	opusTicks    = 960 // of 20 ms at 48 kHz
 	silenceCount = 5
-	speechGap    = 100 * time.Millisecond // between packets; longer ones show in the timestamps
+	speechGap    = 100 * time.Millisecond // between packets; longer gaps show in the timestamps
 	videoClock   = 90000
 )
 
@@ -68,7 +68,7 @@ func (c *Conn) SendAudio(opus []byte) error {
 	}
 	if !c.out.speaking {
 		if c.attended() == nil {
-			return voice.ErrUnavailable // who begins has to say so before
+			return voice.ErrUnavailable // a speaking state must be sent first
 		}
 		c.out.speaking, c.out.marked = true, true
 		c.sendSpeaking(s, c.speakingFlags())
@@ -84,7 +84,7 @@ func (c *Conn) SendAudio(opus []byte) error {
 	return err
 }
 
-// EndSpeech says that nothing more follows: packets of silence, so that decoders do not go on, and the speaking state.
+// EndSpeech ends an utterance: it sends packets of silence, so that decoders stop, and the speaking state.
 func (c *Conn) EndSpeech() error {
 	c.sendMu.Lock()
 	spoke := c.out.speaking
@@ -114,7 +114,7 @@ type Format struct {
 	Bitrate       int // bits a second, at most
 }
 
-// ShowVideo tells that pictures follow; [Conn.Video] must be set. It is told again by itself after a reconnect.
+// ShowVideo announces video; [Conn.Video] must be set. After a reconnect it is announced again.
 func (c *Conn) ShowVideo(f Format) {
 	c.sendMu.Lock()
 	c.out.format, c.out.showing = f, true
@@ -163,8 +163,8 @@ func (c *Conn) sendSound(s *session, t *track, h rtp.Header, opus []byte, at tim
 	return c.send(s, t, buf, len(opus), at)
 }
 
-// send gives a packet with a payload of some bytes to the transport. A network that does not take it now may take the
-// next one.
+// send passes a packet with payload bytes after its header to the transport. A network that does not accept it may
+// accept the next one.
 func (c *Conn) send(s *session, t *track, packet []byte, payload int, at time.Time) error {
 	if err := s.transport.Send(packet); err != nil {
 		c.logger().Debug("packet was not sent", "error", err)
@@ -177,7 +177,7 @@ func (c *Conn) send(s *session, t *track, packet []byte, payload int, at time.Ti
 	return nil
 }
 
-// sendable returns the session over which media goes now; nil while there is none.
+// sendable returns the session over which media is sent now; nil if there is none.
 func (c *Conn) sendable() *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	unknownWait       = 200 * time.Millisecond // how long packets of somebody unknown are kept
+	unknownWait       = 200 * time.Millisecond // how long packets of unknown senders are kept
 	maxUnknownPackets = 16                     // of one source
-	maxUnknownSources = 64                     // sources that are kept at once
+	maxUnknownSources = 64                     // unknown sources kept at once
 	maxSources        = 4096
 	maxUserSources    = 8 // of one person; they have one
 	maxUsers          = 4096
 
 	sourceHold = 10 * time.Second       // a source that was heard so lately does not change hands
-	maxDoubts  = 10                     // packets in a row that whoever a source is said to be of cannot have sent
-	doubtPause = 250 * time.Millisecond // between two searches for who sends something
+	maxDoubts  = 10                     // packets in a row that the assigned sender cannot have sent
+	doubtPause = 250 * time.Millisecond // between two searches for the sender of a source
 )
 
-// Sender is somebody in the call.
+// Sender is a user in the call.
 type Sender struct {
 	User string
 	ID   uint64 // the same as a number
@@ -31,12 +31,12 @@ type ReceivedPacket struct {
 	At time.Time
 }
 
-// SenderTable maps streams to who sends them. Its methods must not be called at once.
+// SenderTable maps sources to senders. Its methods must not be called concurrently.
 type SenderTable struct {
 	sources  map[uint32]*source
 	users    []string // in the call, without us
 	unknown  map[uint32][]ReceivedPacket
-	searched time.Time // when somebody's keys were tried last
+	searched time.Time // when a user's keys were last tried
 	limits   map[string]*rateLimit
 }
 
@@ -48,7 +48,7 @@ type source struct {
 	doubts  int       // packets in a row that could not be
 }
 
-// NewSenderTable makes an empty book.
+// NewSenderTable returns an empty table.
 func NewSenderTable() *SenderTable {
 	return &SenderTable{
 		sources: map[uint32]*source{}, unknown: map[uint32][]ReceivedPacket{},
@@ -56,7 +56,7 @@ func NewSenderTable() *SenderTable {
 	}
 }
 
-// AddUsers notes who is in the call.
+// AddUsers adds users to the call.
 func (b *SenderTable) AddUsers(users []string) {
 	for _, user := range users {
 		if len(b.users) < maxUsers && !slices.Contains(b.users, user) {
@@ -65,7 +65,7 @@ func (b *SenderTable) AddUsers(users []string) {
 	}
 }
 
-// RemoveUser forgets somebody who is not in the call any more, and what was theirs.
+// RemoveUser removes a user who left the call, and their sources.
 func (b *SenderTable) RemoveUser(user string) {
 	delete(b.limits, user)
 	b.users = slices.DeleteFunc(b.users, func(u string) bool { return u == user })
@@ -79,15 +79,15 @@ func (b *SenderTable) RemoveUser(user string) {
 // Users returns the users in the call. The caller owns the slice.
 func (b *SenderTable) Users() []string { return slices.Clone(b.users) }
 
-// Assign notes whose a source is, as others say, and returns what came from it before: it is theirs. A source that was
-// just heard is left to whom it was of.
+// Assign stores the announced sender of a source and returns its earlier packets, which are theirs. A source heard
+// recently keeps its sender.
 func (b *SenderTable) Assign(ssrc uint32, to Sender, now time.Time) []ReceivedPacket {
 	if len(b.sources) >= maxSources {
 		return nil
 	}
 	have := b.sources[ssrc]
 	if have != nil && have.User != to.User && now.Sub(have.heardAt) < sourceHold && slices.Contains(b.users, have.User) {
-		return nil // whoever says so may be wrong, or lie
+		return nil // the announcement may be wrong or forged
 	}
 	if have == nil || have.User != to.User {
 		b.evictSource(to.User)
@@ -101,7 +101,7 @@ func (b *SenderTable) Assign(ssrc uint32, to Sender, now time.Time) []ReceivedPa
 	return waiting
 }
 
-// SetSender notes whose a source is that nobody has announced.
+// SetSender sets the sender of an unannounced source.
 func (b *SenderTable) SetSender(ssrc uint32, on Sender) { b.sources[ssrc] = &source{Sender: on} }
 
 // evictSource forgets the source of user that was heard least lately, if they have as many as one may have.
@@ -120,8 +120,8 @@ func (b *SenderTable) evictSource(user string) {
 	}
 }
 
-// SenderOf notes a packet. If its source is known, so is who sends it. Else the packet is kept; once the first one of
-// the source has waited long enough, all of them are returned.
+// SenderOf records a packet. If its source is known, so is its sender. Otherwise the packet is kept; once the first
+// packet of the source has waited long enough, all of them are returned.
 func (b *SenderTable) SenderOf(p ReceivedPacket) (from Sender, known bool, waiting []ReceivedPacket) {
 	if s := b.sources[p.SSRC]; s != nil {
 		s.quality.count(p.RTPPacket, p.At)
@@ -162,8 +162,8 @@ func (b *SenderTable) MarkHeard(ssrc uint32, at time.Time) {
 	}
 }
 
-// AddDoubt notes that whoever a source is said to be of cannot have sent a packet, and reports whether that was so
-// often enough to look for who does.
+// AddDoubt records that the assigned sender of a source cannot have sent a packet, and reports whether that happened
+// often enough to search for the sender.
 func (b *SenderTable) AddDoubt(ssrc uint32) bool {
 	s := b.sources[ssrc]
 	if s == nil {
@@ -180,7 +180,7 @@ func (b *SenderTable) Correct(ssrc uint32, to Sender) {
 	}
 }
 
-// AllowSearch reports whether keys may be tried now: each try of a frame that was made for it is work.
+// AllowSearch reports whether keys may be tried now. Trying all keys costs time.
 func (b *SenderTable) AllowSearch(now time.Time) bool {
 	if now.Sub(b.searched) < doubtPause {
 		return false
@@ -191,7 +191,7 @@ func (b *SenderTable) AllowSearch(now time.Time) bool {
 
 const (
 	maxRate    = 1000  // packets of one person in a second; they have 50
-	maxBurst   = 20000 // of them at once
+	maxBurst   = 20000 // of them in a burst
 	maxFaults  = 100   // packets in a row of one person that cannot be decrypted: after that few are tried
 	faultPause = 50 * time.Millisecond
 )
@@ -201,10 +201,10 @@ type rateLimit struct {
 	left   float64 // packets that may come now
 	at     time.Time
 	faults int       // in a row
-	tried  time.Time // when a packet was let through last
+	tried  time.Time // when a packet was last allowed
 }
 
-// Allow reports whether a packet of user may be read now; if not it is one too many.
+// Allow reports whether a packet of user may be decrypted now; if not, the user exceeds the rate limit.
 func (b *SenderTable) Allow(user string, now time.Time) bool {
 	p := b.limits[user]
 	if p == nil {

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// Transport carries packets between us and a voice server. One is made for each session: Select, then Start, then Send
-// as often as there is something, then Close. Send may be called while Close is.
+// Transport carries packets between us and a voice server. Each session has its own: Select, then Start, then any
+// number of calls of Send, then Close. Send and Close may be called concurrently.
 type Transport interface {
-	// Select makes ready for what the gateway offers, and returns what to tell it (op 1).
+	// Select prepares for what the gateway offers and returns the answer (op 1).
 	Select(ctx context.Context, r Ready) (protocol string, data any, err error)
 
 	// Start begins with what the gateway has settled.
@@ -30,14 +30,14 @@ type Transport interface {
 	Close() error
 }
 
-// SourceTransport is a [Transport] that chooses sources of its own, which are known once it has started; 0 leaves the
-// gateway's. It also sends again by itself what was lost.
+// SourceTransport is a [Transport] that chooses its own sources, which are known once it has started; 0 keeps the
+// gateway's. It retransmits lost packets itself.
 type SourceTransport interface {
 	Sources() (video, rtx uint32)
 }
 
-// NewTransport makes a transport. It calls received for each packet of RTP or RTCP that came, decrypted, from one
-// goroutine; the packet belongs to the receiver. It calls failed once if it cannot go on.
+// NewTransport creates a transport. It calls received for each RTP or RTCP packet, decrypted, from one goroutine; the
+// packet belongs to the receiver. It calls failed once if it cannot continue.
 type NewTransport func(received func(packet []byte), failed func(error)) Transport
 
 const (
@@ -62,7 +62,7 @@ type udp struct {
 	dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	conn     net.Conn
 	cipher   *Cipher
-	answered atomic.Bool // something came since the last keep-alive
+	answered atomic.Bool // something arrived since the last keep-alive
 	answers  atomic.Bool // the server answers keep-alives
 	every    time.Duration
 	done     chan struct{}
@@ -73,12 +73,13 @@ type udp struct {
 	buf []byte // of Send
 }
 
-// NewUDP makes the transport that Discord documents for bots.
+// NewUDP returns the transport that Discord documents for bots.
 func NewUDP(received func([]byte), failed func(error)) Transport {
 	return NewUDPWithDialer((&net.Dialer{}).DialContext)(received, failed)
 }
 
-// NewUDPWithDialer makes the same transport over a network of one's own choosing, whose connections carry datagrams.
+// NewUDPWithDialer returns the constructor of the same transport over another network, whose connections carry
+// datagrams.
 func NewUDPWithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) NewTransport {
 	return func(received func([]byte), failed func(error)) Transport { return newUDP(dial, received, failed) }
 }
@@ -99,7 +100,7 @@ func newUDP(dial func(context.Context, string, string) (net.Conn, error), receiv
 	return u
 }
 
-// Select implements [Transport]: it opens the socket and asks the server from where it sees us.
+// Select implements [Transport]: it opens the socket and asks the server for our address.
 func (u *udp) Select(ctx context.Context, r Ready) (string, any, error) {
 	mode, err := ChooseMode(r.Modes)
 	if err != nil {
@@ -112,7 +113,7 @@ func (u *udp) Select(ctx context.Context, r Ready) (string, any, error) {
 	u.ssrc, u.mode, u.conn = r.SSRC, mode, conn
 	if socket, ok := conn.(*net.UDPConn); ok {
 		_ = socket.SetReadBuffer(socketBuffer)  // what the system grants
-		_ = socket.SetWriteBuffer(socketBuffer) // a picture goes out at once
+		_ = socket.SetWriteBuffer(socketBuffer) // pictures are sent in bursts
 	}
 	seen, err := u.discover(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ func (u *udp) discover(ctx context.Context) (netip.AddrPort, error) {
 		until := time.Now().Add(discoveryWait)
 		for {
 			_ = u.conn.SetReadDeadline(until)
-			if ctx.Err() != nil { // its end may have come before the deadline was set anew
+			if ctx.Err() != nil { // ctx may have ended before the deadline was set
 				return netip.AddrPort{}, fmt.Errorf("ask the voice server for our address: %w", context.Cause(ctx))
 			}
 			n, err := u.conn.Read(buf)
@@ -144,7 +145,7 @@ func (u *udp) discover(ctx context.Context) (netip.AddrPort, error) {
 				return seen, nil
 			}
 		}
-		if !waitUntil(ctx, until) { // a port that is closed says so at once; ask no faster for it
+		if !waitUntil(ctx, until) { // a closed port fails at once; do not ask faster for that
 			break
 		}
 	}
@@ -203,7 +204,7 @@ func (u *udp) Start(_ context.Context, d Description) error {
 	return nil
 }
 
-// read hands packets on until the socket is closed. A refused port is told as an error of reading and may pass.
+// read delivers packets until the socket is closed. A refused port is reported as a read error and may recover.
 func (u *udp) read() {
 	buf, guard := make([]byte, maxPacket), new(replayGuard)
 	for bad := 0; ; {
@@ -226,13 +227,13 @@ func (u *udp) read() {
 			u.answers.Store(true)
 		}
 		if plain, err := u.cipher.Open(make([]byte, 0, n), buf[:n]); err == nil && !guard.repeated(buf[:n], plain) {
-			u.received(plain) // the rest are answers to our keep-alive, and nothing of ours
+			u.received(plain) // the rest are answers to keep-alives, and foreign packets
 		}
 	}
 }
 
-// keepAlive keeps routers on the way from forgetting us, and notices when one has: a server that used to answer and
-// from which nothing comes any more.
+// keepAlive keeps NAT mappings open and notices when one was lost: nothing arrives any more from a server that used to
+// answer.
 func (u *udp) keepAlive() {
 	tick := time.NewTicker(u.every)
 	defer tick.Stop()

@@ -17,9 +17,9 @@ const (
 	defaultRate    = 10 // frames a second, where none was announced
 )
 
-// SendVideo sends one VP8 frame that was taken at a time. It is [voice.ErrUnavailable] while nothing can be sent. The
-// first packets have gone when it returns; the rest of a large frame follows within half of the time that the announced
-// rate leaves between two.
+// SendVideo sends one VP8 frame that was taken at a time. It returns [voice.ErrUnavailable] while nothing can be sent.
+// When it returns, the first packets were sent; the rest of a large frame follows within half of the announced frame
+// interval.
 func (c *Conn) SendVideo(vp8 []byte, taken time.Time) error {
 	if len(vp8) == 0 || len(vp8) > MaxVideoFrame {
 		return fmt.Errorf("send a frame of %d bytes: it must have some, and at most %d", len(vp8), MaxVideoFrame)
@@ -75,11 +75,11 @@ func (c *Conn) initPacer() {
 func (c *Conn) wakePacer() {
 	select {
 	case c.paceWake <- struct{}{}:
-	default: // it will, or there is none
+	default: // it is woken already, or does not run
 	}
 }
 
-// pace sends what waits in the box, until ctx ends.
+// pace sends waiting packets until ctx ends.
 func (c *Conn) pace(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -100,8 +100,8 @@ func (c *Conn) pace(ctx context.Context) {
 	}
 }
 
-// sendDue sends the packets whose turn it is, and returns how long to wait for the next ones; 0 if there are none. It
-// is called with sending held.
+// sendDue sends the packets that are due, and returns how long to wait for the next ones; 0 if there are none. The
+// caller holds sending.
 func (c *Conn) sendDue(now time.Time) (time.Duration, error) {
 	if !c.out.pacer.Pending() {
 		return 0, nil
@@ -109,7 +109,7 @@ func (c *Conn) sendDue(now time.Time) (time.Duration, error) {
 	return c.out.pacer.SendDue(c.sendable(), now)
 }
 
-// handleNack takes what a receiver did not get. A transport that sends again by itself needs nobody to.
+// handleNack retransmits packets that a receiver did not get, unless the transport does.
 func (c *Conn) handleNack(s *session, p *rtcp.TransportLayerNack, now time.Time) {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()

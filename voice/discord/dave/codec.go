@@ -2,11 +2,11 @@ package dave
 
 import "errors"
 
-// Codec says how a frame was encoded, and so which parts of it stay readable for those who cut it into packets and put
-// it together again.
+// Codec is the encoding of a frame. It determines which parts stay unencrypted for those who split the frame into
+// packets and join them.
 type Codec int
 
-// The codecs that we send. What others send says itself which parts of it are readable.
+// The codecs that we send. Frames of others declare which of their parts are unencrypted.
 const (
 	Opus Codec = iota // nothing is readable
 	VP8               // the payload header of RFC 7741

@@ -1,10 +1,10 @@
-// Package dave is Discord's end-to-end encryption of calls, version 1: a group that agrees on keys over MLS
+// Package dave implements version 1 of Discord's end-to-end encryption of calls: a group that agrees on keys over MLS
 // (RFC 9420) with the help of the voice gateway, and the encryption of frames.
 //
-// It uses exported functions of mls-go only. That library copies group extensions into the Welcome's
-// GroupInfo, where strict members refuse them, so we make the GroupInfo ourselves: a Welcome for a probe
-// whose key we have gives the joiner's secrets, which are then encrypted to those who join. One commit
-// covers adds and removes. Keys change at the executed transition for what we send and are kept ten seconds
-// for what we get; meanwhile frames wait, none is sent in the clear. A failed handshake is told to the
-// gateway (op 31) and begins anew by itself. It opens no sockets.
+// It uses only exported functions of mls-go. That library copies group extensions into the Welcome's GroupInfo, where
+// strict members refuse them, so we create the GroupInfo ourselves: a Welcome for a probe whose key we have yields the
+// joiner's secrets, which are then encrypted to the new members. One commit covers adds and removes. When a transition
+// is executed, we send with the new keys; for receiving, old keys are kept for ten seconds. Meanwhile frames wait, and
+// none is sent unencrypted. A failed handshake is reported to the gateway (op 31) and repeated. The package opens no
+// sockets.
 package dave

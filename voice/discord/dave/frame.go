@@ -27,8 +27,8 @@ type parsedFrame struct {
 	clear []byteSpan // in order, apart, within body
 }
 
-// parseFrame takes a protected frame apart. It is false for what is none: other frames, and those whose trailer makes
-// no sense. The ranges are not authenticated by anything, so they are checked here.
+// parseFrame parses a protected frame. ok is false for other frames and for invalid trailers. The ranges are not
+// authenticated, so they are checked here.
 func parseFrame(frame []byte) (parsedFrame, bool) {
 	n := len(frame)
 	if n < minTrailer || frame[n-1] != frameMarker || frame[n-2] != frameMarker {
@@ -62,8 +62,8 @@ func parseFrame(frame []byte) (parsedFrame, bool) {
 	return p, true
 }
 
-// readLEB takes an unsigned LEB128 number of at most five bytes off data. What does not fit 32 bits is refused: nothing
-// in a frame is larger.
+// readLEB reads an unsigned LEB128 number of at most five bytes. Numbers of more than 32 bits are refused: nothing in a
+// frame is larger.
 func readLEB(data []byte) (v uint32, rest []byte, ok bool) {
 	wide, n := binary.Uvarint(data)
 	if n < 1 || n > 5 || wide > math.MaxUint32 {
@@ -85,7 +85,7 @@ func appendTrailer(frame, tag []byte, nonce uint32, clear []byteSpan) []byte {
 	return append(frame, byte(size&0xff), frameMarker, frameMarker)
 }
 
-// splitSpans copies the clear and the other parts of body, each in order, one behind the other.
+// splitSpans copies the unencrypted and the other parts of body, each concatenated in order.
 func splitSpans(body []byte, clear []byteSpan) (readable, secret []byte) {
 	secret = make([]byte, 0, len(body))
 	end := uint32(0)
@@ -97,8 +97,7 @@ func splitSpans(body []byte, clear []byteSpan) (readable, secret []byte) {
 	return readable, append(secret, body[end:]...)
 }
 
-// joinSpans is the reverse of splitSpans: it makes a body in which the parts stand where they belong. There is room for
-// a trailer.
+// joinSpans reverses splitSpans: it returns a body with each part in its position, and with room for a trailer.
 func joinSpans(readable, secret []byte, clear []byteSpan) []byte {
 	body := make([]byte, 0, len(readable)+len(secret)+maxTrailer)
 	for _, c := range clear {
@@ -111,8 +110,7 @@ func joinSpans(readable, secret []byte, clear []byteSpan) []byte {
 	return append(body, secret...)
 }
 
-// opusSilence is what the server puts in the place of somebody who is muted. It is a valid Opus packet, and nobody's
-// secret.
+// opusSilence is what the server sends for muted people. It is a valid Opus packet and not secret.
 var opusSilence = [3]byte{0xF8, 0xFF, 0xFE}
 
 func isOpusSilence(c Codec, frame []byte) bool {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// handleExternalSender takes op 25: whose proposals count. It holds for the groups that come; one that we are in has
-// its own.
+// handleExternalSender handles op 25: the external sender whose proposals are valid. It applies to groups created from
+// now on; an existing group has its own.
 func (s *Session) handleExternalSender(payload []byte) error {
 	sender, err := ParseExternalSender(payload)
 	if err != nil {
@@ -21,8 +21,8 @@ func (s *Session) handleExternalSender(payload []byte) error {
 	return s.createGroup()
 }
 
-// handleProposals takes op 27, and answers with a commit of all that is proposed (op 28): every member does, the
-// gateway picks one. Without a group there is nothing to do; a Welcome will come.
+// handleProposals handles op 27 and answers with a commit of all proposals (op 28). Every member does so, and the
+// gateway picks one. Without a group there is nothing to do: a Welcome will come.
 func (s *Session) handleProposals(payload []byte) error {
 	change, err := ParseProposals(payload)
 	if err != nil || s.group == nil {
@@ -36,7 +36,7 @@ func (s *Session) handleProposals(payload []byte) error {
 			return err
 		}
 	}
-	var unknown error // a proposal that we have refused may be revoked; the others are committed all the same
+	var unknown error // a refused proposal may be revoked; the others are committed anyway
 	for _, ref := range change.Revoked {
 		unknown = errors.Join(unknown, s.group.Revoke(ref))
 	}
@@ -47,8 +47,7 @@ func (s *Session) handleProposals(payload []byte) error {
 	return errors.Join(unknown, err)
 }
 
-// handleCommit takes op 29, the commit that the gateway has picked. What we have offered ourselves for that epoch is
-// void with it.
+// handleCommit handles op 29, the commit that the gateway picked. Our own commits for that epoch become void.
 func (s *Session) handleCommit(id uint16, message []byte) error {
 	if s.group == nil {
 		return nil // we are not in the group; a Welcome will come
@@ -62,12 +61,12 @@ func (s *Session) handleCommit(id uint16, message []byte) error {
 		return s.reportInvalid(id, err)
 	}
 	if s.member {
-		s.keyPackage = nil // of no use any more: we are in the group, and it has moved on
+		s.keyPackage = nil // no longer needed: we are in the group, and it has advanced
 	}
 	return s.enterEpoch(id)
 }
 
-// handleWelcome takes op 30: we are added to a group that somebody else made, whatever we had begun.
+// handleWelcome handles op 30: we were added to a group that someone else created. It replaces our own group.
 func (s *Session) handleWelcome(id uint16, message []byte) error {
 	if s.keyPackage == nil || s.sender == nil {
 		return s.reportInvalid(id, errors.New("join by a Welcome: there is no key package out that it could be for"))
@@ -80,7 +79,8 @@ func (s *Session) handleWelcome(id uint16, message []byte) error {
 	return s.enterEpoch(id)
 }
 
-// enterEpoch makes the keys of the group's new epoch: for receiving at once, for sending from the transition on.
+// enterEpoch derives the keys of the group's new epoch. They are used for receiving immediately, and for sending from
+// the transition on.
 func (s *Session) enterEpoch(id uint16) error {
 	view, err := s.group.View()
 	if err != nil {
@@ -97,8 +97,8 @@ func (s *Session) enterEpoch(id uint16) error {
 	return s.prepare(pendingTransition{id: id, version: s.version, secret: keys[s.options.UserID], serial: serial})
 }
 
-// reportInvalid tells the gateway of what we could not follow (op 31), so that it removes us and adds us anew, by the
-// new key package that goes out with it. Our keys of before serve until the others have moved on.
+// reportInvalid reports a message that we could not process to the gateway (op 31), which removes us and adds us again
+// with the new key package that we send along. Our previous keys remain in use until the others have moved on.
 func (s *Session) reportInvalid(id uint16, cause error) error {
 	s.options.SendJSON(OpInvalid, Transition{ID: id})
 	err := errors.Join(cause, s.sendKeyPackage())
@@ -131,15 +131,15 @@ func (s *Session) exportSecret(user uint64) ([]byte, error) {
 	return s.group.Export("Discord Secure Frames v0", context, keySize)
 }
 
-// pendingTransition is a transition that was announced: what we send changes when the gateway says so.
+// pendingTransition is an announced transition: what we send changes when the gateway executes it.
 type pendingTransition struct {
 	id      uint16
 	version int
 	secret  []byte // of our frames; nil if we have none yet, or the version needs none
-	serial  int    // of the epoch that begins; keys of those before it become old
+	serial  int    // of the new epoch; keys of earlier epochs then become old
 }
 
-// prepareTransition takes op 21. Id 0 is for those who are alone: it counts at once.
+// prepareTransition handles op 21. A transition with id 0, for people who are alone, is executed immediately.
 func (s *Session) prepareTransition(t Transition) error {
 	if t.Version == 0 {
 		s.media.expectCleartext()
@@ -159,7 +159,7 @@ func (s *Session) prepareTransition(t Transition) error {
 	return s.prepare(p)
 }
 
-// prepare keeps a transition and says that we are ready for it, or goes through with it if its id is 0.
+// prepare stores a transition and reports that we are ready for it, or executes it if its id is 0.
 func (s *Session) prepare(p pendingTransition) error {
 	s.addPending(p)
 	if p.id == 0 {
@@ -179,7 +179,7 @@ func (s *Session) addPending(p pendingTransition) {
 	s.pending = append(s.pending, p)
 }
 
-// execute takes op 22. Transitions that were announced before this one are void with it.
+// execute handles op 22. Transitions announced before this one become void.
 func (s *Session) execute(id uint16) error {
 	i := slices.IndexFunc(s.pending, func(p pendingTransition) bool { return p.id == id })
 	if i < 0 {

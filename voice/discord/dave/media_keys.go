@@ -15,14 +15,13 @@ import (
 // maxEpochs is how many epochs of keys are kept for one person, if transitions come faster than old keys are forgotten.
 const maxEpochs = 4
 
-// mediaKeys has what frames go through: how we send, and whom we can hear. Sending and hearing do not wait for each
-// other.
+// mediaKeys encrypts what we send and decrypts what we receive. Sending and receiving do not wait for each other.
 type mediaKeys struct {
 	out struct {
 		sync.Mutex
 		version int
-		usable  bool            // the group has keys of ours now
-		keys    *frameEncryptor // made of secret, kept while they are not usable: the gateway may bring the same secret back
+		usable  bool            // the group has our keys now
+		keys    *frameEncryptor // derived from secret; kept while unusable: the same secret may return
 		secret  []byte
 	}
 	in struct {
@@ -38,11 +37,10 @@ type mediaKeys struct {
 	}
 }
 
-// receiveEpoch is the keys of one person's frames in one epoch, and when they are to be forgotten; never if that is
-// zero.
+// receiveEpoch is the keys of one person's frames in one epoch, and when they expire; zero means never.
 type receiveEpoch struct {
 	keys   *frameDecryptor
-	serial int // epochs in the order in which they came; groups that are made anew count theirs from 1 again
+	serial int // order of arrival; a new group counts its epochs from 1 again
 	until  time.Time
 }
 
@@ -70,7 +68,7 @@ func (m *mediaKeys) currentView() GroupView {
 	return m.view.GroupView
 }
 
-// addReceiveKeys adds keys of a new epoch to those that are there, and gives the epoch's serial number.
+// addReceiveKeys adds the keys of a new epoch and returns the epoch's serial number.
 func (m *mediaKeys) addReceiveKeys(secrets map[uint64][]byte, now time.Time) int {
 	m.in.Lock()
 	defer m.in.Unlock()
@@ -88,7 +86,7 @@ func (m *mediaKeys) addReceiveKeys(secrets map[uint64][]byte, now time.Time) int
 // noEpoch is the serial number of an epoch that we have no keys of: all keys are older.
 const noEpoch = math.MaxInt
 
-// expectCleartext allows frames that are not encrypted, because others may stop encrypting before we hear of it.
+// expectCleartext accepts unencrypted frames, because others may stop encrypting before we are told.
 func (m *mediaKeys) expectCleartext() {
 	m.in.Lock()
 	defer m.in.Unlock()
@@ -128,9 +126,9 @@ func (m *mediaKeys) newestEpoch() int {
 	return m.in.serial
 }
 
-// Encrypt makes of an encoded frame what is to be sent. In version 0 that is the frame itself, or [ErrNotReady] where
-// encryption is required. While there are no keys it is [ErrNotReady]. A frame of H264 is in Annex B; its start codes
-// arrive as four bytes each, without delimiters and fillers.
+// Encrypt returns the encrypted form of an encoded frame. In version 0 this is the frame itself, or [ErrNotReady] if
+// encryption is required. Without keys it returns [ErrNotReady]. H264 frames are in Annex B format; receivers get
+// four-byte start codes, without delimiters and fillers.
 func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
 	out := &s.media.out
 	out.Lock()
@@ -144,8 +142,8 @@ func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
 	return out.keys.encrypt(c, frame)
 }
 
-// Decrypt makes of a frame that user sent what their encoder made. Frames of silence come back as they are, and others
-// that are not encrypted do in version 0 and around a change from or to it. The result may be the frame itself.
+// Decrypt returns the frame that a user's encoder produced. Frames of silence are returned unchanged, as are
+// unencrypted frames in version 0 and around a change from or to it. The result may share memory with the frame.
 func (s *Session) Decrypt(user uint64, c Codec, frame []byte) ([]byte, error) {
 	if isOpusSilence(c, frame) {
 		return frame, nil
@@ -179,7 +177,7 @@ func (s *Session) Decrypt(user uint64, c Codec, frame []byte) ([]byte, error) {
 	return nil, failed
 }
 
-// expireEpochs drops the keys of user whose time is over, and gives those that are left.
+// expireEpochs removes the expired keys of user and returns the remaining ones.
 func (m *mediaKeys) expireEpochs(user uint64, now time.Time) []*receiveEpoch {
 	epochs := m.in.people[user]
 	for len(epochs) > 0 && !epochs[0].until.IsZero() && now.After(epochs[0].until) {
@@ -200,7 +198,7 @@ func (s *Session) Version() int {
 	return s.media.out.version
 }
 
-// Ready says whether frames can be sent now.
+// Ready reports whether frames can be sent now.
 func (s *Session) Ready() bool {
 	s.media.out.Lock()
 	defer s.media.out.Unlock()
@@ -215,8 +213,8 @@ func (s *Session) canSend() bool {
 	return s.media.out.usable
 }
 
-// Unencrypted says whether those who carry the call can hear what is said, or say something in our name's stead: what
-// we send is not encrypted, or others' frames that are not count as theirs.
+// Unencrypted reports whether the servers that carry the call can hear it or speak in someone's name: what we send is
+// not encrypted, or unencrypted frames of others are accepted.
 func (s *Session) Unencrypted() bool {
 	if s.Version() == 0 {
 		return true
@@ -230,12 +228,12 @@ func (s *Session) Unencrypted() bool {
 // Epoch returns the epoch of the group, or 0 while we are in no group with others.
 func (s *Session) Epoch() uint64 { return s.media.currentView().Epoch }
 
-// PrivacyCode returns the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who
-// see the same are in the same group. It is empty while there is none.
+// PrivacyCode returns the voice privacy code of the call as Discord shows it: 30 digits in groups of five. People who
+// see the same code are in the same group. It is empty while there is none.
 func (s *Session) PrivacyCode() string { return displayCode(s.media.currentView().Authenticator, 6) }
 
-// displayCode makes digits of data as Discord shows them: each five bytes, as a number modulo 100000. Groups stand
-// apart.
+// displayCode returns data as the digits that Discord shows: each five bytes, as a number modulo 100000. Groups are
+// separated.
 func displayCode(data []byte, groups int) string {
 	const size = 5
 	if len(data) < groups*size {

@@ -15,9 +15,9 @@ import (
 	"github.com/thomas-vilte/mls-go/keypackages"
 )
 
-// Commit prepares the next epoch with all proposals that are there: a commit (an MLSMessage) and, if it adds people, a
-// Welcome for them. Our group stays where it is until the commit is announced. There is nothing to commit, and all
-// results are nil, without proposals, or if we are to be removed: others see to that.
+// Commit prepares the next epoch with all pending proposals: a commit (an MLSMessage) and, if it adds people, a Welcome
+// for them. Our group does not change until the commit is announced. If there are no proposals, or if we are to be
+// removed, which others commit, all results are nil.
 func (g *Group) Commit() (commit, welcome []byte, err error) {
 	proposals := g.inner.StoredProposals()
 	if len(proposals) == 0 ||
@@ -62,9 +62,9 @@ func (g *Group) removesUs(p *group.Proposal) bool {
 	return p != nil && p.Type == group.ProposalTypeRemove && p.Remove != nil && p.Remove.Removed == g.inner.OwnLeafIndex()
 }
 
-// allowRejoin lets a commit remove somebody and add them again with the same signing key. The library compares the keys
-// of those who come with the leaves of before, leaving out none; it looks at one of two forms in which a leaf has its
-// key, and works with the other one as well.
+// allowRejoin lets a commit remove a member and add them again with the same signing key. The library compares new
+// members' keys with all leaves of the old tree, including removed ones; it looks at one of two forms in which a leaf
+// stores its key, and also works with the other one.
 func allowRejoin(inner *group.Group) {
 	for _, p := range inner.StoredProposals() {
 		if p.Proposal == nil || p.Proposal.Type != group.ProposalTypeRemove || p.Proposal.Remove == nil {
@@ -147,13 +147,13 @@ func (g *Group) checkCommit(m *framing.PublicMessage) error {
 	return nil
 }
 
-// welcome makes the Welcome for those whom the commit adds; nil if it adds nobody.
+// welcome returns the Welcome for the members whom the commit adds; nil if it adds none.
 //
-// The library's own copies the extensions of the group into the GroupInfo, where external_senders is not allowed (RFC
-// 9420 section 17.3), and strict members refuse that. So the GroupInfo is made anew, with the tree alone. What each
-// joiner gets with it (the joiner secret and, if the commit has a path, the secret of the node above both) only the
-// library knows: it makes its Welcome for a key of ours in place of each joiner's init key, and what it put in is
-// taken out and encrypted to the joiner.
+// The library's own Welcome copies the group's extensions into the GroupInfo, where external_senders is not allowed
+// (RFC 9420 section 17.3) and strict members refuse it. So the GroupInfo is created again, with only the tree. The
+// secrets for each joiner (the joiner secret and, if the commit has a path, the path secret of the common ancestor) are
+// known only to the library: it creates its Welcome for a key of ours instead of each joiner's init key, and the
+// secrets are extracted and encrypted to the joiner.
 func (g *Group) welcome(next *group.Group, prepared *group.StagedCommit) ([]byte, error) {
 	var joiners []*keypackages.KeyPackage
 	for _, p := range prepared.Proposals() {
@@ -200,8 +200,8 @@ func (g *Group) welcome(next *group.Group, prepared *group.StagedCommit) ([]byte
 	return w.Marshal(), nil
 }
 
-// readableWelcome has the library make a Welcome that we can read, and gives the GroupSecrets (RFC 9420 section
-// 12.4.3.1) that it has for each joiner.
+// readableWelcome lets the library create a Welcome that we can read, and returns its GroupSecrets (RFC 9420 section
+// 12.4.3.1) for each joiner.
 func readableWelcome(next *group.Group, prepared *group.StagedCommit, joiners []*keypackages.KeyPackage,
 	secret *ciphersuite.SignaturePrivateKey,
 ) (*group.Welcome, [][]byte, error) {
@@ -234,8 +234,8 @@ func readableWelcome(next *group.Group, prepared *group.StagedCommit, joiners []
 	return drawn, packed, nil
 }
 
-// sealGroupInfo encrypts a GroupInfo for those who have the joiner secret (RFC 9420 sections 8 and 12.4.3.1). It uses
-// the secret up.
+// sealGroupInfo encrypts a GroupInfo for the owners of the joiner secret (RFC 9420 sections 8 and 12.4.3.1). It
+// consumes the secret.
 func sealGroupInfo(info []byte, joiner *ciphersuite.Secret) ([]byte, error) {
 	member, err := joiner.HKDFExtract(ciphersuite.ZeroSecretCS(cipherSuite))
 	if err != nil {

@@ -13,16 +13,16 @@ import (
 	"github.com/thomas-vilte/mls-go/group"
 )
 
-// Errors of [Group.Apply] after which the group stands as it was.
+// Errors of [Group.Apply] that leave the group unchanged.
 var (
 	ErrWrongEpoch = errors.New("the message is for an epoch that is over")
-	ErrOtherGroup = errors.New("the commit founds another group than ours") // a Welcome follows if we are to be in it
+	ErrOtherGroup = errors.New("the commit founds another group than ours") // a Welcome follows if we become a member
 )
 
 // errRemoved is what [Group.Apply] returns for a commit that removes us.
 var errRemoved = errors.New("the commit removes us from the group")
 
-// maxStaged is how many commits of ours for one epoch are kept until one of them, or another's, is announced.
+// maxStaged is how many of our commits for one epoch are kept until a commit is announced.
 const maxStaged = 8
 
 // Group is our view of a group. It is not safe for concurrent use.
@@ -32,13 +32,13 @@ type Group struct {
 	staged []stagedCommit
 }
 
-// stagedCommit is a commit of ours, and the group as it is once the commit has been announced.
+// stagedCommit is one of our commits, and the group after it.
 type stagedCommit struct {
 	commit []byte
 	next   *group.Group
 }
 
-// CreateGroup makes a group with ourselves alone, at epoch 0, which others can be added to.
+// CreateGroup creates a group with ourselves as the only member, at epoch 0.
 func CreateGroup(id uint64, ticket *KeyPackageBundle, sender ExternalSender) (*Group, error) {
 	inner, err := group.NewGroup(group.NewGroupID(groupID(id)), cipherSuite, ticket.keyPackage, ticket.secrets,
 		group.WithExtensions([]group.Extension{{Type: extensions.ExtensionTypeExternalSenders, Data: sender.extension()}}))
@@ -48,8 +48,8 @@ func CreateGroup(id uint64, ticket *KeyPackageBundle, sender ExternalSender) (*G
 	return &Group{key: ticket.key, inner: inner}, nil
 }
 
-// JoinGroup becomes a member by a Welcome that was made for the ticket. The group must have the id given, the one
-// external sender given, and nobody twice or whom known does not know.
+// JoinGroup joins a group with a Welcome that was made for the ticket. The group must have the given id, the given
+// external sender as its only one, no duplicate members, and only members for whom known returns true.
 func JoinGroup(id uint64, welcome []byte, ticket *KeyPackageBundle, sender ExternalSender,
 	known func(user uint64) bool,
 ) (*Group, error) {
@@ -90,7 +90,7 @@ func JoinGroup(id uint64, welcome []byte, ticket *KeyPackageBundle, sender Exter
 
 func groupID(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
-// Append takes a proposal of the external sender. Nobody is added whom known does not know.
+// Append adds a proposal of the external sender. It refuses to add users for whom known returns false.
 func (g *Group) Append(message []byte, known func(user uint64) bool) error {
 	public, err := readPublic(message)
 	if err != nil {
@@ -125,7 +125,7 @@ func (g *Group) Append(message []byte, known func(user uint64) bool) error {
 	return nil
 }
 
-// checkProposal refuses what DAVE has no use for, and people who are not there.
+// checkProposal refuses proposals that DAVE does not use, and users who are not in the call.
 func checkProposal(p *group.Proposal, known func(user uint64) bool) error {
 	switch {
 	case p.Type == group.ProposalTypeRemove && p.Remove != nil:
@@ -146,7 +146,7 @@ func checkProposal(p *group.Proposal, known func(user uint64) bool) error {
 // Revoke forgets a proposal.
 func (g *Group) Revoke(ref []byte) error {
 	if !g.inner.RevokeProposal(ref) {
-		return errors.New("revoke a proposal: there is none of that reference")
+		return errors.New("revoke a proposal: none has that reference")
 	}
 	return nil
 }
@@ -154,11 +154,11 @@ func (g *Group) Revoke(ref []byte) error {
 // GroupView is what the members of a group have in common at one epoch.
 type GroupView struct {
 	Epoch         uint64
-	Authenticator []byte            // RFC 9420 section 8.7; who has the same is in the same group
+	Authenticator []byte            // RFC 9420 section 8.7; equal for all members of the same group
 	Members       map[uint64][]byte // their public signing keys as uncompressed points
 }
 
-// View tells the state of the group.
+// View returns the state of the group.
 func (g *Group) View() (GroupView, error) {
 	members, err := memberKeys(g.inner)
 	if err != nil {
@@ -176,7 +176,7 @@ func (g *Group) Export(label string, context []byte, length int) ([]byte, error)
 	return secret, nil
 }
 
-// memberKeys lists the members with their signing keys. Somebody who is there twice is an error.
+// memberKeys returns the signing keys of the members. A duplicate member is an error.
 func memberKeys(inner *group.Group) (map[uint64][]byte, error) {
 	members := make(map[uint64][]byte)
 	for _, m := range inner.GetMembers() {
@@ -199,7 +199,7 @@ func userOf(c *credentials.Credential) (uint64, error) {
 	return binary.BigEndian.Uint64(c.Identity), nil
 }
 
-// copyGroup makes a group of its own that stands where inner stands.
+// copyGroup returns an independent copy of inner.
 func copyGroup(inner *group.Group) (*group.Group, error) {
 	state, err := inner.MarshalState()
 	if err != nil {

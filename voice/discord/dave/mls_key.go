@@ -22,7 +22,7 @@ type SigningKey struct {
 	public []byte // uncompressed point
 }
 
-// NewSigningKey makes a signing key.
+// NewSigningKey creates a signing key.
 func NewSigningKey() (*SigningKey, error) {
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -50,7 +50,7 @@ type KeyPackageBundle struct {
 	secrets    *keypackages.KeyPackagePrivateKeys
 }
 
-// NewKeyPackageBundle makes a ticket for user.
+// NewKeyPackageBundle creates a key package for user.
 func NewKeyPackageBundle(user uint64, key *SigningKey) (*KeyPackageBundle, error) {
 	identity := binary.BigEndian.AppendUint64(nil, user)
 	offer, secrets, err := keypackages.Generate(&credentials.CredentialWithKey{
@@ -66,7 +66,7 @@ func NewKeyPackageBundle(user uint64, key *SigningKey) (*KeyPackageBundle, error
 	return &KeyPackageBundle{key: key, keyPackage: offer, secrets: secrets}, nil
 }
 
-// restrictKeyPackage has the offer claim no more than what DAVE uses, and signs it anew.
+// restrictKeyPackage limits the capabilities of a key package to what DAVE uses, and signs it again.
 func restrictKeyPackage(offer *keypackages.KeyPackage, key *SigningKey) error {
 	leaf := offer.LeafNode
 	leaf.Capabilities = &keypackages.Capabilities{

@@ -12,8 +12,8 @@ import (
 
 func errMalformed(what string) error { return errors.New("read " + what + ": it is malformed") }
 
-// tlsReader takes values of the TLS presentation language with RFC 9420's vector headers (section 2.1.2). After the
-// first failure it gives nothing more.
+// tlsReader reads values of the TLS presentation language with RFC 9420's vector headers (section 2.1.2). After the
+// first failure it returns zero values.
 type tlsReader struct {
 	rest   []byte
 	failed bool
@@ -43,7 +43,7 @@ func (r *tlsReader) uint16() uint16 {
 	return 0
 }
 
-// vector takes a vector whose header must be as short as it can be.
+// vector reads a vector, whose header must have the minimal length.
 func (r *tlsReader) vector() []byte {
 	first := r.uint8()
 	size := 1 << (first >> 6)
@@ -108,8 +108,8 @@ func ParseProposals(payload []byte) (ProposalsMessage, error) {
 	return c, nil
 }
 
-// cutMLSMessage takes the first MLSMessage off data, which must be a PublicMessage of an external sender with an Add or
-// a Remove (RFC 9420 sections 6 and 12.1): only walking through it tells where it ends.
+// cutMLSMessage splits off the first MLSMessage of data, which must be a PublicMessage of an external sender with an
+// Add or a Remove (RFC 9420 sections 6 and 12.1). Only parsing it shows where it ends.
 func cutMLSMessage(data []byte) (message, rest []byte, err error) {
 	r := tlsReader{rest: data}
 	r.readBytes(2 + 2)     // version, wire format
@@ -136,7 +136,7 @@ func cutMLSMessage(data []byte) (message, rest []byte, err error) {
 	return data[:len(data)-len(r.rest)], r.rest, nil
 }
 
-// leaf takes a leaf node of a key package, section 7.2.
+// leaf skips the leaf node of a key package, section 7.2.
 func (r *tlsReader) leaf() {
 	r.vector()     // encryption key
 	r.vector()     // signature key
@@ -170,7 +170,7 @@ func readPublic(data []byte) (*framing.PublicMessage, error) {
 	return public, nil
 }
 
-// recoverPanic runs what hands bytes of others to the library, and makes an error of a panic in there.
+// recoverPanic calls run, which passes bytes of others to the library, and turns a panic into an error.
 func recoverPanic(run func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

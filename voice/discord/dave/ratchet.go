@@ -12,13 +12,14 @@ import (
 	"math"
 )
 
-// Sizes in bytes of media keys, and of the secrets that keys come from after the first one, which is a key's size.
+// Sizes in bytes of media keys and of the secrets that later keys are derived from; the first secret has the size of a
+// key.
 const (
 	keySize    = 16
 	secretSize = 32 // of later generations: the hash of cipher suite 2
 )
 
-// ratchet makes one key for each generation of frames, and forgets what came before (RFC 9420 section 9.1).
+// ratchet derives one key for each generation of frames, and forgets earlier secrets (RFC 9420 section 9.1).
 type ratchet struct {
 	secret []byte
 	next   uint64 // generation that secret is of
@@ -80,7 +81,7 @@ func newGCM8(key []byte) (*gcm8, error) {
 	return &gcm8{block: block, aead: aead}, nil
 }
 
-// expandNonce makes the nonce of 12 bytes from that of a frame: eight zeros, then little endian.
+// expandNonce returns the nonce of 12 bytes for that of a frame: eight zeros, then little endian.
 func expandNonce(nonce uint32) [12]byte {
 	var full [12]byte
 	binary.LittleEndian.PutUint32(full[8:], nonce)

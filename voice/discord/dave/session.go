@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ErrNotReady is what [Session.Encrypt] and [Session.Decrypt] return while there are no keys for the frame. It must be
-// dropped or kept for later; it must not be sent as it is.
+// ErrNotReady is returned by [Session.Encrypt] and [Session.Decrypt] while there are no keys for the frame. The frame
+// must be dropped or kept for later; it must not be sent unencrypted.
 var ErrNotReady = errors.New("the call has no keys for this frame yet")
 
 // MaxVersion is the version of the protocol to announce when identifying to the voice gateway.
@@ -42,22 +42,21 @@ type Transition struct {
 type Options struct {
 	UserID     uint64                        // our own
 	GroupID    uint64                        // the channel's id; of a stream, its server's id less one
-	Key        *SigningKey                   // shared between the connections of one person; nil makes a new one
+	Key        *SigningKey                   // shared between the connections of one user; nil creates one
 	SendBinary func(op byte, payload []byte) // a binary message to the voice gateway; op goes first on the wire
 	SendJSON   func(op int, d any)           // a JSON message to the voice gateway
 	Now        func() time.Time              // nil is time.Now
 	Logger     *slog.Logger                  // nil is silent
 
-	// RequireEncryption has nothing be sent in version 0, which is without encryption.
+	// RequireEncryption forbids sending in version 0, which is unencrypted.
 	RequireEncryption bool
 }
 
 // Session is our membership in the encrypted group of one voice connection. Its methods are safe for concurrent use,
-// but the messages of the gateway must come one after the other, in order. The functions of [Options] are called by
-// Select, HandleJSON and HandleBinary before these return, and must not call them.
+// but gateway messages must be passed in order. Select, HandleJSON and HandleBinary call the functions of [Options]
+// before they return; these must not call back.
 //
-// An error of HandleJSON and HandleBinary is for the log: the session has done what can be done about it, and
-// continues.
+// Errors of HandleJSON and HandleBinary are only for the log: the session has already reacted, and continues.
 type Session struct {
 	options Options
 
@@ -74,7 +73,7 @@ type Session struct {
 	media mediaKeys
 }
 
-// New makes a session that neither sends nor receives until [Session.Select].
+// New returns a session that neither sends nor receives until [Session.Select].
 func New(o Options) (*Session, error) {
 	if o.Key == nil {
 		key, err := NewSigningKey()
@@ -92,8 +91,7 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
-// Select takes the version that the gateway has chosen (op 4) and begins anew. Above 0 it sends our key package (op
-// 26).
+// Select sets the version that the gateway chose (op 4) and starts again. Above 0 it sends our key package (op 26).
 func (s *Session) Select(version int) error {
 	s.handleMu.Lock()
 	defer s.handleMu.Unlock()
@@ -123,7 +121,7 @@ func (s *Session) sendKeyPackage() error {
 	return s.createGroup()
 }
 
-// createGroup makes the group of our own once there is all it needs.
+// createGroup creates our own group once everything that it needs is known.
 func (s *Session) createGroup() error {
 	if s.keyPackage == nil || s.sender == nil || s.member {
 		return nil
@@ -133,7 +131,7 @@ func (s *Session) createGroup() error {
 	return err
 }
 
-// HandleJSON takes ops 21, 22 and 24.
+// HandleJSON handles ops 21, 22 and 24.
 func (s *Session) HandleJSON(op int, d json.RawMessage) error {
 	s.handleMu.Lock()
 	defer s.handleMu.Unlock()
@@ -153,7 +151,7 @@ func (s *Session) HandleJSON(op int, d json.RawMessage) error {
 	case OpExecuteTransition:
 		return s.execute(m.ID)
 	case OpPrepareEpoch:
-		if m.Version == 0 { // or it gives none: keys for frames that are not encrypted make no sense
+		if m.Version == 0 { // or it creates none: keys for unencrypted frames make no sense
 			return errors.New("take op 24 of the voice gateway: an epoch without encryption")
 		}
 		s.version = m.Version
@@ -165,7 +163,7 @@ func (s *Session) HandleJSON(op int, d json.RawMessage) error {
 	return fmt.Errorf("op %d of the voice gateway is not about encryption", op)
 }
 
-// HandleBinary takes ops 25, 27, 29 and 30; payload is what follows the opcode, and stays the caller's.
+// HandleBinary handles ops 25, 27, 29 and 30. payload is what follows the opcode; it is not kept.
 func (s *Session) HandleBinary(op byte, payload []byte) error {
 	s.handleMu.Lock()
 	defer s.handleMu.Unlock()
@@ -187,7 +185,7 @@ func (s *Session) HandleBinary(op byte, payload []byte) error {
 	return fmt.Errorf("binary op %d of the voice gateway is not about encryption", op)
 }
 
-// Connected tells who is in the call (op 11). Only they and ourselves can become members of the group.
+// Connected adds users to the call (op 11). Only they and ourselves can become members of the group.
 func (s *Session) Connected(users ...uint64) {
 	s.knownMu.Lock()
 	defer s.knownMu.Unlock()
@@ -196,7 +194,7 @@ func (s *Session) Connected(users ...uint64) {
 	}
 }
 
-// Disconnected tells who has left the call (op 13).
+// Disconnected removes a user from the call (op 13).
 func (s *Session) Disconnected(user uint64) {
 	s.knownMu.Lock()
 	defer s.knownMu.Unlock()

@@ -42,10 +42,10 @@ func (o *frameEncryptor) encrypt(c Codec, frame []byte) ([]byte, error) {
 }
 
 const (
-	keyRetention     = 10 * time.Second // how long keys are kept that should not be needed any more
-	maxGenerationGap = 250              // generations that a frame may be ahead of those before it
+	keyRetention     = 10 * time.Second // how long keys are kept that should no longer be needed
+	maxGenerationGap = 250              // how many generations a frame may be ahead of earlier ones
 	replayWindow     = 1024             // frames that may come out of order
-	maxKeys          = 8                // ciphers that are kept; whoever sends makes a new one every 2^24 frames
+	maxKeys          = 8                // ciphers kept; a sender uses a new one every 2^24 frames
 )
 
 var (
@@ -63,7 +63,7 @@ type frameDecryptor struct {
 	begun   bool
 }
 
-// expiringCipher is a cipher, and when it is to be forgotten; never if that is zero.
+// expiringCipher is a cipher and when it expires; zero means never.
 type expiringCipher struct {
 	cipher *gcm8
 	until  time.Time
@@ -98,7 +98,7 @@ func (in *frameDecryptor) decrypt(p parsedFrame, now time.Time) ([]byte, error) 
 	readable, text := splitSpans(p.body, p.clear)
 	plain, err := c.open(p.nonce, text, readable, p.tag)
 	if err != nil {
-		return nil, err // nothing that a forged frame says is kept
+		return nil, err // nothing is kept that a forged frame claims
 	}
 	in.keys = ahead
 	for g, c := range made {
@@ -118,8 +118,7 @@ func (in *frameDecryptor) cipher(generation uint64) *gcm8 {
 	return nil
 }
 
-// unwrap finds the count that a nonce stands for: of those that look the same on the wire, the one nearest to the
-// newest frame.
+// unwrap returns the full counter of a nonce: of those with the same low bits, the one nearest to the newest frame.
 func (in *frameDecryptor) unwrap(nonce uint32) uint64 {
 	const wrap = 1 << 32
 	count := in.newest&^(wrap-1) | uint64(nonce)
@@ -164,7 +163,7 @@ func (in *frameDecryptor) markSeen(count uint64, now time.Time) {
 	}
 }
 
-// trim drops the oldest ciphers, of somebody who changes keys faster than their time is over.
+// trim removes the oldest ciphers of a user who changes keys faster than they expire.
 func (in *frameDecryptor) trim() {
 	for len(in.ciphers) > maxKeys {
 		delete(in.ciphers, slices.Min(slices.Collect(maps.Keys(in.ciphers))))

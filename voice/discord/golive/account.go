@@ -21,7 +21,7 @@ import (
 type Gateway interface {
 	Open(ctx context.Context) error
 	Send(ctx context.Context, op int, d any) error
-	Done() <-chan struct{} // closed when it has ended for good
+	Done() <-chan struct{} // closed when it has ended permanently
 	Err() error            // why, after that
 	Close(ctx context.Context) error
 }
@@ -29,8 +29,7 @@ type Gateway interface {
 // Account is the operator's account that goes live: a main gateway of its own, on which it joins calls and shows
 // streams. It is never the bot's. Set the fields, then Open, then Close.
 type Account struct {
-	// Dial makes a connection to the main gateway as the account, which is not open yet. It hands every dispatch on, in
-	// order.
+	// Dial creates the account's connection to the main gateway, not opened yet, which passes all dispatches on in order.
 	Dial func(dispatch func(kind string, data json.RawMessage)) Gateway
 
 	HTTPClient *http.Client // opens the sockets of the voice gateways; nil is the default client
@@ -46,7 +45,7 @@ type Account struct {
 	joiner    *discord.Joiner
 	publisher *Publisher
 	closed    chan struct{}
-	watchDone chan struct{} // closed when nobody looks after the gateway any more
+	watchDone chan struct{} // closed when the gateway is no longer watched
 }
 
 // Open connects, and logs the [Warning].
@@ -102,7 +101,7 @@ func (a *Account) UserID() string {
 // Publisher shows streams as the account, once it is open.
 func (a *Account) Publisher() *Publisher { return a.publisher }
 
-// Close ends what is shown and leaves all calls. It waits for all of it, at most until ctx ends.
+// Close ends the stream and leaves all calls. It waits for that, at most until ctx ends.
 func (a *Account) Close(ctx context.Context) error {
 	if a.closed == nil {
 		return nil
@@ -166,7 +165,7 @@ func (s *Target) End(ctx context.Context, show share.Presentation) error {
 	return stream.Stop(ctx)
 }
 
-// RefusedError says that Discord does not show the stream, or not any longer.
+// RefusedError means that Discord does not, or no longer, show the stream.
 type RefusedError struct {
 	Reason string // Discord's word for it; empty if it gave none
 	text   string
@@ -210,17 +209,17 @@ func noAnswerError(after time.Duration, agreed bool) *RefusedError {
 		"and bots never", after)}
 }
 
-// movedError says that somebody has moved the account: mostly the call follows.
+// movedError means that someone moved the account; usually the call follows.
 type movedError struct{}
 
 func (movedError) Error() string {
 	return "somebody has moved the account for Go Live to another channel"
 }
 
-// Is has it known to those who show shares.
+// Is makes it recognizable for [share.Manager].
 func (movedError) Is(target error) bool { return target == share.ErrTargetMoved }
 
-// Reasons that are told apart.
+// Reasons that callers distinguish.
 var (
 	ErrBusy   = errors.New("the account for Go Live shows something in another call; end that first")
 	ErrClosed = errors.New("Go Live is shutting down") //nolint:staticcheck // a name

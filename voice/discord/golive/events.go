@@ -54,7 +54,7 @@ func (l *streamLoop) handleDispatch(ctx context.Context, kind string, d streamDi
 	return nil
 }
 
-// handleReconnect takes a break of the main gateway: what is asked when it breaks is refused, and a new session has no
+// handleReconnect handles an interruption of the main gateway: pending requests are refused, and a new session has no
 // stream.
 func (l *streamLoop) handleReconnect(fresh bool) error {
 	switch {
@@ -67,7 +67,8 @@ func (l *streamLoop) handleReconnect(fresh bool) error {
 	return nil
 }
 
-// handleConnEvent takes what a leg of a number tells. It may do so before it is open, or before another way is tried.
+// handleConnEvent handles an event of the connection with a number. Events may arrive before it is open, or before
+// another transport is tried.
 func (l *streamLoop) handleConnEvent(number int, w connEvent) error {
 	switch {
 	case number != l.connNumber:
@@ -116,12 +117,12 @@ func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 			l.setStatus(Unsupported, err.Error())
 			return err
 		}
-	default: // who else is there is no business of ours
+	default: // other users in it do not matter
 	}
 	return nil
 }
 
-// subscribe takes pictures, if somebody can see them.
+// subscribe subscribes to the frames if someone can see them.
 func (l *streamLoop) subscribe() {
 	if l.viewer == nil && l.conn != nil && l.ready && l.wantedQuality > 0 {
 		l.viewer = l.req.Source.SubscribeTo(videosource.Video)

@@ -12,26 +12,26 @@ import (
 	"clank/voice/discord/conn"
 )
 
-// streamLoop is what only the goroutine of a stream touches.
+// streamLoop is the state of a stream that belongs to its goroutine.
 type streamLoop struct {
 	*Stream
-	created       bool // Discord knows the stream, and must be told when it ends
+	created       bool // Discord knows the stream and must be told when it ends
 	server        string
 	endpoint      string
 	token         string
 	conn          StreamConn
-	pending       chan connectResult // of the leg that is being opened; nil if none is
-	earlyEvents   []connEvent        // what legs told before it was known which of them is open
+	pending       chan connectResult // of the connection being opened; nil if none is
+	earlyEvents   []connEvent        // events of connections before one of them was open
 	cancelConnect context.CancelFunc
-	connNumber    int // of the leg; what older ones tell is passed over
-	transport     int // of the publisher's ways; what did not get through once is not tried again
+	connNumber    int // of the connection; events of older ones are ignored
+	transport     int // index into the publisher's options; one that failed is not tried again
 	viewer        *videosource.Viewer
 	wantedQuality int
-	ready         bool // pictures can go
+	ready         bool // frames can be sent
 	width         int  // announced
 	height        int
 	deadline      *time.Timer
-	deadlineErr   error // what the end of the deadline means
+	deadlineErr   error // the error when the deadline passes
 }
 
 type connEvent struct {
@@ -97,14 +97,14 @@ func (l *streamLoop) loop(ctx context.Context) error {
 	}
 }
 
-// request takes a seat and asks Discord for the stream.
+// request joins the voice channel and asks Discord for the stream.
 func (l *streamLoop) request(ctx context.Context) error {
 	seat, err := l.publisher.JoinVoice(ctx, l.req.Guild, l.req.Channel)
 	if err != nil {
 		return fmt.Errorf("the account for Go Live cannot enter the call: %w", err)
 	}
 	l.presence = seat
-	l.tasks.Drain() // nothing that came before is about what is asked now
+	l.tasks.Drain() // earlier answers do not belong to this request
 	if err := l.publisher.Send(ctx, opCreate, map[string]any{
 		"type": "guild", "guild_id": l.req.Guild, "channel_id": l.req.Channel, "preferred_region": nil,
 	}); err != nil {
@@ -139,8 +139,8 @@ func (l *streamLoop) handlePresence(e voice.Event, ok bool) error {
 	return nil
 }
 
-// waitForMove returns the error of a stream that has ended because the account was moved: Discord ends it first and
-// says then where the account is. It is nil if that is not so, or not known soon.
+// waitForMove returns the error of a stream that ended because the account was moved: Discord ends it first and then
+// reports the new channel. It returns nil if that was not the reason, or is not known soon.
 func (l *streamLoop) waitForMove(ctx context.Context, err error) error {
 	gone, refused := errors.AsType[*RefusedError](err)
 	if !refused || !l.wasUp() || l.presence == nil || gone.Reason != "user_requested" && gone.Reason != "stream_ended" &&
@@ -177,7 +177,7 @@ func (l *streamLoop) startConnect(ctx context.Context) error {
 	l.connNumber++
 	this := l.connNumber
 	l.earlyEvents = nil
-	l.wantedQuality = 100 // until the new server says otherwise
+	l.wantedQuality = 100 // until the new server sends another
 	t := conn.Target{
 		Endpoint: l.endpoint, ServerID: l.server, UserID: l.selfID, SessionID: l.presence.SessionID(), Token: l.token,
 		GroupID: number - 1,
@@ -258,7 +258,7 @@ func (l *streamLoop) handleConnEnd(ctx context.Context) error {
 	return nil
 }
 
-// closeConn lets go of the leg, or of opening one.
+// closeConn closes the connection, or cancels opening it.
 func (l *streamLoop) closeConn(ctx context.Context) {
 	l.unsubscribe()
 	l.ready = false

@@ -23,12 +23,12 @@ const (
 	previewDelay   = 2 * time.Second  // the first pictures have the machine for themselves
 	previewEvery   = 5 * time.Minute  // as Discord's own apps do it
 	previewTimeout = 30 * time.Second // for a picture of the page
-	maxPreviewAge  = 10 * time.Second // what was taken longer ago is not shown
+	maxPreviewAge  = 10 * time.Second // older frames are not shown
 )
 
-// preview shows those who do not watch what the stream is about: soon after pictures can go, and again from time to
-// time, until ctx ends. It is a frame of the stream, with all that is covered there. Without it the stream is what it
-// was, so a failure is only noted.
+// preview shows people who do not watch what the stream is about: soon after it begins, and again from time to time,
+// until ctx ends. It is a frame of the stream, with the same parts covered. The stream does not need it, so failures
+// are only logged.
 func (s *Stream) preview(ctx context.Context) {
 	select {
 	case <-s.up:
@@ -58,7 +58,7 @@ func (s *Stream) preview(ctx context.Context) {
 	}
 }
 
-// previewOnce shows a frame, if the stream is shown and there is one soon.
+// previewOnce shows a frame if the stream runs and a frame arrives soon.
 func (s *Stream) previewOnce(ctx context.Context) error {
 	if st := s.State().Status; st != Ready && st != Playing {
 		return nil
@@ -94,8 +94,8 @@ const (
 	maxPreviewJPEG   = 128 << 10 // bytes
 )
 
-// PreviewJPEG makes the small picture of a VP8 key frame (RFC 6386). Its shape is that of the frame; a frame that is
-// small is left as large as it is.
+// PreviewJPEG returns a small JPEG of a VP8 key frame (RFC 6386) with the same aspect ratio. It does not enlarge small
+// frames.
 func PreviewJPEG(frame []byte) ([]byte, error) {
 	d := vp8.NewDecoder()
 	d.Init(bytes.NewReader(frame), len(frame))
@@ -125,8 +125,8 @@ func PreviewJPEG(frame []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// stretchLevels brings samples of video, which leave room at both ends (ITU-R BT.601), to those of a PreviewJPEG, which
-// do not: from is brought to to, and span steps to 255.
+// stretchLevels converts samples from limited range (ITU-R BT.601) to the full range of JPEG: the value from becomes
+// to, and from+span becomes 255.
 func stretchLevels(samples []byte, from, span, to int) {
 	var table [256]byte
 	for i := range table {
@@ -137,7 +137,7 @@ func stretchLevels(samples []byte, from, span, to int) {
 	}
 }
 
-// previewSize returns a size of the same shape that is not larger than a preview may be.
+// previewSize returns the largest size for a preview with the same aspect ratio.
 func previewSize(width, height int) image.Rectangle {
 	if width > maxPreviewWidth {
 		width, height = maxPreviewWidth, height*maxPreviewWidth/width
@@ -156,11 +156,11 @@ const (
 // PreviewPoster uploads previews as one account. Its methods are safe for concurrent use.
 type PreviewPoster struct {
 	API        string       // where the REST API is, with its version: "https://discord.com/api/v9"
-	Token      string       // of the account that streams, and of nobody else
+	Token      string       // of the account that streams
 	HTTPClient *http.Client // nil is the default client
 }
 
-// Post makes the frame, a key frame of VP8, the preview of the stream with a key. No error of it has the token in it.
+// Post sets the frame, a VP8 key frame, as the preview of the stream with a key. Its errors do not contain the token.
 func (p *PreviewPoster) Post(ctx context.Context, key string, frame []byte) error {
 	picture, err := PreviewJPEG(frame)
 	if err != nil {

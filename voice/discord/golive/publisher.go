@@ -31,11 +31,11 @@ const (
 	moveShare = 8
 )
 
-// VoicePresence is the account's place in a voice channel, without which Discord takes no stream. A line of package
-// discord is one.
+// VoicePresence is the account's place in a voice channel, without which Discord accepts no stream. A [discord.Line] is
+// one.
 type VoicePresence interface {
 	SessionID() string           // of the account's voice state
-	Events() <-chan voice.Event  // are read until the seat is lost
+	Events() <-chan voice.Event  // read until the place in the channel is lost
 	Err() error                  // why, after that
 	Close(context.Context) error // gives it back
 }
@@ -55,7 +55,7 @@ type Publisher struct {
 	// Send sends an operation over the account's main gateway.
 	Send func(ctx context.Context, op int, d any) error
 
-	// JoinVoice takes a place for the account in a voice channel.
+	// JoinVoice joins a voice channel as the account.
 	JoinVoice func(ctx context.Context, guild, channel string) (VoicePresence, error)
 
 	Key           *dave.SigningKey // the one of the account's other connections
@@ -67,15 +67,14 @@ type Publisher struct {
 	// Transports are tried one after the other until one gets through; nil is UDP, then WebRTC.
 	Transports []TransportOption
 
-	// RequireEncryption says whether nothing may be sent in a stream that begins now if it is not encrypted from end to
-	// end. Nil is no.
+	// RequireEncryption reports whether streams that begin now must be end-to-end encrypted. Nil means no.
 	RequireEncryption func() bool
 
 	// Connect opens a connection in one of the ways; nil is a [conn.Conn]. handle is called as [conn.Conn.Handle] is.
 	Connect func(ctx context.Context, t conn.Target, w TransportOption, handle func(conn.Event)) (StreamConn, error)
 
-	// Preview shows a frame of VP8 to those who do not watch the stream with a key. It returns soon when ctx ends. Nil:
-	// they see nothing.
+	// Preview shows a VP8 frame to people who do not watch the stream with a key. It returns soon when ctx ends. Nil: they
+	// see nothing.
 	Preview func(ctx context.Context, key string, frame []byte) error
 
 	mu      sync.Mutex
@@ -84,15 +83,15 @@ type Publisher struct {
 	current *Stream // nil while nothing is shown
 }
 
-// Request tells what to show, and where.
+// Request is what to show, and where.
 type Request struct {
 	Guild, Channel string
 	Source         *videosource.Source
-	Lost           func(error) // called once if the stream ends by itself after it could be seen; may be nil
+	Lost           func(error) // called once if the stream ends by itself after it became visible; may be nil
 }
 
-// Start begins a stream, and returns when pictures can go, with keys for them. An error says why not, for people; a
-// [*RefusedError] is Discord's choice. The caller stops the stream.
+// Start begins a stream and returns when video can be sent and there are keys for it. Its error is the reason, for
+// people; a [*RefusedError] is Discord's decision. The caller stops the stream.
 func (p *Publisher) Start(ctx context.Context, r Request) (*Stream, error) {
 	p.mu.Lock()
 	self := p.selfID
@@ -124,7 +123,7 @@ func (p *Publisher) Start(ctx context.Context, r Request) (*Stream, error) {
 			err = fmt.Errorf("%w: %s", err, why)
 		}
 		cancel(err)
-		<-s.done // which is bounded
+		<-s.done // this is bounded
 		return nil, err
 	}
 }
@@ -137,7 +136,7 @@ func (p *Publisher) release(s *Stream) {
 	}
 }
 
-// Current returns the stream that is shown, or begun; nil if there is none.
+// Current returns the stream that is running or starting; nil if there is none.
 func (p *Publisher) Current() *Stream {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +155,7 @@ func (p *Publisher) Close(ctx context.Context) error {
 	return s.end(ctx, ErrClosed)
 }
 
-// Dispatch takes what the account's main gateway says. Others than those about streams are passed over. It does not
+// Dispatch handles dispatches of the account's main gateway. It ignores those that are not about streams. It does not
 // block.
 func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
 	if kind == "READY" {
@@ -185,13 +184,13 @@ func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
 			return
 		}
 		if d.Key != s.key {
-			return // somebody else's
+			return // of another user
 		}
 		s.post(func(ctx context.Context, l *streamLoop) error { return l.handleDispatch(ctx, kind, d) })
 	}
 }
 
-// HandleDisconnect says that the account's main gateway has ended for good.
+// HandleDisconnect ends the stream because the account's main gateway has ended permanently.
 func (p *Publisher) HandleDisconnect(err error) {
 	if s := p.Current(); s != nil {
 		s.post(func(_ context.Context, l *streamLoop) error {
@@ -213,7 +212,8 @@ type TransportOption struct {
 	Transport conn.NewTransport
 }
 
-// connectTimeout is how long each way but the last one gets. Asking for our own address over UDP takes 3.5 s to fail.
+// connectTimeout is the limit for each transport except the last one. Discovering our address over UDP takes 3.5 s to
+// fail.
 const connectTimeout = 4 * time.Second
 
 func (p *Publisher) transportOptions() []TransportOption {
@@ -223,35 +223,35 @@ func (p *Publisher) transportOptions() []TransportOption {
 	return []TransportOption{{Name: "UDP", Transport: conn.NewUDP}, {Name: "WebRTC", Transport: NewWebRTCTransport}}
 }
 
-// connect opens a leg in the first way that gets through, from the one of a number on. detour is why it is not that
-// one. What the gateway itself refuses is not tried again in another way.
+// connect opens a connection with the first transport that works, starting with number from. A refusal by the gateway
+// itself ends the attempts. The result's fallbackErr is why earlier transports failed.
 func (p *Publisher) connect(ctx context.Context, t conn.Target, from int,
-	handle func(way int, e conn.Event),
+	handle func(transport int, e conn.Event),
 ) connectResult {
 	open := p.Connect
 	if open == nil {
 		open = p.openConn
 	}
-	var detour error
-	for ways := p.transportOptions(); ; from++ {
-		from, way := from, ways[from]
+	var fallbackErr error
+	for options := p.transportOptions(); ; from++ {
+		from, option := from, options[from]
 		limited, cancel := ctx, context.CancelFunc(func() {})
-		if last := from == len(ways)-1; !last {
+		if last := from == len(options)-1; !last {
 			limited, cancel = context.WithTimeoutCause(ctx, connectTimeout,
 				fmt.Errorf("it was not there within %s", connectTimeout))
 		}
-		leg, err := open(limited, t, way, func(e conn.Event) { handle(from, e) })
+		opened, err := open(limited, t, option, func(e conn.Event) { handle(from, e) })
 		cancel()
 		if err == nil {
-			return connectResult{conn: leg, transport: from, fallbackErr: detour}
+			return connectResult{conn: opened, transport: from, fallbackErr: fallbackErr}
 		}
 		_, refused := errors.AsType[*conn.CloseError](err)
-		if refused || ctx.Err() != nil || from == len(ways)-1 {
-			return connectResult{err: errors.Join(detour, err)}
+		if refused || ctx.Err() != nil || from == len(options)-1 {
+			return connectResult{err: errors.Join(fallbackErr, err)}
 		}
-		p.logger().Warn("a stream does not get through; trying another way", "way", way.Name, "next", ways[from+1].Name,
-			"error", err)
-		detour = fmt.Errorf("%s does not get through: %w", way.Name, err)
+		p.logger().Warn("the connection of a stream failed; trying another transport", "transport", option.Name,
+			"next", options[from+1].Name, "error", err)
+		fallbackErr = fmt.Errorf("%s does not get through: %w", option.Name, err)
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 	"clank/voice"
 )
 
-// Status says how far a stream is.
+// Status is the progress of a stream.
 type Status string
 
 // The statuses.
 const (
-	AwaitingPresence Status = "waiting_for_voice_session" // the account takes its place in the channel
+	AwaitingPresence Status = "waiting_for_voice_session" // the account joins the channel
 	Requested        Status = "stream_requested"          // Discord was asked
 	// it has agreed, or moves the stream; its server is not known yet
 	AwaitingCredentials Status = "waiting_for_credentials"
@@ -43,7 +43,7 @@ type State struct {
 	Transport      string // in which they go: "UDP", "WebRTC"
 	FallbackReason string // why that is not the first way; empty if it is. For people
 	Viewers        []string
-	WantedQuality  int    // quality that viewers want; 0 is that nobody looks, 100 the best
+	WantedQuality  int    // quality that viewers want; 0 means that nobody watches, 100 is the best
 	Sent           uint64 // frames
 	Dropped        uint64 // frames that could not go
 }
@@ -61,7 +61,7 @@ type Stream struct {
 	up        chan struct{} // closed when pictures can go for the first time
 	done      chan struct{}
 	err       error         // why it ended; read after done is closed
-	presence  VoicePresence // the loop's, and whoever reads after done is closed
+	presence  VoicePresence // owned by the loop; readable once done is closed
 
 	tasks voice.Queue[loopTask]
 
@@ -78,7 +78,7 @@ func newStream(p *Publisher, r Request, self string) *Stream {
 	return s
 }
 
-// State tells how the stream is doing.
+// State returns the state of the stream.
 func (s *Stream) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +97,7 @@ func (s *Stream) setStatus(status Status, reason string) {
 	s.updateState(func(st *State) { st.Status, st.Reason = status, reason })
 }
 
-// Stop ends the stream and gives the seat back. It waits for all of it, at most until ctx ends, and may be called
-// twice.
+// Stop ends the stream and leaves the channel. It waits for that, at most until ctx ends, and may be called twice.
 func (s *Stream) Stop(ctx context.Context) error { return s.end(ctx, errStopped) }
 
 func (s *Stream) end(ctx context.Context, cause error) error {

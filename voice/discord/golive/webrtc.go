@@ -31,10 +31,10 @@ const (
 const (
 	gatherTimeout        = 3 * time.Second // for our own addresses
 	webrtcConnectTimeout = 6 * time.Second // for reaching the server
-	maxControlPackets    = 2048            // bytes of control packets that come at once
+	maxControlPackets    = 2048            // bytes of control packets read at once
 )
 
-// videoFeedback is what the server may tell us of our pictures.
+// videoFeedback is the feedback about our video that the server may send.
 var videoFeedback = []webrtc.RTCPFeedback{
 	{Type: "ccm", Parameter: "fir"},
 	{Type: "nack"},
@@ -51,14 +51,14 @@ type webrtcTransport struct {
 	sound     *webrtc.TrackLocalStaticRTP
 	pictures  *webrtc.TrackLocalStaticRTP
 	connected chan struct{} // closed when packets can go
-	ended     chan struct{} // closed when they cannot any more
+	ended     chan struct{} // closed when it can no longer send
 	receiveMu sync.Mutex    // one call of received at a time
 	work      sync.WaitGroup
 	close     func() error
 	closeOnce sync.Once
 }
 
-// NewWebRTCTransport makes the transport; see [conn.NewTransport].
+// NewWebRTCTransport creates the transport; see [conn.NewTransport].
 func NewWebRTCTransport(received func(packet []byte), failed func(error)) conn.Transport {
 	t := &webrtcTransport{received: received, failed: failed, connected: make(chan struct{}), ended: make(chan struct{})}
 	t.close = sync.OnceValue(func() error {
@@ -124,7 +124,7 @@ func (t *webrtcTransport) offer(ctx context.Context, audio, video uint32) (strin
 	defer late.Stop()
 	select {
 	case <-gathered:
-	case <-late.C: // those that were found will do
+	case <-late.C: // the candidates found so far suffice
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
@@ -178,7 +178,7 @@ func newWebRTCAPI(server string) (*webrtc.API, error) {
 		webrtc.WithSettingEngine(set)), nil
 }
 
-// publish makes a track under the source that the server has given, and hands on what comes back about it.
+// publish adds a track with the source that the server assigned, and passes on the feedback about it.
 func (t *webrtcTransport) publish(c webrtc.RTPCodecCapability, id string,
 	ssrc uint32,
 ) (*webrtc.TrackLocalStaticRTP, *webrtc.RTPSender, error) {
@@ -280,7 +280,7 @@ func (t *webrtcTransport) Send(packet []byte) error {
 	if err := p.Unmarshal(packet); err != nil {
 		return fmt.Errorf("send a packet over WebRTC: %w", err)
 	}
-	p.Payload = append([]byte(nil), p.Payload...) // it may be sent again later, and the caller keeps the packet
+	p.Payload = append([]byte(nil), p.Payload...) // it may be sent again later, and the caller reuses the packet
 	track := t.pictures
 	if p.PayloadType == typeOpus {
 		track = t.sound
@@ -298,12 +298,12 @@ func isControlPacket(packet []byte) bool {
 
 func (t *webrtcTransport) Close() error { return t.close() }
 
-// playoutDelayAttribute is the line that names the header extension with which package media asks players not to hold
-// pictures back. The library writes header extensions as they come, so their numbers are ours.
+// playoutDelayAttribute negotiates the header extension with which package conn asks players not to delay video. The
+// library writes header extensions unchanged, so we choose their ids.
 const playoutDelayAttribute = "a=extmap:6 http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
-// trimOffer keeps of an offer what goes to the gateway: each line once, without candidates, since the server learns
-// where we are from our checks.
+// trimOffer returns the lines of an offer that the gateway gets: each line once, without candidates, since the server
+// learns our address from our checks.
 func trimOffer(offer string) string {
 	kept := []string{"a=extmap-allow-mixed"}
 	for line := range strings.Lines(offer) {
@@ -323,8 +323,8 @@ type remoteDescription struct {
 	candidates              []string // values of a=candidate
 }
 
-// parseRemote reads the lines of the gateway's answer. Others than the known ones are passed over. A server that names
-// no candidate is where its c= and a=rtcp lines say.
+// parseRemote parses the lines of the gateway's answer and ignores unknown ones. If it names no candidate, its c= and
+// a=rtcp lines have the server's address.
 func parseRemote(text string) (remoteDescription, error) {
 	var r remoteDescription
 	var host, port string
@@ -363,8 +363,8 @@ func parseRemote(text string) (remoteDescription, error) {
 	return r, nil
 }
 
-// answer returns the description that the server would have given to our offer: it is ice-lite and passive, and takes
-// what we send.
+// answer returns the description with which the server would have answered our offer: it is ice-lite and passive, and
+// receives what we send.
 func (r remoteDescription) answer() string {
 	lines := []string{
 		"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1", "a=ice-lite",
@@ -374,7 +374,7 @@ func (r remoteDescription) answer() string {
 	lines = append(
 		lines,
 		fmt.Sprintf("a=rtpmap:%d opus/48000/2", typeOpus),
-		// silence in sound beside pictures is sent, too
+		// silence is sent as well when there is video
 		fmt.Sprintf("a=fmtp:%d minptime=10;useinbandfec=1;usedtx=0", typeOpus),
 	)
 	lines = append(lines, r.media("1", fmt.Sprintf("m=video 9 UDP/TLS/RTP/SAVPF %d %d", typeVP8, typeRTX))...)

@@ -1,9 +1,9 @@
-// Package keyword hears a few phrases in running speech, with pocketsphinx, one process per speaker: the
-// stop words and our name.
+// Package keyword spots a few phrases in running speech, the stop words and our name, with one pocketsphinx process per
+// speaker.
 //
-// It needs no key and no network, so a stop waits for no server. A stop counts only alone, with silence
-// before and after ("the bus stop is closed" is talk). "top" is nearly "stop" to the recogniser, so it is
-// checked for a hiss, a closure, and only then a vowel. Thresholds are measured (make voice-loop). There
-// are eight places; the ninth speaker takes that of the one with the least claim. It does not know what is
-// done about a phrase.
+// It needs no key and no network, so a stop does not depend on a server. A stop counts only alone, with silence before
+// and after it ("the bus stop is closed" is talk). The recogniser confuses "top" with "stop", so the sound is checked
+// for a hiss, a closure, and only then a vowel. The thresholds are measured (make voice-loop). At most eight people are
+// listened to; a ninth replaces the one with the lowest priority. The package does not know what happens after a
+// phrase.
 package keyword

@@ -12,15 +12,15 @@ const (
 	frameSize = voice.RateSpeech / 100
 
 	framesToBegin = 3  // loud frames of the last four that begin a segment
-	framesToEnd   = 24 // still ones that end it
-	framesAlone   = 24 // still ones before a segment, for it to stand alone
-	// still ones after a segment, before nothing comes: senders end with silence, broken networks do not
+	framesToEnd   = 24 // quiet frames that end a segment
+	framesAlone   = 24 // quiet frames before a segment that make it stand alone
+	// quiet frames after a segment if no more sound arrives: senders end with silence, broken networks do not
 	framesTrail      = 5
-	maxSegmentFrames = 800 // a segment is cut here, so that phrases in it are told
+	maxSegmentFrames = 800 // longer segments are cut, so that phrases in them are reported
 
 	quietest   = 100.0 // root mean square below which nothing is speech: 0.003 of full scale
 	aboveFloor = 2.8   // how much louder than the room speech is
-	belowPeak  = 0.08  // what follows a loud sound is speech only above this part of it
+	belowPeak  = 0.08  // after a loud sound, only sound above this fraction of it is speech
 )
 
 // segment is a piece of speech between silences. Frames are counted from the first that the gate has seen.
@@ -29,7 +29,7 @@ type segment struct {
 	alone        bool  // silence before it and after it
 }
 
-// speechGate tells speech from a still room, and follows how loud the room is.
+// speechGate distinguishes speech from a quiet room, and tracks the room's noise level.
 type speechGate struct {
 	frames   int64 // seen so far
 	floor    noiseFloor
@@ -45,7 +45,7 @@ func newSpeechGate() *speechGate {
 	return &speechGate{still: framesAlone}
 }
 
-// frame takes the next 10 ms. It says whether a segment began with it or ended.
+// frame processes the next 10 ms. It reports whether a segment began with it or ended.
 func (g *speechGate) frame(samples []int16) (began, ended bool) {
 	level := rms(samples)
 	room := g.floor.next(level)
@@ -83,8 +83,8 @@ func (g *speechGate) frame(samples []int16) (began, ended bool) {
 	return false, true
 }
 
-// silence handles that no sound arrives: it ends a segment, and what follows stands alone. The room's noise
-// level stays known. It reports whether a segment ended.
+// silence handles missing sound: it ends a segment, and the next one stands alone. The room's noise level is kept. It
+// reports whether a segment ended.
 func (g *speechGate) silence() (ended bool) {
 	ended = g.inside
 	if ended {
@@ -96,7 +96,7 @@ func (g *speechGate) silence() (ended bool) {
 	return ended
 }
 
-// outside says whether a segment begins with the frame.
+// outside reports whether a segment begins with the frame.
 func (g *speechGate) outside(level float64) (began bool) {
 	last4 := g.recent & 0xf
 	if bits.OnesCount(last4) < framesToBegin {
@@ -126,7 +126,7 @@ func rms(samples []int16) float64 {
 	return math.Sqrt(sum / float64(len(samples)))
 }
 
-// noiseFloor is how loud the room is when nobody speaks: the stillest of the last two seconds.
+// noiseFloor is the noise level of the room: the quietest of the last two seconds.
 type noiseFloor struct {
 	stillest [66]float64 // of 30 ms each, a ring
 	at       int
@@ -164,9 +164,9 @@ const (
 	partClosure = 0.45 // of the hiss, that is left while the mouth is closed for a "t"
 )
 
-// beginsAsStop says whether somebody who says head begins as with "st": a hiss, a closure, and only then a vowel. The
-// process cannot tell that: to it the hiss of a quiet voice is noise like any other, and "top" fits nearly as well.
-// Head begins lead frames before what is said.
+// beginsAsStop reports whether head sounds like the beginning of "st": a hiss, a closure, and only then a vowel. The
+// process cannot tell that: to it the hiss of a quiet voice is noise, and "top" fits nearly as well. Head begins lead
+// frames before the speech.
 func beginsAsStop(head []int16, lead int) bool {
 	var levels, sharps []float64
 	peak := 1.0

@@ -1,9 +1,9 @@
 package keyword
 
-// languages are what is said for stop beside English, by ISO 639-1, with the words that sound alike. The phones are
-// those of English that come nearest, as the only model there is knows no others: a phrase of which these are too far
-// is not here. They were measured with five synthetic voices at two speeds. Phrases are written as
-// [clank/cancel.IsStop] folds them.
+// languages are the words for stop in other languages than English, by ISO 639-1, with similar words that must not
+// count. The phones are the nearest English ones, because only an English model exists: a phrase whose phones are too
+// different is missing here. They were measured with five synthetic voices at two speeds. Phrases are spelled as
+// [clank/cancel.IsStop] normalizes them.
 var languages = map[string]struct {
 	spoken  [][2]string
 	phrases []phrase

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// WakeWord is the phrase of [voice.SpottedPhrase] when somebody says the name.
+// WakeWord is the phrase of a [voice.SpottedPhrase] for our name.
 const WakeWord = "clank"
 
 // pronunciations are of every word in phrases, in the phones of CMU's dictionary of English, which has no "clank". A
@@ -57,9 +57,9 @@ var pronunciations = [][2]string{
 type phraseKind int
 
 const (
-	standalonePhrase phraseKind = iota // counts where it stands alone
+	standalonePhrase phraseKind = iota // counts if it stands alone
 	wakePhrase                         // counts at the beginning
-	decoyPhrase                        // sounds alike: where it fits better, nothing was said to us
+	decoyPhrase                        // sounds similar: if it fits better, the phrase was not said
 )
 
 // phrase is what the process looks for. Its threshold is the smallest ratio, as a power of ten, between the
@@ -131,10 +131,10 @@ func (p phrase) spokenForm() string {
 	return variantMark.ReplaceAllString(p.words, "")
 }
 
-// variantMark tells one way to say a word from others.
+// variantMark distinguishes the pronunciations of a word.
 var variantMark = regexp.MustCompile(`\(\d\)`)
 
-// hisses says whether p begins with an "s" before a stop.
+// hisses reports whether p begins with an "s" before a stop.
 func (p phrase) hisses() bool { return strings.HasPrefix(p.words, "stop") }
 
 // phraseHit is a phrase that the process has heard, in seconds of its input.
@@ -180,7 +180,7 @@ func (v *vocabulary) parseHit(line string) (phraseHit, bool) {
 	return phraseHit{phrase: p, start: numbers[0], end: numbers[1], score: numbers[2]}, true
 }
 
-// Slack between what the process and the gate take for the start and the end of a word, in seconds.
+// Tolerances between the process and the gate about the start and the end of a word, in seconds.
 const (
 	slackStart    = 0.10
 	slackHiss     = 0.20 // of a phrase that begins with a hiss: how long that is the process does not hear well
@@ -205,8 +205,8 @@ type segmentSpan struct {
 	asStop     bool // it begins as with "st"
 }
 
-// pickPhrase picks what was said to us in a segment. A phrase must be all of a segment that stands alone, but for the
-// name before it, and no word that sounds like it may fit better. The name counts where they begin to speak.
+// pickPhrase returns the phrase that was said to us in a segment. A phrase must be all of a segment that stands alone,
+// except for our name before it, and no similar word may fit better. Our name counts at the beginning of speech.
 func pickPhrase(hits []phraseHit, u segmentSpan) (phrase, bool) {
 	var best, rival, name phraseHit
 	for _, h := range hits {
@@ -232,7 +232,7 @@ func pickPhrase(hits []phraseHit, u segmentSpan) (phrase, bool) {
 	return phrase{}, false
 }
 
-// beatenByDecoy says whether a word that sounds like the name fits better where it was heard.
+// beatenByDecoy reports whether a word that sounds like the name fits better at the same place.
 func beatenByDecoy(name phraseHit, hits []phraseHit) bool {
 	for _, h := range hits {
 		if h.phrase.kind == decoyPhrase && h.start < name.end && h.end > name.start && h.score > name.score {
@@ -242,7 +242,7 @@ func beatenByDecoy(name phraseHit, hits []phraseHit) bool {
 	return false
 }
 
-// covers says whether the hit is all of what was said, the name before it left out.
+// covers reports whether the hit is everything that was said, except for our name before it.
 func (h phraseHit) covers(u segmentSpan, hits []phraseHit) bool {
 	slack := slackEnd
 	if h.phrase.drawn {
@@ -261,7 +261,7 @@ func (h phraseHit) covers(u segmentSpan, hits []phraseHit) bool {
 	return !h.phrase.drawn && h.start < u.end-slackNamed && h.end >= u.end-slackNamed && h.afterName(u.start, hits)
 }
 
-// afterName says whether our name was said at start, and nothing between it and the hit.
+// afterName reports whether our name was said at start, with nothing between it and the hit.
 func (h phraseHit) afterName(start float64, hits []phraseHit) bool {
 	for _, n := range hits {
 		if n.phrase.kind == wakePhrase && n.start <= start+slackStart && n.end <= h.start+slackStart &&

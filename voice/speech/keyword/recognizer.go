@@ -28,7 +28,7 @@ type recognizer struct {
 	err     error // valid once heard is closed
 }
 
-// maxQueuedBlocks is how many pieces of sound wait for a process that does not read, some five seconds of it.
+// maxQueuedBlocks is how many pieces of sound may wait for a process that does not read: about five seconds.
 const maxQueuedBlocks = 512
 
 var errStuck = errors.New("the process does not read")
@@ -68,7 +68,7 @@ func (s *Spotter) startRecognizer(ctx context.Context) (*recognizer, error) {
 	return e, nil
 }
 
-// write hands sound on; a process that reads no more is ended by its owner.
+// write passes sound to the process; a process that stops reading is ended by its owner.
 func (e *recognizer) write(ctx context.Context, in io.WriteCloser) {
 	defer close(e.wrote)
 	defer in.Close()
@@ -86,7 +86,7 @@ func (e *recognizer) write(ctx context.Context, in io.WriteCloser) {
 	}
 }
 
-// read parses what is printed. The process writes all phrases of one piece of speech at once.
+// read parses the output. The process writes all phrases of one segment at once.
 func (e *recognizer) read(ctx context.Context, out io.Reader, words *vocabulary) {
 	defer close(e.done)
 	defer close(e.results)
@@ -128,8 +128,8 @@ func (e *recognizer) writeSamples(samples []int16) error {
 // blockSize is how many samples the process reads at once.
 const blockSize = 2048
 
-// flush makes the process see the end of what was said: a still room as loud as level, up to the end of one of its
-// blocks. With silence as clean as zeros it takes the room for part of the words that follow.
+// flush makes the process detect the end of speech: it writes room noise of the given level up to the end of a block.
+// After digital silence the process would take room noise for part of the next words.
 func (e *recognizer) flush(level float64) error {
 	const still = voice.RateSpeech * 7 / 10
 	samples := make([]int16, still+blockSize-int(e.fed+still)%blockSize)

@@ -30,14 +30,14 @@ var ErrMissing = errors.New("install the packages pocketsphinx and pocketsphinx-
 type Options struct {
 	Program      string        // name or path of pocketsphinx_continuous; [DefaultProgram] if empty
 	Model        string        // folder of the acoustic model; [DefaultModel] if empty
-	MaxListeners int           // how many people can be listened to at once; [DefaultMaxListeners] if 0
+	MaxListeners int           // how many people can be listened to at once; 0: [DefaultMaxListeners]
 	IdleTimeout  time.Duration // how long a process outlives the last speech; [DefaultIdleTimeout] if 0
 	Log          *slog.Logger  // nil for none
 	// for files, ours alone: what a former run has left there goes; a new temporary one if empty
 	Dir string
 
-	// Speech returns how people call us beside "clank", and in which language (ISO 639-1) they say stop beside English.
-	// It is asked for each process that is started. nil: nothing else.
+	// Speech returns other names for us than "clank", and the language (ISO 639-1) of stop words in addition to English.
+	// It is called for each process that starts. Nil means neither.
 	Speech func() (names []string, language string)
 }
 
@@ -59,8 +59,7 @@ type Spotter struct {
 
 var _ voice.Spotter = (*Spotter)(nil)
 
-// Open looks for what is needed and makes a folder of its own for the phrases, which Close removes. No process is
-// started yet.
+// Open checks the requirements and creates a directory for the phrases, which Close removes. It starts no process yet.
 func Open(o Options) (*Spotter, error) {
 	o.Program = cmp.Or(o.Program, DefaultProgram)
 	o.Model = cmp.Or(o.Model, DefaultModel)
@@ -94,11 +93,11 @@ func Open(o Options) (*Spotter, error) {
 	}, nil
 }
 
-// Listen implements [voice.Spotter]. The phrases that found receives are "clank" for a name, and otherwise words that
-// cancel.IsStop takes for a stop. Its At is that of the sound which ends the phrase. A process runs
-// only while the person speaks and shortly after; if it ends by itself it is started again with their next words.
-// Beyond Max people at once the others are not listened to, and the log says so. What found does must be quick, and it
-// must not close the listening. The end of ctx ends the listening like Close.
+// Listen implements [voice.Spotter]. found receives "clank" for a name, and otherwise words that cancel.IsStop accepts.
+// Its At is the time of the sound that ends the phrase. A process runs only while the person speaks and shortly after;
+// if it exits by itself, it is started again with their next words. Beyond Max people at once, the others are not
+// listened to, which is logged. found must be quick and must not close the stream. The end of ctx has the effect of
+// Close.
 func (s *Spotter) Listen(ctx context.Context, from string,
 	found func(voice.SpottedPhrase),
 ) (voice.SpotterStream, error) {
@@ -115,7 +114,7 @@ func (s *Spotter) Listen(ctx context.Context, from string,
 	return l, nil
 }
 
-// Close ends all listening and removes the folder. It may be called twice.
+// Close ends all listening and removes the directory. It may be called twice.
 func (s *Spotter) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -136,8 +135,7 @@ func (s *Spotter) removeStream(l *stream) {
 	delete(s.open, l)
 }
 
-// recognizerSlots are what is shared by all who are listened to: each needs one for its process, and there are only so
-// many.
+// recognizerSlots limits the processes: everyone who speaks needs one, and their number is limited.
 type recognizerSlots struct {
 	limit int
 
@@ -148,13 +146,13 @@ type recognizerSlots struct {
 // recognizerSlot is held by one listening.
 type recognizerSlot struct {
 	priority   voice.SpotterPriority
-	recognizer *recognizer // nil while it is being started, and nobody else may have the place then
+	recognizer *recognizer // nil while it is being started; then nobody else may take the slot
 	idle       bool        // they say nothing
 	since      time.Time   // that they rest, or that they began to speak
 }
 
-// acquire gives l, who has begun to speak, a place if one is free, or if somebody with a lesser claim holds one, or
-// somebody with the same who has said nothing for a while. Who held it has lost it then, and the caller ends their
+// acquire gives l, who has begun to speak, a slot: a free one, or that of someone with lower priority, or of someone
+// with the same priority who has not spoken for a while. The previous holder loses it, and the caller ends their
 // process.
 func (p *recognizerSlots) acquire(l *stream, c voice.SpotterPriority) (ok bool, instead *recognizer) {
 	p.mu.Lock()
@@ -191,7 +189,7 @@ func (p *recognizerSlot) lessThan(o *recognizerSlot) bool {
 	}
 }
 
-// yieldsTo reports whether p is given up for somebody with that claim.
+// yieldsTo reports whether p may be taken by someone with that priority.
 func (p *recognizerSlot) yieldsTo(to voice.SpotterPriority) bool {
 	return p.priority.Less(to) || !to.Less(p.priority) && p.idle && time.Since(p.since) >= yieldAfter
 }

@@ -13,18 +13,18 @@ import (
 const (
 	// maxQueuedSounds is how many pieces of sound wait to be looked at, some five seconds of them.
 	maxQueuedSounds = 256
-	// silentAfter is how long no sound comes until that is silence: a sender that hears nothing sends nothing. A shorter
-	// one may be the network's.
+	// silentAfter is the gap without sound that counts as silence: a sender that hears nothing sends nothing. Shorter gaps
+	// may be network jitter.
 	silentAfter = 300 * time.Millisecond
 	// maxStall is how late sound may come that has no gap.
 	maxStall = 2 * time.Second
-	// segmentPause is how long a gap in the sound is for what comes before and after it to stand alone.
+	// segmentPause is the gap in the sound that separates segments which stand alone.
 	segmentPause = 160 * time.Millisecond
 	// leadSamples is how much sound before a segment goes to the process with it.
 	leadSamples = 25 * frameSize
 	// yieldAfter is how long a hit may come after the segment that it is in.
 	yieldAfter = 3 * time.Second
-	// restartAfter keeps a process that ends at once from being started over and over.
+	// restartAfter limits how often a process that exits immediately is started again.
 	restartAfter = 2 * time.Second
 )
 
@@ -43,7 +43,7 @@ type stream struct {
 
 	gate       *speechGate
 	part       []int16         // of a frame
-	tail       []int16         // the latest sound, while nobody speaks
+	tail       []int16         // the latest sound before speech
 	head       []int16         // the first sound of a segment
 	lead       int             // frames of head before the segment
 	pending    []int16         // for the process
@@ -51,13 +51,13 @@ type stream struct {
 	pieces     []segmentResult // the last one may be open
 	started    time.Time
 	refused    bool      // for this segment
-	crowded    sync.Once // that it was told
+	crowded    sync.Once // logs once that nobody listens
 	waited     bool      // no sound came for silentAfter
 	last       time.Time // when sound came
 	now        time.Time
 }
 
-// segmentResult is a segment that the process may still tell hits of, in seconds of its input.
+// segmentResult is a segment for which the process may still report hits, in seconds of its input.
 type segmentResult struct {
 	start, end float64
 	open       bool
@@ -130,7 +130,7 @@ func (l *stream) run(ctx context.Context) {
 				idle.Reset(l.spotter.idle)
 			}
 		case <-silent.C:
-			if len(l.sounds) > 0 { // it is we who are late
+			if len(l.sounds) > 0 { // we are late, not the sender
 				silent.Reset(silentAfter)
 				continue
 			}
@@ -152,14 +152,14 @@ func (l *stream) run(ctx context.Context) {
 	}
 }
 
-// handleSound puts sound through the gate, and what it lets through into the process.
+// handleSound passes sound through the gate, and what passes it to the process.
 func (l *stream) handleSound(ctx context.Context, s voice.Sound) {
 	switch {
 	case s.Gap >= segmentPause:
 		if l.gate.silence() {
 			l.close()
 		}
-	case l.waited && time.Since(l.last) < maxStall: // the sound continues where it was; it only came late
+	case l.waited && time.Since(l.last) < maxStall: // the sound is continuous; it only arrived late
 		l.gate.still = 0
 	}
 	l.waited, l.last = false, time.Now()
@@ -196,7 +196,7 @@ func (l *stream) frame(ctx context.Context, f []int16) {
 	}
 }
 
-// open begins a segment: the process gets the sound since shortly before it.
+// open begins a segment: the process receives the sound from shortly before it.
 func (l *stream) open(ctx context.Context) {
 	l.refused = !l.ensureRecognizer(ctx)
 	if l.refused {
@@ -214,7 +214,7 @@ func (l *stream) open(ctx context.Context) {
 	})
 }
 
-// close ends a segment: the process gets the sound of a still room, which makes it tell what it has heard.
+// close ends a segment: the process receives room noise, which makes it report its hits.
 func (l *stream) close() {
 	l.sendSegment()
 	if l.refused || l.recognizer == nil || len(l.pieces) == 0 {
@@ -260,7 +260,7 @@ func (l *stream) openSegments() []segmentResult {
 	return nil
 }
 
-// assign brings hits to the segment that they are in; those of a segment that continues wait for its end.
+// assign assigns hits to their segments; those of an unfinished segment wait for its end.
 func (l *stream) assign(hits []phraseHit) {
 	for i := range l.pieces {
 		p := &l.pieces[i]
@@ -352,7 +352,7 @@ func (l *stream) handleCrash() {
 	l.spotter.log.Warn("listening for stop words broke off, it goes on with the next words", "from", l.from, "error", err)
 }
 
-// stopWith ends a process that does not take sound any more.
+// stopWith ends a process that no longer accepts sound.
 func (l *stream) stopWith(err error) {
 	began := l.started
 	l.refused = true

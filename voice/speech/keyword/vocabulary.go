@@ -24,12 +24,12 @@ const (
 // vocabulary is what a process looks for. It is not changed once it is made.
 type vocabulary struct {
 	names    []string
-	language string // beside English
+	language string // in addition to English
 	dir      string // with the files for the process
 	phrases  []phrase
 }
 
-// find finds a phrase by what the process prints of it.
+// find returns the phrase that the process prints as words.
 func (v *vocabulary) find(words string) (phrase, bool) {
 	i := slices.IndexFunc(v.phrases, func(p phrase) bool { return p.words == words })
 	if i < 0 {
@@ -124,7 +124,7 @@ func (v *vocabulary) addNames(dictionary string) (spoken [][2]string, unknown []
 	return spoken, unknown, nil
 }
 
-// lookUp returns all ways to speak words, by word: each with the number that tells it from the first, and its phones.
+// lookUp returns all pronunciations of words, by word: each with its number and its phones.
 func lookUp(dictionary string, words []string) (map[string][][2]string, error) {
 	f, err := os.Open(dictionary)
 	if err != nil {

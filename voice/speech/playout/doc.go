@@ -1,5 +1,6 @@
-// Package playout says things in a call: a queue of sentences, one packet every 20 ms by a clock that does
-// not drift, silence at once on request, and a record of what could be heard.
+// Package playout plays speech in a call: it has a queue of sentences, sends one packet every 20 ms by a clock that
+// does not drift, stops immediately on request, and knows how much was heard.
 //
-// A sentence ends with silence frames, as Opus wants. It makes no sound and does not decide who may speak.
+// A sentence ends with silence frames, as Opus requires. The package does not synthesize and does not decide who may
+// speak.
 package playout

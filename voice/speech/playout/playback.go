@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	maxBehind   = 100 * time.Millisecond // and the clock starts again, instead of sending all at once
+	maxBehind   = 100 * time.Millisecond // after which the clock is reset, instead of sending a burst
 	lineTimeout = 5 * time.Second        // with a line that cannot carry sound for now
 	// packets that must be there before a sentence begins or continues, so that it does not stutter
 	packetsToBegin = 3
-	hushAfter      = 5 // packets that are not there, and the others are told that nothing follows
+	hushAfter      = 5 // missing packets, after which the others are told that nothing follows
 )
 
-// Run says what there is to say until ctx ends, which is no error. Then everything that was not said is over, and
-// whatever made sound of it has ended.
+// Run plays the queue until ctx ends, which is no error. Then everything that was not played is dropped, and its
+// synthesis has ended.
 func (m *Player) Run(ctx context.Context) error {
 	making, stop := context.WithCancelCause(ctx)
 	defer func() {
@@ -60,13 +60,13 @@ func (m *Player) Run(ctx context.Context) error {
 // playback is what Run knows alone.
 type playback struct {
 	player           *Player
-	sounding         bool // packets went out, and no hush since
+	sounding         bool // packets were sent, and no end of speech since
 	missing          int  // packets that were due and not there
 	unavailableSince time.Time
 }
 
-// prepareQueue begins to make sentences into sound, and falls silent when there is none. It reports whether there is
-// one.
+// prepareQueue starts the synthesis of queued sentences, and ends speech if there are none. It reports whether there
+// are any.
 func (v *playback) prepareQueue(ctx context.Context) bool {
 	m := v.player
 	m.mu.Lock()
@@ -75,7 +75,7 @@ func (v *playback) prepareQueue(ctx context.Context) bool {
 			s.startSynthesis(ctx)
 		}
 	}
-	// A background sound has gaps between its packets; whether it has fallen silent, tick tells.
+	// A background sound has gaps between its packets; tick detects its end.
 	busy := len(m.queue) > 0 || m.background != nil && (v.sounding || len(m.background.packets) >= backgroundFirst)
 	m.mu.Unlock()
 	if !busy {
@@ -120,8 +120,8 @@ func (v *playback) tick(ctx context.Context) {
 	v.finish(s, err)
 }
 
-// nextPacket returns the next packet, and the sentence that it is of, nil for a background sound; none if there is none
-// yet.
+// nextPacket returns the next packet and its sentence, which is nil for a background sound. It returns no packet if
+// none is ready.
 func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
 	m := v.player
 	m.mu.Lock()
@@ -183,7 +183,7 @@ func (s *QueuedSentence) nextPacket() (opus []byte, ended bool) {
 	}
 }
 
-// endSpeech tells the others that nothing follows, if something went before.
+// endSpeech tells the others that nothing follows, if packets were sent.
 func (v *playback) endSpeech() {
 	if !v.sounding {
 		return

@@ -21,19 +21,19 @@ const (
 	sentencesAhead = 3  // sentences that are made into sound at the same time
 )
 
-// Line takes packets. A [voice.Line] is one.
+// Line sends packets. A [voice.Line] is one.
 type Line interface {
 	Play(opus []byte) error
 	EndSpeech() error
 }
 
-// SoundFunc makes packets of [voice.FrameTime]. It is called a little before its turn, and has to end when ctx does.
+// SoundFunc returns packets of [voice.FrameTime]. It is called shortly before its turn, and must end when ctx does.
 type SoundFunc = func(ctx context.Context) iter.Seq2[[]byte, error]
 
-// Player says things over one line. Set the fields, then Run. Its methods are safe for concurrent use.
+// Player plays speech and sound on one line. Set the fields, then Run. Its methods are safe for concurrent use.
 type Player struct {
 	Line        Line
-	Synthesizer voice.Synthesizer // makes sentences of words; nil: only sound is played
+	Synthesizer voice.Synthesizer // turns sentences into speech; nil: only sound is played
 	Logger      *slog.Logger
 
 	mu           sync.Mutex
@@ -54,10 +54,9 @@ var (
 // maxSentencesAhead is how many sentences Say queues before they are said.
 const maxSentencesAhead = 8
 
-// Say says sentences one after the other, also such as come while it speaks, and returns how many were heard to their
-// end. It blocks until all are said that are there, or Silence has been called, whose cause it then returns, or ctx has
-// ended, or a sentence could not be said. The channel is not closed. What is made of words is charged to the account of
-// ctx.
+// Say plays sentences one after the other, including those that arrive meanwhile, and returns how many were played
+// completely. It blocks until all available sentences were played, or Silence is called, whose cause it returns, or ctx
+// ends, or a sentence fails. It does not close the channel. Synthesis is charged to the account of ctx.
 func (m *Player) Say(ctx context.Context, sentences <-chan string) (said int, err error) {
 	if m.Synthesizer == nil {
 		return 0, ErrNoSynthesizer
@@ -97,7 +96,7 @@ func (m *Player) Say(ctx context.Context, sentences <-chan string) (said int, er
 	}
 }
 
-// Play has sound played after what is being said. It does not wait.
+// Play queues a sound after what is being played. It does not wait.
 func (m *Player) Play(sound SoundFunc) *QueuedSentence { return m.queueSentence("", sound) }
 
 func (m *Player) queueSentence(text string, sound SoundFunc) *QueuedSentence {
@@ -119,7 +118,7 @@ func (m *Player) queueSentence(text string, sound SoundFunc) *QueuedSentence {
 	return s
 }
 
-// Silence falls silent at once and drops what waits; cause is what those who wait for it are told.
+// Silence stops playback immediately and drops the queue; cause is the error of those who wait for it.
 func (m *Player) Silence(cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,10 +129,10 @@ func (m *Player) Silence(cause error) {
 	m.signal()
 }
 
-// longestPause is when a pause that nobody has ended is over.
+// longestPause is when a pause ends by itself.
 const longestPause = 10 * time.Second
 
-// Pause is silent at once and keeps its place, or continues from there.
+// Pause stops playback immediately, or continues it at the same position.
 func (m *Player) Pause(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -144,7 +143,7 @@ func (m *Player) Pause(on bool) {
 	m.signal()
 }
 
-// dropSentence takes a sentence out of the queue.
+// dropSentence removes a sentence from the queue.
 func (m *Player) dropSentence(s *QueuedSentence, cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,8 +167,8 @@ const (
 	backgroundHeard   = time.Second // after its last packet it has fallen silent by itself
 )
 
-// PlayBackground plays sound while nothing is said, until it or ctx has ended or [Player.StopBackground] is called.
-// What comes while something is said is lost. It takes the place of what was played so before.
+// PlayBackground plays sound while nothing else is played, until it or ctx ends or [Player.StopBackground] is called.
+// Sound that arrives during speech is lost. It replaces the previous background sound.
 func (m *Player) PlayBackground(ctx context.Context, sound SoundFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -201,7 +200,7 @@ func (m *Player) PlayBackground(ctx context.Context, sound SoundFunc) error {
 		}
 		m.mu.Lock()
 		if len(b.packets) == cap(b.packets) {
-			<-b.packets // only Run takes them, under the same lock
+			<-b.packets // only Run takes them, with the same lock
 		}
 		b.packets <- opus
 		m.signal()
@@ -210,7 +209,7 @@ func (m *Player) PlayBackground(ctx context.Context, sound SoundFunc) error {
 	return nil
 }
 
-// StopBackground ends what [Player.PlayBackground] plays, and reports whether something of it was to be heard.
+// StopBackground ends the sound of [Player.PlayBackground], and reports whether part of it was audible.
 func (m *Player) StopBackground() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -239,7 +238,7 @@ func (m *Player) wakeChannel() chan struct{} {
 	return m.wake
 }
 
-// end drops everything for good.
+// end drops everything permanently.
 func (m *Player) end(cause error) {
 	m.mu.Lock()
 	m.ended = fmt.Errorf("the call is over: %w", cause)
@@ -261,26 +260,26 @@ type QueuedSentence struct {
 	sound        SoundFunc
 	started      bool          // it is being made into sound
 	packets      chan []byte   // that were made
-	synthesized  chan struct{} // closed when no more are made
-	synthesisErr error         // why no more come; to be read when packets is closed
+	synthesized  chan struct{} // closed when synthesis has ended
+	synthesisErr error         // why it ended; valid once packets is closed
 	stop         context.CancelCauseFunc
-	flowing      bool   // there is enough to go on
+	flowing      bool   // enough packets are ready to play without gaps
 	next         []byte // that the line could not carry yet
 
 	played   time.Duration // that went out
 	err      error
 	finished bool
-	done     chan struct{} // closed after played and err are set for good
+	done     chan struct{} // closed once played and err are final
 }
 
-// Played returns how much of it went out until now.
+// Played returns how much was played so far.
 func (s *QueuedSentence) Played() time.Duration {
 	s.player.mu.Lock()
 	defer s.player.mu.Unlock()
 	return s.played
 }
 
-// Wait waits until all of it was said; the error is why it was not. When ctx ends before, the rest is not said.
+// Wait waits until everything was played; its error is why it was not. If ctx ends first, the rest is dropped.
 func (s *QueuedSentence) Wait(ctx context.Context) error {
 	select {
 	case <-s.done:
@@ -291,7 +290,7 @@ func (s *QueuedSentence) Wait(ctx context.Context) error {
 	return s.err
 }
 
-// finish sets what came of it. The player's lock is held.
+// finish sets the result. The caller holds the player's lock.
 func (s *QueuedSentence) finish(err error) {
 	if s.finished {
 		return
@@ -301,8 +300,8 @@ func (s *QueuedSentence) finish(err error) {
 	close(s.done)
 }
 
-// startSynthesis has it made into sound, by a goroutine that ends with ctx or with the sentence. The player's lock is
-// held.
+// startSynthesis starts a goroutine that synthesizes the sentence and ends with ctx or with the sentence. The caller
+// holds the player's lock.
 func (s *QueuedSentence) startSynthesis(ctx context.Context) {
 	s.started = true
 	ctx, s.stop = context.WithCancelCause(ctx)

@@ -12,37 +12,37 @@ import (
 
 const (
 	maxQueuedPackets = 2048             // packets that wait for Run at most; the oldest are dropped
-	forgetAfter      = 60 * time.Second // without a packet, and what is kept of a person is freed
+	forgetAfter      = 60 * time.Second // without a packet, after which a person's state is freed
 	maxPacketSize    = 1500             // bytes of a packet that a network carries
 )
 
-// Listener is told what a [Detector] hears. Its methods are called from Run's goroutine, one at a time, and must not
+// Listener receives what a [Detector] detects. Its methods are called from Run's goroutine, one at a time, and must not
 // block.
 type Listener interface {
 	Sound(s voice.Sound)     // what each person sends, 20 ms or so at a time, speech or not
-	Ended(u voice.Utterance) // somebody has ended, or has spoken for MaxUtterance
+	Ended(u voice.Utterance) // a person has finished, or has spoken for MaxUtterance
 
-	// Paused tells what somebody has said until now, when they have been silent for half a pause. Speaking is called if
-	// they go on, and Ended with all of it when they have ended.
+	// Paused passes what a person has said so far when they have been silent for half a pause. If they continue, Speaking
+	// is called, and later Ended with everything.
 	Paused(u voice.Utterance)
 
-	// Speaking tells that somebody begins, continues (about every 100 ms of speech) or has ended. voiced is how much of it
-	// was speech until now.
+	// Speaking reports that a person begins, continues (about every 100 ms of speech) or has ended. voiced is how much of
+	// it was speech so far.
 	Speaking(from string, voiced time.Duration, ended bool)
 }
 
-// Detector listens to the people of one call. Set the fields, then Run; Write and Forget may be called from anywhere,
-// at any time.
+// Detector detects the speech of the people in one call. Set the fields, then Run; Write and Forget may be called at
+// any time from any goroutine.
 type Detector struct {
 	// Rate of the live sound: 48, 24 or 16 kHz; [voice.RateSpeech] when zero.
 	Rate int
 
-	// Ignore says who wants to be left out. It is asked for every packet, so it holds from the moment it changes, also
-	// for what somebody has begun to say. It must be quick, and safe for concurrent use.
+	// Ignore reports whether a person has opted out. It is called for every packet, so a change applies immediately, also
+	// to unfinished speech. It must be quick, and safe for concurrent use.
 	Ignore func(id string) bool
 
 	MaxUtterance time.Duration // after which an utterance is cut; 30 s when zero
-	MaxPeople    int           // to whom is listened at the same time, at most; 64 when zero
+	MaxPeople    int           // the maximum number of people listened to at once; 64 when zero
 	Logger       *slog.Logger
 
 	queue  voice.Queue[queueItem]
@@ -50,13 +50,13 @@ type Detector struct {
 	people map[string]*speaker
 }
 
-// queueItem is a packet, or the news that somebody has left.
+// queueItem is a packet, or the event that a person has left.
 type queueItem struct {
 	packet voice.Packet
 	left   bool
 }
 
-// Write takes a packet. It never blocks; if Run falls far behind, the oldest packets are lost. The packet's bytes are
+// Write adds a packet. It never blocks; if Run falls far behind, the oldest packets are lost. The packet's bytes are
 // kept.
 func (e *Detector) Write(p voice.Packet) {
 	if p.From == "" || len(p.Opus) > maxPacketSize || e.ignored(p.From) {
@@ -68,14 +68,14 @@ func (e *Detector) Write(p voice.Packet) {
 	e.queue.Put(queueItem{packet: p}, maxQueuedPackets)
 }
 
-// Forget tells that somebody has left the call: what they were saying is over, and they are forgotten.
+// Forget removes a person who left the call and ends their utterance.
 func (e *Detector) Forget(id string) {
 	e.queue.Put(queueItem{packet: voice.Packet{From: id}, left: true}, maxQueuedPackets)
 }
 
 func (e *Detector) ignored(id string) bool { return e.Ignore != nil && e.Ignore(id) }
 
-// Run listens until ctx ends, which is no error, and tells what it hears. What somebody is saying then is dropped.
+// Run detects speech and calls on until ctx ends, which is no error. Unfinished utterances are dropped then.
 func (e *Detector) Run(ctx context.Context, on Listener) error {
 	if _, err := voice.NewOpusDecoder(e.sampleRate()); err != nil {
 		return fmt.Errorf("listen to a call: %w", err)
@@ -95,7 +95,7 @@ func (e *Detector) Run(ctx context.Context, on Listener) error {
 	}
 }
 
-// processQueue takes in what is queued.
+// processQueue processes the queued items.
 func (e *Detector) processQueue() {
 	for _, i := range e.queue.Drain() {
 		id := i.packet.From
@@ -115,7 +115,7 @@ func (e *Detector) processQueue() {
 	}
 }
 
-// processDue does what is due at a time, and says when to look again.
+// processDue does what is due at a time, and returns when to call it again.
 func (e *Detector) processDue(now time.Time) time.Duration {
 	next := forgetAfter
 	for id, p := range e.people {
@@ -128,7 +128,7 @@ func (e *Detector) processDue(now time.Time) time.Duration {
 	return max(next, time.Millisecond)
 }
 
-// person finds or makes the one with an id; nil if there are too many who speak.
+// person returns or creates the speaker with an id; nil if too many people speak.
 func (e *Detector) person(id string, at time.Time) *speaker {
 	if p := e.people[id]; p != nil {
 		return p
@@ -145,7 +145,7 @@ func (e *Detector) person(id string, at time.Time) *speaker {
 	return p
 }
 
-// evictPerson forgets the one who was not heard for the longest time among those who send nothing.
+// evictPerson removes the speaker who has been silent longest, of those who send nothing.
 func (e *Detector) evictPerson(now time.Time) bool {
 	var idle *speaker
 	for _, p := range e.people {

@@ -1,8 +1,9 @@
-// Package vad turns packets into sound and utterances: it orders each person's packets, waits up to 100 ms
-// behind a gap, conceals losses, tells speech from noise, and finds where somebody begins and ends.
+// Package vad detects voice activity: it turns packets into sound and utterances. It orders each person's packets,
+// waits up to 100 ms for missing ones, conceals losses, distinguishes speech from noise, and finds the begin and end of
+// speech.
 //
-// An utterance is over after 700 ms of silence. It is sent for transcription after half of that, so the
-// words are there when it is certain; that costs up to two more transcriptions. A full stop from a
-// recogniser is no end: it is put behind half sentences, too. Who opted out is dropped before decoding. It
-// does not know what is said.
+// An utterance ends after 700 ms of silence. It is sent for transcription after half of that, so that the text is ready
+// at its end; this costs up to two additional transcriptions. A full stop in a transcription is no evidence of the end:
+// recognisers also put it after half sentences. Packets of people who opted out are dropped before decoding. The
+// package does not know what is said.
 package vad

@@ -9,10 +9,10 @@ import (
 
 const (
 	maxConcealed  = 5 // lost packets in a row that are concealed; more is a gap
-	endingSilence = 5 // packets of silence that end what somebody says
+	endingSilence = 5 // packets of silence that end an utterance
 )
 
-// speaker is one of those who are listened to.
+// speaker is the state of a person who is listened to.
 type speaker struct {
 	detector *Detector
 	id       string
@@ -26,7 +26,7 @@ type speaker struct {
 	silent   int // packets of silence in a row
 }
 
-// addPacket takes a packet as it came.
+// addPacket adds a packet in its order of arrival.
 func (p *speaker) addPacket(packet voice.Packet) {
 	p.lastPacket = packet.At
 	for _, o := range p.jitter.put(packet) {
@@ -34,7 +34,7 @@ func (p *speaker) addPacket(packet voice.Packet) {
 	}
 }
 
-// processDue does what is due, and says for how long nothing is.
+// processDue does what is due, and returns how long nothing will be.
 func (p *speaker) processDue(now time.Time) time.Duration {
 	for _, o := range p.jitter.due(now) {
 		p.decodePacket(o)
@@ -55,7 +55,7 @@ func (p *speaker) processDue(now time.Time) time.Duration {
 	return min(next, pauseTime-silent)
 }
 
-// endSpeech gives back what is left in order, and ends what they say.
+// endSpeech processes the remaining packets in order, and ends the utterance.
 func (p *speaker) endSpeech() {
 	for _, o := range p.jitter.flush() {
 		p.decodePacket(o)
@@ -87,7 +87,7 @@ func (p *speaker) decodePacket(o orderedPacket) {
 	}
 }
 
-// concealLoss makes sound of what was lost before a packet, and returns what is missing all the same.
+// concealLoss generates sound for packets lost before o, and returns the duration that is still missing.
 func (p *speaker) concealLoss(o orderedPacket) time.Duration {
 	if !o.continued {
 		return 0
@@ -127,21 +127,21 @@ const (
 	calmPackets         = 250             // packets without a late one, and the wait becomes shorter
 	sequenceWindow      = 100             // packets before and after the expected one that are of the same stream
 	maxPacketsBehindGap = 10              // packets behind a hole, and it is given up
-	restartFar          = 2               // packets in a row from elsewhere, and the stream has begun anew there
-	restartNear         = 6               // the same where they could be late ones
-	restartSilence      = 1 * time.Second // of silence, and whatever comes begins anew
+	restartFar          = 2               // unexpected packets in a row after which a far stream counts as new
+	restartNear         = 6               // the same if they could be late packets
+	restartSilence      = 1 * time.Second // of silence, after which any packet begins a new stream
 )
 
-// jitterBuffer brings the packets of one stream into their order. Packets that come in order are never held up: nobody
-// listens to them in time, so jitter alone does no harm. Behind a hole they wait for the missing one, 60 to 100 ms
-// depending on how late packets have been.
+// jitterBuffer orders the packets of one stream. Packets in order are never delayed: nobody listens to them in real
+// time, so jitter alone does no harm. After a gap they wait for the missing packet, 60 to 100 ms depending on how late
+// packets have been.
 type jitterBuffer struct {
 	started bool
 	next    uint16         // the sequence number that is expected
-	waiting []voice.Packet // behind a hole, in order
+	waiting []voice.Packet // after a gap, in order
 	odd     []voice.Packet // in a row, from outside the window or late
 	wait    time.Duration
-	good    int // packets since one was late
+	good    int // packets since the last late one
 	last    time.Time
 }
 
@@ -149,11 +149,11 @@ type jitterBuffer struct {
 type orderedPacket struct {
 	voice.Packet
 	lost      int  // packets before it that never came
-	restarted bool // a stream begins, whose timestamps have nothing to do with those before
+	restarted bool // a new stream begins, with unrelated timestamps
 	continued bool // there was one before it
 }
 
-// put takes a packet and returns those that are in order now.
+// put adds a packet and returns those that are in order now.
 func (o *jitterBuffer) put(p voice.Packet) []orderedPacket {
 	idle := p.At.Sub(o.last) >= restartSilence
 	o.last = p.At
@@ -177,7 +177,7 @@ func (o *jitterBuffer) put(p voice.Packet) []orderedPacket {
 	}
 }
 
-// startStream starts anew at a packet.
+// startStream starts a new stream with a packet.
 func (o *jitterBuffer) startStream(p voice.Packet) []orderedPacket {
 	after := o.started
 	o.started, o.next, o.odd, o.good = true, p.Sequence+1, nil, 0
@@ -186,8 +186,8 @@ func (o *jitterBuffer) startStream(p voice.Packet) []orderedPacket {
 	return out
 }
 
-// handleLate handles a packet that is not expected: a copy, one that comes too late, or the first of a stream that has
-// begun anew, which is told by the ones that follow it.
+// handleLate handles an unexpected packet: a duplicate, a late packet, or the first of a new stream, which the
+// following packets confirm.
 func (o *jitterBuffer) handleLate(p voice.Packet, enough int) []orderedPacket {
 	o.wait, o.good = min(o.wait+jitterWaitStep, maxJitterWait), 0
 	if n := len(o.odd); n > 0 {
@@ -212,7 +212,7 @@ func (o *jitterBuffer) compare(a, b voice.Packet) int {
 	return int(a.Sequence-o.next) - int(b.Sequence-o.next)
 }
 
-// due returns what is in order at a time: what nothing is missing before, or has been waited for long enough.
+// due returns the packets that are due at a time: those without a gap before them, or for which the wait is over.
 func (o *jitterBuffer) due(now time.Time) []orderedPacket {
 	var out []orderedPacket
 	for len(o.waiting) > 0 {

@@ -9,32 +9,32 @@ import (
 	"clank/voice"
 )
 
-// What counts as speech. Levels are parts of full scale. They are those of clients that send what a microphone of a
-// headset hears: a still room stays below 0.003, a quiet voice is above 0.008.
+// What counts as speech. Levels are fractions of full scale, for clients that send the sound of a headset's microphone:
+// a quiet room stays below 0.003, a quiet voice is above 0.008.
 const (
-	minSpeechLevel  = 0.008 // root mean square of a frame in which somebody speaks
+	minSpeechLevel  = 0.008 // root mean square of a frame with speech
 	speechOverNoise = 2.5   // times louder than the steady noise around it
-	noiseRise       = 1.01  // of that noise with each frame, where it is taken too low
+	noiseRise       = 1.01  // factor per frame by which too low an estimate of the noise rises
 	minNoise        = 0.001 // noise that is taken for none
 
-	onsetFrames       = 3               // of the last five frames, and somebody speaks
-	lastFiveFrames    = uint8(1<<5 - 1) // of those, as bits
+	onsetFrames       = 3               // active frames of the last five at which speech begins
+	lastFiveFrames    = uint8(1<<5 - 1) // these frames as bits
 	reportEvery       = 100 * time.Millisecond
-	leadTime          = 400 * time.Millisecond // before the onset that belongs to what is said
+	leadTime          = 400 * time.Millisecond // before the begin of speech that belongs to it
 	minLoudPeak       = 0.016                  // of an utterance that is Loud
-	minLoudTime       = 120 * time.Millisecond // of it above quietest
+	minLoudTime       = 120 * time.Millisecond // of an utterance above quietest
 	minLoudLength     = 280 * time.Millisecond // and its length
-	minLoudShare      = 0.02                   // and the part of it that is above quietest
+	minLoudShare      = 0.02                   // fraction of the utterance above quietest
 	maxUtteranceBytes = 512 << 10              // bytes of one utterance
 )
 
-// heldPacket is a packet of what somebody says.
+// heldPacket is a packet of an utterance.
 type heldPacket struct {
 	voice.Packet
 	duration time.Duration // that it sounds, with the gap before it
 }
 
-// speechState follows what one person says.
+// speechState tracks the speech of one person.
 type speechState struct {
 	floor  float64 // loudness of the steady noise around them
 	recent uint8   // which of the last frames were active, the latest lowest
@@ -46,11 +46,11 @@ type speechState struct {
 	voiced         time.Duration // of it active
 	reportedVoiced time.Duration // voiced when Speaking was last called
 	quiet          time.Duration // since it was last active
-	pausing        bool          // that it may have ended is told
+	pausing        bool          // the pause was reported
 	peak           float64
 }
 
-// addFrame takes a packet and what is in it.
+// addFrame adds a packet and its samples.
 func (s *speechState) addFrame(e *Detector, p voice.Packet, samples []int16, gap, long time.Duration) {
 	peak, rms := voice.Level(samples)
 	active := s.isActive(rms)
@@ -108,7 +108,7 @@ func (s *speechState) isActive(rms float64) bool {
 	return rms >= minSpeechLevel && rms >= speechOverNoise*floor
 }
 
-// trimLead keeps no more than the moment before somebody may begin.
+// trimLead keeps only the moment before a possible begin of speech.
 func (s *speechState) trimLead() {
 	for s.length > leadTime && len(s.held) > 1 {
 		s.size -= len(s.held[0].Opus)
@@ -124,7 +124,7 @@ func (s *speechState) clear() {
 	s.held, s.size, s.length, s.voiced, s.peak, s.pausing = nil, 0, 0, 0, 0, false
 }
 
-// endUtterance ends what somebody says, if they say something.
+// endUtterance ends the utterance, if any.
 func (s *speechState) endUtterance(e *Detector, id string) {
 	if s.speaking && !e.ignored(id) {
 		s.reportProgress(e, id, true)
@@ -134,7 +134,7 @@ func (s *speechState) endUtterance(e *Detector, id string) {
 	s.speaking, s.recent, s.quiet = false, 0, 0
 }
 
-// reportPause tells what was said until now, once for each pause.
+// reportPause reports what was said so far, once in each pause.
 func (s *speechState) reportPause(e *Detector, id string) {
 	if s.pausing || e.ignored(id) || len(s.held) == 0 {
 		return
@@ -149,7 +149,7 @@ func (s *speechState) reportProgress(e *Detector, id string, over bool) {
 	}
 }
 
-// emitUtterance hands on what was said until now.
+// emitUtterance passes on what was said so far.
 func (s *speechState) emitUtterance(e *Detector, id string) {
 	if e.ignored(id) || len(s.held) == 0 {
 		return

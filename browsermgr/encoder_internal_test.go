@@ -1,8 +1,7 @@
-package webcodecs_test
+package browsermgr
 
 import (
 	"bytes"
-	"context"
 	"image"
 	"image/color"
 	"image/draw"
@@ -11,28 +10,28 @@ import (
 	"testing"
 	"time"
 
-	"clank/browsermgr/chrome"
-	"clank/browsermgr/webcodecs"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
+	"clank/videosource"
 
 	"golang.org/x/image/vp8"
 )
 
-// open returns a host that records the processes it starts.
-func open(tb testing.TB) *webcodecs.Host {
+// open returns a host whose browser ends soon after its last encoder.
+func open(tb testing.TB) *encoderHost {
 	tb.Helper()
-	h := &webcodecs.Host{IdleAfter: time.Millisecond, Options: func(ctx context.Context) (chrome.LaunchOptions, error) {
-		exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
-		o := chrome.LaunchOptions{Executable: exe.Path, NoSandbox: true}
-		o.Timeout, o.ReadyTimeout = time.Minute, time.Minute
-		return o, err
-	}}
+	h := &encoderHost{idleAfter: time.Millisecond, manager: &Manager{Config: func() profile.Config {
+		return profile.Config{
+			Executable: os.Getenv("CLANK_CHROMIUM"), NoSandbox: true,
+			LaunchTimeout: time.Minute, ReadyTimeout: time.Minute,
+		}
+	}}}
 	tb.Cleanup(h.Close)
 	return h
 }
 
-func encoder(tb testing.TB, h *webcodecs.Host) *webcodecs.Encoder {
+func encoder(tb testing.TB, h *encoderHost) videosource.Encoder {
 	tb.Helper()
 	e, err := h.Open(browsertest.Within(tb, browsertest.Patience))
 	check.Must(tb, err)
@@ -52,7 +51,7 @@ func picture(tb testing.TB, width, height int, one color.Color) []byte {
 	return out.Bytes()
 }
 
-func encode(tb testing.TB, e *webcodecs.Encoder, jpeg []byte, key bool) []byte {
+func encode(tb testing.TB, e videosource.Encoder, jpeg []byte, key bool) []byte {
 	tb.Helper()
 	data, err := e.Encode(browsertest.Within(tb, browsertest.Patience), jpeg, key, 2_000_000)
 	check.Must(tb, err)

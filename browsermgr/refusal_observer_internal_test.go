@@ -1,21 +1,14 @@
-package intercept_test
+package browsermgr
 
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
-	"clank/internal/test/browsertest"
 )
-
-var browser browsertest.Shared
-
-func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
 // noted are the refusals reported for one tab.
 type noted []string
@@ -34,8 +27,7 @@ const (
 )
 
 func TestRefusalsAreToldOnceInWhateverOrderChromiumTells(t *testing.T) {
-	b := browser.Connect(t, page.Options{})
-	tab := browsertest.Tab(t, b, page.TabOptions{})
+	tab := new(page.Tab)
 	sent := event("requestWillBeSent", `{"requestId":"1","type":"Fetch","request":{"url":"http://a.test/"}}`)
 	extra, received, failed := event("responseReceivedExtraInfo", refusal), event("responseReceived", refusal),
 		event("loadingFailed", crossed)
@@ -51,7 +43,7 @@ func TestRefusalsAreToldOnceInWhateverOrderChromiumTells(t *testing.T) {
 		},
 	} {
 		var got noted
-		w := intercept.NewRefusalObserver(&got, "clank")
+		w := newRefusalObserver(&got, "clank")
 		for _, ev := range order {
 			w.Event(tab, nil, ev)
 		}
@@ -62,9 +54,9 @@ func TestRefusalsAreToldOnceInWhateverOrderChromiumTells(t *testing.T) {
 }
 
 func TestWhatIsNoRefusalIsNotTold(t *testing.T) {
-	tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{})
+	tab := new(page.Tab)
 	var got noted
-	w := intercept.NewRefusalObserver(&got, "clank")
+	w := newRefusalObserver(&got, "clank")
 	for _, ev := range []cdp.Event{
 		event("requestWillBeSent", `{"requestId":"1","type":"Document","request":{"url":"http://a.test/"}}`),
 		event("responseReceivedExtraInfo", `{"requestId":"1","headers":{"server":"x"}}`),
@@ -81,9 +73,9 @@ func TestWhatIsNoRefusalIsNotTold(t *testing.T) {
 }
 
 func TestRequestsWithoutAnEndAreForgotten(t *testing.T) {
-	tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{})
+	tab := new(page.Tab)
 	var got noted
-	w := intercept.NewRefusalObserver(&got, "clank")
+	w := newRefusalObserver(&got, "clank")
 	for i := range 1000 {
 		id := fmt.Sprintf(`{"requestId":"r%d","type":"Fetch","request":{"url":"http://a.test/"},"errorText":"net::ERR_FAILED","corsErrorStatus":{},"headers":{"X-Clank-Refused":"x"}}`, i)
 		w.Event(tab, nil, event("requestWillBeSent", id))
