@@ -334,8 +334,9 @@ func TestBackgroundTabTakesInput(t *testing.T) {
 func TestHoverDragAndCoordinates(t *testing.T) {
 	tab := show(t, `<style>#h:hover{color:rgb(1,2,3)} div{width:80px;height:80px;position:absolute}</style>
 		<button id=h>Hover</button><div id=a tabindex=0 style="left:100px;top:100px">Start</div><div id=z tabindex=0 style="left:400px;top:300px">End</div>
-		<div id=n draggable=true tabindex=0 style="left:100px;top:300px">Native</div>
+		<div id=n draggable=true tabindex=0 style="left:100px;top:300px">Native</div><div id=far tabindex=0 style="top:3000px">Far</div>
 		<script>window.log = [];
+		far.ondragover = e => e.preventDefault(); far.ondrop = e => log.push('far ' + e.dataTransfer.getData('text'));
 		a.onmousedown = () => log.push('down'); z.onmouseup = () => log.push('up');
 		let busy = 0, side = 0; // libraries rest after a change, and drop on the side that they last saw
 		z.ondragenter = e => busy = e.timeStamp + 30;
@@ -359,6 +360,9 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#a", EndSelector: "#z"})
 	check.Contains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	// What is dragged scrolls out of view on the way.
+	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#n", EndSelector: "#far"})
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "far x")
 }
 
 func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {

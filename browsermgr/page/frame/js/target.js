@@ -263,7 +263,7 @@ FUNCTIONS.ready = async (a) => {
           return { x: point.x, y: point.y, tap: isTapped(element) };
         }
         fail('covered', point.hit ? { by: describeCover(point.hit, element) } : { by: null });
-        if (scrolls < ALIGN.length) {
+        if (scrolls < ALIGN.length && !a.stay) {
           const align = ALIGN[scrolls++];
           element.scrollIntoView({ block: align, inline: 'center', behavior: 'instant' });
           last = boxKey(element);
