@@ -24,7 +24,7 @@ type readyArg struct {
 	Guard    bool   `json:"guard"`
 	Strict   bool   `json:"strict"`
 	Remote   bool   `json:"remote"`
-	Stay     bool   `json:"stay"` // do not scroll
+	Stay     bool   `json:"stay"`           // do not scroll
 	Axis     string `json:"axis,omitempty"` // x or y: find the scroll container for this axis
 	Timeout  int64  `json:"timeout"`
 }

@@ -235,7 +235,7 @@ function kindOfField(element) {
   if (/^(date|time|datetime-local|month|week|color)$/.test(element.type)) return ` [type=${element.type}]`;
   if (element.type !== 'file') return '';
   const accept = squeeze(element.accept).replace(/[[\]]/g, '');
-  return ` [file]${accept ? ` [accept=${clip(accept, 200)}]` : ''}${element.multiple ? ' [multiple]' : ''}`;
+  return ` [file]${accept ? ` [accept=${clip(accept, 200)}]` : ''}${element.webkitdirectory ? ' [folder]' : element.multiple ? ' [multiple]' : ''}`;
 }
 
 const MASK = '••••••••';
