@@ -77,6 +77,8 @@ function roleOf(element, tag) {
       return element.getAttribute('alt') === '' && !focusable(element) && !element.matches(NAMED) ? 'generic' : 'img';
     case 'svg':
       return element.matches(MARKS) || drawnTitle(element) ? (element.ownerSVGElement ? 'group' : 'img') : 'generic';
+    case 'object': case 'embed':
+      return isFrame(element) ? 'Iframe' : 'generic';
     case 'th':
       return inContainer(element, tag, headerRole(element));
     case 'header':
