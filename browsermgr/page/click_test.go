@@ -207,13 +207,19 @@ func TestNextLookShowsWhatTheClickLedTo(t *testing.T) {
 
 func TestClickThatOpensATabReportsIt(t *testing.T) {
 	srv := site(t, map[string]string{
-		"/":     `<a href=/next target=_blank>Blank</a><button onclick="window.open('/next')">Window</button><a href=/next target=_blank rel=opener>Opener</a>`,
+		"/": `<a href=/next target=_blank>Blank</a><button onclick="window.open('/next')">Window</button><a href=/next target=_blank rel=opener>Opener</a>
+			<button onclick="setTimeout(() => window.open('/next'), 400)">Late</button>`,
 		"/next": `<title>Next</title>`,
 	})
 	b := browser.Connect(t, page.Options{})
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
-	for _, name := range []string{"Blank", "Window", "Opener"} {
+	for _, name := range []string{"Blank", "Window", "Opener", "Late"} {
+		before := len(b.Tabs())
 		res := click(t, tab, refOf(t, tab, name))
+		if name == "Late" && len(res.Opened) == 0 {
+			browsertest.Eventually(t, "the tab opens", func() bool { return len(b.Tabs()) > before })
+			res = act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Shift"})
+		}
 		if len(res.Opened) != 1 {
 			t.Errorf("%s: got %d opened tabs, want 1", name, len(res.Opened))
 			continue
@@ -240,6 +246,8 @@ func TestClosedTabsAreNotKept(t *testing.T) {
 	if kept != 16 {
 		t.Errorf("a page that opens tabs for weeks keeps %d of them, want the last 16", kept)
 	}
+	// What was opened so far is named first.
+	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Shift"})
 	for range 3 { // tabs that each open the next
 		res := click(t, tab, refOf(t, tab, "Next"))
 		if len(res.Opened) != 1 {
