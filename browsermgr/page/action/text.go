@@ -63,10 +63,14 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 	return d.settle(ctx, e.Frame)
 }
 
+// selectAll is the chord that selects what a field holds.
+const selectAll = "Control+a"
+
 // setText replaces a field's value at once, like pasting, and waits for the effects.
 func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, limit time.Duration) error {
 	res, err := runFieldScript[struct {
 		Insert bool `json:"insert"`
+		All    bool `json:"all"` // the page has to select what the field holds
 		Steps  bool `json:"steps"`
 	}](ctx, e, "type", arg, limit)
 	if err != nil {
@@ -82,6 +86,13 @@ func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, 
 	events := frame.DeleteChord().Events()
 	if arg.Text != "" {
 		events = []proto.Request{proto.InputInsertText{Text: arg.Text.(string)}}
+	}
+	if res.All {
+		all, err := frame.ParseChord(selectAll)
+		if err != nil {
+			return err
+		}
+		events = append(all.Events(), events...)
 	}
 	return d.edit(ctx, e, events)
 }

@@ -221,6 +221,9 @@ function animated(element) {
 
 // reachableAs is what input for an element is aimed at: the element, or the label or wrapper that shows it.
 function reachableAs(element, a) {
+  if (a.hit && element.editContext && !shown(element)) { // what it holds is drawn by what is around it
+    for (let n = element; n; n = parentOf(n)) if (n.nodeType === Node.ELEMENT_NODE && shown(n)) return n;
+  }
   if (!a.hit || !element.matches('input, select, button, textarea')) return element;
   if (shown(element) && !isPoint(element) && !isOutside(element)) return element;
   return shownLabel(element) ?? wrappersOf(element).find((n) => shown(n) && !isPoint(n)) ?? element;
