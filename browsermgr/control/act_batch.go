@@ -106,6 +106,9 @@ func resultNotes(res page.Result, got []files.Download) []string {
 	res.Value = nil // answered in its own field
 	notes := browsermgr.ResultNotes(res, got)
 	for _, tab := range res.Opened {
+		if tab.Err() != nil { // as a tab does whose address was a file
+			continue
+		}
 		notes = append(notes, "a new tab opened: "+browsermgr.TabLine(tab))
 	}
 	return notes

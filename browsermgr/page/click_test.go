@@ -207,13 +207,19 @@ func TestNextLookShowsWhatTheClickLedTo(t *testing.T) {
 
 func TestClickThatOpensATabReportsIt(t *testing.T) {
 	srv := site(t, map[string]string{
-		"/":     `<a href=/next target=_blank>Blank</a><button onclick="window.open('/next')">Window</button><a href=/next target=_blank rel=opener>Opener</a>`,
+		"/": `<a href=/next target=_blank>Blank</a><button onclick="window.open('/next')">Window</button><a href=/next target=_blank rel=opener>Opener</a>
+			<button onclick="setTimeout(() => window.open('/next'), 400)">Late</button>`,
 		"/next": `<title>Next</title>`,
 	})
 	b := browser.Connect(t, page.Options{})
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
-	for _, name := range []string{"Blank", "Window", "Opener"} {
+	for _, name := range []string{"Blank", "Window", "Opener", "Late"} {
+		before := len(b.Tabs())
 		res := click(t, tab, refOf(t, tab, name))
+		if name == "Late" && len(res.Opened) == 0 {
+			browsertest.Eventually(t, "the tab opens", func() bool { return len(b.Tabs()) > before })
+			res = act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Shift"})
+		}
 		if len(res.Opened) != 1 {
 			t.Errorf("%s: got %d opened tabs, want 1", name, len(res.Opened))
 			continue
@@ -240,6 +246,8 @@ func TestClosedTabsAreNotKept(t *testing.T) {
 	if kept != 16 {
 		t.Errorf("a page that opens tabs for weeks keeps %d of them, want the last 16", kept)
 	}
+	// What was opened so far is named first.
+	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Shift"})
 	for range 3 { // tabs that each open the next
 		res := click(t, tab, refOf(t, tab, "Next"))
 		if len(res.Opened) != 1 {
@@ -334,8 +342,9 @@ func TestBackgroundTabTakesInput(t *testing.T) {
 func TestHoverDragAndCoordinates(t *testing.T) {
 	tab := show(t, `<style>#h:hover{color:rgb(1,2,3)} div{width:80px;height:80px;position:absolute}</style>
 		<button id=h>Hover</button><div id=a tabindex=0 style="left:100px;top:100px">Start</div><div id=z tabindex=0 style="left:400px;top:300px">End</div>
-		<div id=n draggable=true tabindex=0 style="left:100px;top:300px">Native</div>
+		<div id=n draggable=true tabindex=0 style="left:100px;top:300px">Native</div><div id=far tabindex=0 style="top:3000px">Far</div>
 		<script>window.log = [];
+		far.ondragover = e => e.preventDefault(); far.ondrop = e => log.push('far ' + e.dataTransfer.getData('text'));
 		a.onmousedown = () => log.push('down'); z.onmouseup = () => log.push('up');
 		let busy = 0, side = 0; // libraries rest after a change, and drop on the side that they last saw
 		z.ondragenter = e => busy = e.timeStamp + 30;
@@ -359,6 +368,9 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#a", EndSelector: "#z"})
 	check.Contains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	// What is dragged scrolls out of view on the way.
+	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#n", EndSelector: "#far"})
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "far x")
 }
 
 func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {

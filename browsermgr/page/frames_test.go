@@ -41,6 +41,40 @@ func framed(t *testing.T) *httptest.Server {
 	return srv
 }
 
+func TestFramesAreClickedInAnyElementAndPosition(t *testing.T) {
+	button := func(name string) string {
+		return `<button onclick="parent.postMessage('` + name + `', '*')">` + name + `</button>`
+	}
+	var srv *httptest.Server
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if name := strings.TrimPrefix(r.URL.Path, "/"); name != "" {
+			browsertest.HTML(w, "<!doctype html>"+button(name))
+			return
+		}
+		browsertest.HTML(w, `<!doctype html><style>iframe { width: 200px; height: 80px }</style>
+			<script>window.log = []; onmessage = (e) => log.push(e.data)</script>
+			<object data=/Object type=text/html></object><embed src=/Embed type=text/html>
+			<object data="`+foreign(srv)+`/Far" type=text/html></object><object data=data:x,>No frame</object>
+			<iframe src=/Turned style="transform:rotate(30deg) scale(.7)"></iframe>
+			<iframe src=/Mirrored style="scale:-1 1.4;zoom:.8;border:9px solid"></iframe>
+			<div style="rotate:-20deg;zoom:1.5"><iframe src="`+foreign(srv)+`/Away" style="padding:7px"></iframe></div>`)
+	})
+	tab := openTab(t, srv.URL)
+	for _, name := range []string{"Object", "Embed", "Far", "Turned", "Mirrored", "Away"} {
+		name = `"` + name + `"`
+		browsertest.Eventually(t, "the frame is seen: "+name, func() bool {
+			return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "button "+name)
+		})
+		click(t, tab, refOf(t, tab, name))
+		act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: "log.at(-1) === " + name})
+	}
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "No frame")
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Embed"})
+	if text, err := tab.Text(t.Context(), ""); err != nil || !strings.Contains(text, "Embed") {
+		t.Errorf("got text %q, %v; want that of the frames", text, err)
+	}
+}
+
 func TestFramesAreInlined(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
 	want := `- heading "Top" [level=1] [ref=e1]

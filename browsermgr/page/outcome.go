@@ -40,8 +40,9 @@ func (t *Tab) resultSince(m actionBaseline) Result {
 		URL: t.url, Navigated: l.Documents != m.Documents || l.SameDocument != m.SameDocument,
 		Downloading: l.Downloads != m.Downloads,
 		Loading:     l.Pending || (l.Documents != m.Documents && !l.Parsed && !IsErrorPage(t.url)),
-		Opened:      slices.Clone(t.openedTabs[max(len(t.openedTabs)-(t.openedCount-m.openedCount), 0):]),
+		Opened:      slices.Clone(t.openedTabs[max(len(t.openedTabs)-(t.openedCount-t.openedTold), 0):]),
 	}
+	t.openedTold = t.openedCount
 	if l.Documents != m.Documents {
 		r.Status = l.Status
 	}

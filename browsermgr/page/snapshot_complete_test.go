@@ -108,8 +108,8 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			nil,
 		},
 		{
-			"fields for files", `<input type=file aria-label=Photo><div><input type=file hidden></div>`,
-			[]string{`- button "Photo" [file] [ref]`, `- button [file] [ref] [hidden]`},
+			"fields for files", `<input type=file aria-label=Photo><div><input type=file hidden></div><input type=file webkitdirectory aria-label=Album>`,
+			[]string{`- button "Photo" [file] [ref]`, `- button [file] [ref] [hidden]`, `- button "Album" [file] [folder] [ref]`},
 			nil,
 		},
 		{

@@ -52,7 +52,7 @@ func TestSnapshotGrammar(t *testing.T) {
 				"cell \"Ada\" [ref=e3]\n    - cell \"36\" [ref=e4]",
 		},
 		{
-			"hidden content", `<div style=display:none>a</div><div style=visibility:hidden>b<i style=visibility:visible>seen</i></div><div aria-hidden=true>c</div><div inert><button>d</button></div><template>e</template>`,
+			"hidden content", `<div style=display:none>a</div><div style=visibility:hidden>b<i style=visibility:visible>seen</i></div><div aria-hidden=true>c</div><div inert><button>d</button></div><template>e</template><div hidden=until-found>f</div><div style=content-visibility:hidden>g<button>h</button></div>`,
 			"- text: seen",
 		},
 		{

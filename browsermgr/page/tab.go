@@ -52,6 +52,7 @@ type Tab struct {
 	refs          frame.RefRegistry
 	openedCount   int    // tabs that this page has opened
 	openedTabs    []*Tab // the last of them
+	openedTold    int    // how many of them results have named
 	dragStart     chan<- proto.InputDragData
 	lastMasks     []*PrivacyMask // masks of the last screencast frames; nil for none
 }

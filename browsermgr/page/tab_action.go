@@ -297,7 +297,7 @@ type Result struct {
 	BlockedByDialog bool `json:"blockedByDialog,omitempty"`
 	// Dialog is the open dialog, if BlockedByDialog.
 	Dialog *Dialog `json:"dialog,omitempty"`
-	// Opened lists the tabs that the page opened meanwhile.
+	// Opened lists the tabs that the page opened since the last result.
 	Opened []*Tab `json:"-"`
 	// Value is the result of evaluate, as JSON; nil for undefined.
 	Value json.RawMessage `json:"value,omitempty"`

@@ -74,6 +74,10 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 		{"password", `<input id=i aria-label=In type=password value=old>`, "", typed("new"), "new", "beforeinput input", ""},
 		{"date", `<input id=i aria-label=In type=date>`, "", typed("2026-01-31"), "2026-01-31", "input! change!", ""},
 		{"slider", `<input id=i aria-label=In type=range>`, "", filled("70"), "70", "input! change!", ""},
+		{
+			"slider beyond its steps", `<input id=i aria-label=In type=range max=10 step=.5 value=3>`, "", filled("7.3"), "7.5",
+			"input! change!", "takes 0 to 10 in steps of 0.5, and is now 7.5",
+		},
 		{"thumb", thumb, keys(`{ArrowUp: 5, ArrowDown: -5}`), filled("10"), "10", "keydown keyup keydown keyup", ""},
 		{
 			"thumb that only keys to the side move, a frame later", thumb, keys(`{ArrowRight: 5}`) +
@@ -136,6 +140,13 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 		{
 			"rich text", `<div id=i aria-label=In role=textbox contenteditable>old <b>text</b></div>`, "", typed("new"), "new",
 			"beforeinput input", "",
+		},
+		{
+			"editor that keeps its text and draws it elsewhere",
+			`<div id=i aria-label=In role=textbox tabindex=0 style="width:0;height:0;overflow:hidden"></div>`,
+			`const x = i.editContext = new EditContext({text: 'old text'}); x.ontextupdate = () => i.textContent = x.text;
+			i.onkeydown = (e) => { if (e.ctrlKey && e.key === 'a') x.updateSelection(0, x.text.length) }`,
+			typed("new\nlines"), "new\nlines", "keydown keydown keyup keyup", "",
 		},
 		{"list", list, "", chosen("Two"), "2", "keydown input change keyup", ""},
 		{"first of a list", list, "i.selectedIndex = 4", chosen("One"), "One", "keydown input change keyup", ""},

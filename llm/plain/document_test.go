@@ -124,6 +124,9 @@ func TestSnapshotsAreReadAsTheyAreWritten(t *testing.T) {
 		{cards, "click the tab", went + "click ref=e10"},
 		{cards, "click Log in with care", went + "click ref=e8"},
 		{cards, "drag the 2nd Add to the Lamp row", went + "drag endRef=e5 startRef=e4"},
+		{cards, "hover over the Desk row and click it", went + "hover ref=e6; click ref=e6"},
+		{cards, "click the last textbox and type x into it", went + "click ref=e14; type ref=e14 text=x"},
+		{cards, "click it", `I do not know what "it" means`}, // not what has these letters in its name
 		{cards, "drag Foo to Bar", `I did not find "Foo"`},
 	} {
 		w := &world{state: tt.state, rest: rest}

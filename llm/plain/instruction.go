@@ -57,6 +57,9 @@ func parseInstruction(instruction string, known places) ([]step, error) {
 	for _, p := range splitSteps(ts) {
 		source := instruction[p[0].start:p[len(p)-1].end]
 		s, err := parseStep(p, known)
+		if err == nil && s.on.same {
+			s.on, err = lastTarget(steps)
+		}
 		if err != nil {
 			return nil, misunderstood(source, err)
 		}
@@ -64,6 +67,16 @@ func parseInstruction(instruction string, known places) ([]step, error) {
 		steps = append(steps, s)
 	}
 	return steps, nil
+}
+
+// lastTarget returns what "it" means after these steps.
+func lastTarget(steps []step) (target, error) {
+	for _, s := range slices.Backward(steps) {
+		if s.on != (target{}) {
+			return s.on, nil
+		}
+	}
+	return target{}, problem(`I do not know what "it" means here: say its name`)
 }
 
 // parseStep reads one step.

@@ -56,6 +56,7 @@ type target struct {
 	role  string // a word for what it is, see roleWords; may be empty
 	nth   int    // counted from 1; -1 is the last; 0 if not said
 	again bool   // "one": the same as in an earlier instruction, only with another nth
+	same  bool   // "it": what the last step before is on
 	where string // "in", "after", "before" or "beside" near; empty if not said
 	near  *target
 	whole *target // all words as a name, which comes first: "Log in here"; may be nil
@@ -95,7 +96,7 @@ func readTarget(p phrase) (t target, ok bool) {
 			}
 			t, ok := readThing(head, true)
 			near, nearOK := readKind(p[i+n:])
-			if !ok || !nearOK || t.again || near.again {
+			if !ok || !nearOK || t.again || near.again || t.same || near.same {
 				continue
 			}
 			t.where, t.near = r.where, &near
@@ -131,6 +132,9 @@ func readThing(p phrase, alone bool) (t target, ok bool) {
 	if len(p) == 1 && p.is(0, "one", "ones") {
 		t.again = t.nth != 0
 		return t, t.again
+	}
+	if t.same = len(p) == 1 && t.nth == 0 && p.is(0, "it"); t.same {
+		return t, true
 	}
 	p, t.role = takeRole(p, alone || t.nth != 0)
 	p = p.after(0, articles...)

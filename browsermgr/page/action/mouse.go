@@ -26,6 +26,7 @@ type readyArg struct {
 	Guard    bool   `json:"guard"`
 	Strict   bool   `json:"strict"`
 	Remote   bool   `json:"remote"`
+	Stay     bool   `json:"stay"`           // do not scroll
 	Axis     string `json:"axis,omitempty"` // x or y: find the scroll container for this axis
 	Timeout  int64  `json:"timeout"`
 }
@@ -317,10 +318,17 @@ func (d *performer) dragTo(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	if err := d.moveInto(ctx, start.Frame, from.inFrame, newMouse(from.Point, a), deadline); err != nil {
+	m := newMouse(from.Point, a)
+	if err := d.moveInto(ctx, start.Frame, from.inFrame, m, deadline); err != nil {
 		return start.Explain(err)
 	}
-	err = d.drag(ctx, newMouse(from.Point, a), func() ([]frame.Point, error) {
+	err = d.drag(ctx, m, func() ([]frame.Point, error) {
+		if _, err := awaitReady(ctx, end, readyArg{Selector: a.EndSelector, Stay: true}, 0); err != nil {
+			// Chromium looks where the button was pressed for what is dragged, so this must begin before scrolling.
+			if err := d.pickUp(ctx, m); err != nil {
+				return nil, err
+			}
+		}
 		to, err := awaitReady(ctx, end, readyArg{Selector: a.EndSelector}, a.Limit())
 		return []frame.Point{to.Point}, err
 	})
@@ -328,6 +336,19 @@ func (d *performer) dragTo(ctx context.Context, a Action) error {
 		return err
 	}
 	return d.settle(ctx, end.Frame)
+}
+
+// pickupWay is beyond what Chromium needs to drag a link, 40 pixels.
+const pickupWay = 45
+
+// pickUp moves the mouse with the pressed button far enough for a native drag to begin.
+func (d *performer) pickUp(ctx context.Context, m frame.Mouse) error {
+	if m.At.Y < pickupWay {
+		m.At.Y += pickupWay
+	} else {
+		m.At.Y -= pickupWay
+	}
+	return d.dragMove(ctx, m)
 }
 
 // dragCoords drags from one point of the viewport to others.

@@ -178,7 +178,7 @@ func (d *performer) insertText(ctx context.Context, a Action) error {
 	}
 	var events []proto.Request
 	if a.Clear {
-		if c, err := frame.ParseChord("Control+a"); err == nil {
+		if c, err := frame.ParseChord(selectAll); err == nil {
 			events = append(events, c.Events()...)
 		}
 		if a.Text == "" {

@@ -64,9 +64,13 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 	return d.settle(ctx, e.Frame)
 }
 
+// selectAll is the chord that selects what a field holds.
+const selectAll = "Control+a"
+
 // fieldKind says how an element takes text.
 type fieldKind struct {
 	Insert bool `json:"insert"` // it has the focus, and takes input
+	All    bool `json:"all"`    // the page has to select what it holds
 	Steps  bool `json:"steps"`  // keys change its value
 	Cell   bool `json:"cell"`   // it is a cell, which may open a field
 }
@@ -94,6 +98,13 @@ func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, 
 	events := frame.DeleteChord().Events()
 	if arg.Text != "" {
 		events = []proto.Request{proto.InputInsertText{Text: arg.Text.(string)}}
+	}
+	if res.All {
+		all, err := frame.ParseChord(selectAll)
+		if err != nil {
+			return err
+		}
+		events = append(all.Events(), events...)
 	}
 	return d.edit(ctx, e, events)
 }

@@ -17,7 +17,7 @@ async (owners, at) => {
     const el = at ? root.elementFromPoint(x, y) : root.activeElement;
     if (!el) return { owner: -1 };
     const owner = owners.indexOf(el);
-    if (/^i?frame$/.test(el.localName)) {
+    if (/^(i?frame|object|embed)$/.test(el.localName)) {
       ({ x, y } = into(el, x, y));
       if (owner >= 0) return { owner, x, y };
       root = el.contentDocument;

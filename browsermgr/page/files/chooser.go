@@ -105,8 +105,11 @@ var errNoFileInput = fmt.Errorf("it is not a file input (%w)", page.ErrNotIntera
 // fileInput describes an element as far as needed to set its files.
 const fileInput = `function () {
 	if (this.localName !== 'input' || this.type !== 'file') return 'none';
-	return this.disabled ? 'it is disabled' : this.multiple ? 'many' : '';
+	return this.disabled ? 'it is disabled' : this.webkitdirectory ? 'folder' : this.multiple ? 'many' : '';
 }`
+
+// folderChosen resolves when a file input has the files of a folder, which Chromium reads after it was set.
+const folderChosen = `function () { return new Promise((done) => this.addEventListener('change', done, {once: true})) }`
 
 // labelledControl returns the control of a label, or the element itself.
 const labelledControl = `function () { return this.localName === 'label' && this.control ? this.control : this; }`
@@ -148,19 +151,39 @@ func setInputFiles(ctx context.Context, f *frame.Frame, id proto.RuntimeRemoteOb
 	res, err := cdp.Ask[frame.EvaluateResult[string]](ctx, f.Session, proto.RuntimeCallFunctionOn{
 		ObjectID: id, FunctionDeclaration: fileInput, ReturnByValue: true,
 	})
-	switch why := res.Result.Value; {
+	why := res.Result.Value
+	switch {
 	case err != nil:
 		return err
 	case res.Exception != nil:
 		return frame.ExceptionError(res.Exception)
 	case why == "none":
 		return fmt.Errorf("%s: %w", given, errNoFileInput)
-	case why != "" && why != "many":
+	case why != "" && why != "many" && why != "folder":
 		return fmt.Errorf("%s: %s (%w)", given, why, page.ErrNotInteractable)
 	case why == "" && len(files) > 1:
 		return fmt.Errorf("%s takes one file only, got %d (%w)", given, len(files), page.ErrNotInteractable)
 	}
-	return f.Do(ctx, proto.DOMSetFileInputFiles{Files: files, ObjectID: id})
+	if why != "folder" {
+		return f.Do(ctx, proto.DOMSetFileInputFiles{Files: files, ObjectID: id})
+	}
+	read := f.Begin(proto.RuntimeCallFunctionOn{ObjectID: id, FunctionDeclaration: folderChosen, AwaitPromise: true})
+	err = f.Do(ctx, proto.DOMSetFileInputFiles{Files: []string{folderOf(files)}, ObjectID: id})
+	if err != nil {
+		read.Abandon()
+		return err
+	}
+	return read.Wait(ctx, nil)
+}
+
+// fillNode sets the files of a file input given as a node, in a chooser that it opened.
+func fillNode(ctx context.Context, f *frame.Frame, node proto.DOMBackendNodeID, files []string) error {
+	object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, proto.DOMResolveNode{BackendNodeID: node})
+	if err != nil {
+		return err
+	}
+	defer f.Post(proto.RuntimeReleaseObject{ObjectID: object.Object.ObjectID})
+	return setInputFiles(ctx, f, object.Object.ObjectID, "the file chooser", files)
 }
 
 // chooserFiles are the files for the next file chooser of a tab. Transfers.mu guards its fields.
@@ -242,20 +265,17 @@ func (d *Transfers) handleChooserOpened(t *page.Tab, f *frame.Frame, ev cdp.Even
 		return
 	}
 	a := c.armedChooser
-	if p.Mode == "selectSingle" && len(a.files) > 1 {
-		c.disarmChooser(fmt.Errorf("the file chooser takes one file only, got %d", len(a.files)))
-		return
-	}
 	if p.BackendNodeID == 0 {
 		c.disarmChooser(errors.New("the page opened a file picker without a file input, which cannot be filled"))
 		return
 	}
-	call := f.Begin(proto.DOMSetFileInputFiles{Files: slices.Clone(a.files), BackendNodeID: p.BackendNodeID})
-	result := a.result
+	files, result := a.files, a.result
 	a.result = nil
 	c.disarmChooser(nil)
 	d.wg.Go(func() {
-		err := call.Wait(context.Background(), nil)
+		ctx, cancel := context.WithTimeout(context.Background(), MaxTimeout)
+		defer cancel()
+		err := fillNode(ctx, f, p.BackendNodeID, files)
 		if err != nil {
 			d.log.Info("file chooser not filled", "error", err)
 		}

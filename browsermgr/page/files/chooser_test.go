@@ -30,7 +30,7 @@ func (b *transferFixture) give(tb testing.TB, names ...string) {
 // chosen returns an expression for the files of a file input.
 func chosen(id string) string {
 	return fmt.Sprintf("[...(document.getElementById('%[1]s') ?? box.shadowRoot.getElementById('%[1]s')).files].map((f) "+
-		"=> f.name).join()", id)
+		"=> f.name).sort().join()", id)
 }
 
 func TestFilesAreSetDirectly(t *testing.T) {
@@ -53,6 +53,8 @@ func TestFilesAreSetDirectly(t *testing.T) {
 		// a label of a hidden one
 		{pagefiles.UploadRequest{Ref: refOf(t, tab, "CV"), Paths: []string{"a.txt"}}, "cv", `"a.txt"`},
 		{pagefiles.UploadRequest{Element: "#inner", Paths: []string{"b.txt"}}, "inner", `"b.txt"`},
+		{pagefiles.UploadRequest{Element: "#folder", Paths: []string{"a.txt", "b.txt", "a.txt"}}, "folder", `"a.txt,a.txt,b.txt"`},
+		{pagefiles.UploadRequest{Ref: refOf(t, tab, "ChooseFolder"), Paths: []string{"a.txt"}}, "folder", `"a.txt"`},
 	} {
 		if err := b.Upload(t.Context(), tab, tt.upload); err != nil {
 			t.Errorf("%+v: %v", tt.upload, err)
@@ -63,6 +65,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 		}
 	}
 	browsertest.WantJS(t, tab, "seen.join()", `"input,change"`)
+	browsertest.WantJS(t, tab, "document.getElementById('folder').files[0].webkitRelativePath", `"files/a.txt"`)
 	browsertest.WantJS(t, tab, "async () => await document.getElementById('one').files[0].text()", `"text of a.txt"`)
 }
 

@@ -198,6 +198,7 @@ func openShop(tb testing.TB) *shop {
 	mux.HandleFunc("/upload", func(w http.ResponseWriter, _ *http.Request) {
 		browsertest.HTML(w, `<!doctype html><title>Upload</title><script>window.seen = []</script>
 			<label>One <input type=file id=one oninput="seen.push('input')" onchange="seen.push('change')"></label>
+			<input type=file id=folder webkitdirectory><button onclick="folder.click()">ChooseFolder</button>
 			<input type=file id=many multiple aria-label=Many><input type=file id=off disabled aria-label=Off>
 			<label>CV <input type=file id=cv hidden></label><input type=file id=hidden style="display:none"><button onclick="document.getElementById('hidden').click()">Choose</button>
 			<button onclick="document.getElementById('many').click()">ChooseMany</button>

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"clank/browsermgr/fault"
@@ -84,7 +83,7 @@ func (d *Transfers) GiveFiles(ctx context.Context, tab *page.Tab, given []Person
 		return fmt.Errorf("upload: %w", err)
 	}
 	defer closed()
-	return chooser.frame.Do(ctx, proto.DOMSetFileInputFiles{Files: paths, BackendNodeID: chooser.node})
+	return fillNode(ctx, chooser.frame, chooser.node, paths)
 }
 
 // keepGiven writes the files to disk for a tab.
@@ -98,7 +97,7 @@ func (d *Transfers) keepGiven(c *tabTransfers, given []PersonFile) (paths []stri
 		return nil, err
 	}
 	left := d.opts.MaxUpload
-	for i, f := range given {
+	for _, f := range given {
 		name := filepath.Base(f.Name)
 		dots := name == "." || name == ".." || name == string(filepath.Separator)
 		left -= int64(len(f.Data))
@@ -108,8 +107,9 @@ func (d *Transfers) keepGiven(c *tabTransfers, given []PersonFile) (paths []stri
 		case dots || !utf8.ValidString(name) || len(name) > 255:
 			err = fault.Invalidf("%q is not a valid file name", f.Name)
 		default:
-			paths = append(paths, filepath.Join(dir, strconv.Itoa(i), name))
-			err = errors.Join(os.Mkdir(filepath.Dir(paths[i]), 0o700), os.WriteFile(paths[i], f.Data, 0o600))
+			to := placeCopy(dir, name, paths)
+			paths = append(paths, to)
+			err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, f.Data, 0o600))
 		}
 		if err != nil {
 			return nil, errors.Join(err, os.RemoveAll(dir))

@@ -39,8 +39,8 @@ func (u UploadPolicy) Copy(session string, paths []string, into string,
 	if dir, err = os.MkdirTemp(into, "up-"); err != nil {
 		return "", nil, fmt.Errorf("make a directory for uploads: %w", err)
 	}
-	for i, file := range files {
-		to := filepath.Join(dir, strconv.Itoa(i), filepath.Base(file.rel))
+	for _, file := range files {
+		to := placeCopy(dir, filepath.Base(file.rel), copies)
 		n, err := file.copyTo(to, limit)
 		if limit -= n; err != nil {
 			return "", nil, errors.Join(uploadError(file.named, err), os.RemoveAll(dir))
@@ -49,6 +49,19 @@ func (u UploadPolicy) Copy(session string, paths []string, into string,
 	}
 	return dir, copies, nil
 }
+
+// placeCopy returns where below dir the next copy goes: into the folder that [folderOf] returns, or into one of its own
+// in there if the name is taken.
+func placeCopy(dir, name string, before []string) string {
+	to := filepath.Join(dir, "files", name)
+	if slices.Contains(before, to) {
+		to = filepath.Join(dir, "files", strconv.Itoa(len(before)), name)
+	}
+	return to
+}
+
+// folderOf returns the folder with all the copies of an upload, for a file input that takes folders.
+func folderOf(copies []string) string { return filepath.Dir(copies[0]) }
 
 // errUploadTooLarge is returned if the total size exceeds the limit.
 var errUploadTooLarge = errors.New("the files are larger than may be uploaded at once")
@@ -73,7 +86,7 @@ func (f uploadFile) copyTo(to string, limit int64) (n int64, err error) {
 	if info.Size() > limit {
 		return 0, errUploadTooLarge
 	}
-	if err := os.Mkdir(filepath.Dir(to), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return 0, err
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -50,7 +50,7 @@ async function field(a, pick = (e) => e) {
     if (found) {
       const element = pick(found);
       reason = { code: '', ...describe(element) };
-      if (!shown(element) && !(found !== element && shown(found)) && !shownLabel(element)) reason.code = 'hidden';
+      if (!shown(element) && !element.editContext && !(found !== element && shown(found)) && !shownLabel(element)) reason.code = 'hidden';
       else if (isDisabled(element)) reason.code = 'disabled';
       else if (element.readOnly === true) reason.code = 'readonly';
       if (!reason.code) {
@@ -96,6 +96,10 @@ async function focusOn(element) {
 // kept throws if the page has undone a change, or if not all of the text had room.
 function kept(element, before, text) {
   const now = element.value;
+  if (element.type === 'range' && text !== '' && Number(now) !== Number(text)) {
+    const { min, max, step } = element;
+    throw new Failure('steps', { ...describe(element), text: `takes ${min || 0} to ${max || 100} in steps of ${Number(step) || 1}, and is now ${now}` });
+  }
   if (now === before && text !== before) throw new Failure('reverted', describe(element));
   const room = element.maxLength;
   if (room >= 0 && text.length > room && now === text.slice(0, room)) throw new Failure('cut', { ...describe(element), text: `${room}` });
@@ -111,6 +115,10 @@ FUNCTIONS.type = async (a) => {
   const element = await field(a, editable);
   if (element.localName !== 'input' && element.localName !== 'textarea') {
     if (!element.isContentEditable) {
+      if (element.editContext && await focusOn(element)) {
+        edit = {};
+        return { insert: true, all: true };
+      }
       if (isStepped(element)) return { steps: true };
       if (a.cell && isCell(element)) return { cell: true };
       throw new Failure('nottext', { ...describe(element), kind: element.localName });
@@ -167,7 +175,7 @@ FUNCTIONS.range = async (a) => {
 FUNCTIONS.focus = async (a) => {
   const element = await field(a, editable);
   element.focus({ preventScroll: true });
-  if (a.text && element.localName !== 'input' && element.localName !== 'textarea' && !element.isContentEditable) {
+  if (a.text && element.localName !== 'input' && element.localName !== 'textarea' && !element.isContentEditable && !element.editContext) {
     if (a.cell && isCell(element)) return { cell: true };
     throw new Failure('nottext', { ...describe(element), kind: element.localName });
   }

@@ -10,13 +10,9 @@ function innermost(point) {
     const element = point ? root.elementFromPoint(x, y) : root.activeElement;
     if (!element || element === found) break;
     found = element;
-    if (/^i?frame$/.test(element.localName)) {
-      const box = element.getBoundingClientRect();
-      const style = getComputedStyle(element);
-      const scale = element.offsetWidth ? box.width / element.offsetWidth : 1;
-      x = (x - box.left) / scale - element.clientLeft - parseFloat(style.paddingLeft);
-      y = (y - box.top) / scale - element.clientTop - parseFloat(style.paddingTop);
-      root = element.contentDocument;
+    if (isFrame(element)) {
+      ({ x, y } = placed(element).inverse().transformPoint({ x, y }));
+      root = embedded(element);
     } else {
       root = anyShadow(element);
     }

@@ -82,7 +82,8 @@ function flow(text, element, parts) {
 
 // framesIn are the frames below a part of a document, those in shadow roots too.
 const framesIn = (part) => Array.from(composed(part, part, new Set()), (element) => shadowOf(element, element.localName))
-  .concat(part).flatMap((root) => Array.from(root?.querySelectorAll('iframe, frame') ?? []));
+  .concat(part).flatMap((root) => Array.from(root?.querySelectorAll('iframe, frame, object, embed') ?? []))
+  .filter(isFrame);
 
 // mainPart is where the text of a document is: its article, its main part or all of it.
 function mainPart(doc) {

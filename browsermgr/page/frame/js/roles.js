@@ -77,6 +77,8 @@ function roleOf(element, tag) {
       return element.getAttribute('alt') === '' && !focusable(element) && !element.matches(NAMED) ? 'generic' : 'img';
     case 'svg':
       return element.matches(MARKS) || drawnTitle(element) ? (element.ownerSVGElement ? 'group' : 'img') : 'generic';
+    case 'object': case 'embed':
+      return isFrame(element) ? 'Iframe' : 'generic';
     case 'th':
       return inContainer(element, tag, headerRole(element));
     case 'header':
@@ -241,7 +243,7 @@ function kindOfField(element) {
   if (/^(date|time|datetime-local|month|week|color)$/.test(element.type)) return ` [type=${element.type}]`;
   if (element.type !== 'file') return '';
   const accept = squeeze(element.accept).replace(/[[\]]/g, '');
-  return ` [file]${accept ? ` [accept=${clip(accept, 200)}]` : ''}${element.multiple ? ' [multiple]' : ''}`;
+  return ` [file]${accept ? ` [accept=${clip(accept, 200)}]` : ''}${element.webkitdirectory ? ' [folder]' : element.multiple ? ' [multiple]' : ''}`;
 }
 
 const MASK = '••••••••';

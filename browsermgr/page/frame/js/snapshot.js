@@ -25,7 +25,7 @@ function reachable(element) {
 
 function deepActive(doc) {
   let active = doc.activeElement;
-  if (!active || active === doc.body || active.localName === 'iframe') return null;
+  if (!active || active === doc.body || isFrame(active)) return null;
   for (let root = anyShadow(active); root?.activeElement; root = anyShadow(active)) active = root.activeElement;
   return active;
 }
@@ -38,7 +38,7 @@ function linksIn(root, found, most = 100) {
     if ((tag === 'a' || tag === 'area') && element.hasAttribute('href')) addLink(element, found);
     const inner = anyShadow(element);
     if (inner) linksIn(inner, found, most);
-    if (tag === 'iframe' && embedded(element) && reachable(element)) linksIn(embedded(element), found, most);
+    if (isFrame(element) && embedded(element) && reachable(element)) linksIn(embedded(element), found, most);
   }
 }
 
@@ -47,10 +47,26 @@ function addLink(element, found) {
   if (url && !found.has(url) && reachable(element)) found.set(url, clip(nameOf(element, 'link'), 120));
 }
 
+// windowIn is the window that an <object> or <embed> shows; null for what is no document.
+function windowIn(element) {
+  if (element.localName === 'object') return element.contentWindow;
+  const view = element.ownerDocument.defaultView;
+  for (let i = 0; i < view.length; i++) {
+    try {
+      if (view[i].frameElement === element) return view[i];
+    } catch {
+      // that of another origin
+    }
+  }
+  return null;
+}
+
+const isFrame = (element) => /^i?frame$/.test(element.localName) || /^(object|embed)$/.test(element.localName) && windowIn(element) !== null;
+
 // embedded is the document in a frame element, or null if it lives in another process.
 function embedded(element) {
   try {
-    return element.contentDocument;
+    return element.localName === 'embed' ? windowIn(element).document : element.contentDocument;
   } catch {
     return null; // Another origin that we may not enter from here: treated as another process.
   }

@@ -134,15 +134,31 @@ function areaBox(area) {
 // shownLabel is a label through which a control can be clicked that is not shown itself, or only as a point.
 const shownLabel = (element) => labelsOf(element).find(shown);
 
+// placed maps points of an embedded document's viewport to the one around its frame element, which styles may scale, turn or mirror.
+// Its middle is the middle of the box around it.
+function placed(owner) {
+  let linear = new DOMMatrix();
+  for (let n = owner; n; n = parentOf(n)) {
+    if (n.nodeType !== Node.ELEMENT_NODE) continue;
+    const { rotate, scale, transform } = getComputedStyle(n);
+    if (transform !== 'none') linear = new DOMMatrix(transform).multiply(linear);
+    if (scale !== 'none') linear = new DOMMatrix(`scale(${scale.split(' ', 2).join()})`).multiply(linear);
+    if (/^[-\d.]+deg$/.test(rotate)) linear = new DOMMatrix(`rotate(${rotate})`).multiply(linear);
+  }
+  const { a, b, c, d } = linear;
+  const { offsetWidth: width, offsetHeight: height } = owner;
+  const box = owner.getBoundingClientRect();
+  const style = getComputedStyle(owner);
+  const zoom = box.width / (Math.abs(a) * width + Math.abs(c) * height) || 1;
+  return new DOMMatrix([a * zoom, b * zoom, c * zoom, d * zoom, box.left + box.width / 2, box.top + box.height / 2]).translate(
+    owner.clientLeft + parseFloat(style.paddingLeft) - width / 2, owner.clientTop + parseFloat(style.paddingTop) - height / 2);
+}
+
 // climb maps a point of a document to the local root's viewport; embedding frames must be hit there too.
 function climb(doc, x, y, covered) {
   for (let view = doc.defaultView; view !== window; view = doc.defaultView) {
     const owner = view.frameElement;
-    const box = owner.getBoundingClientRect();
-    const style = getComputedStyle(owner);
-    const scale = owner.offsetWidth ? box.width / owner.offsetWidth : 1;
-    x = box.left + scale * (x + owner.clientLeft + parseFloat(style.paddingLeft));
-    y = box.top + scale * (y + owner.clientTop + parseFloat(style.paddingTop));
+    ({ x, y } = placed(owner).transformPoint({ x, y }));
     doc = owner.ownerDocument;
     if (covered) {
       const hit = deepestAt(doc, x, y);
@@ -215,6 +231,9 @@ function animated(element) {
 
 // reachableAs is what input for an element is aimed at: the element, or the label or wrapper that shows it.
 function reachableAs(element, a) {
+  if (a.hit && element.editContext && !shown(element)) { // what it holds is drawn by what is around it
+    for (let n = element; n; n = parentOf(n)) if (n.nodeType === Node.ELEMENT_NODE && shown(n)) return n;
+  }
   if (!a.hit || !element.matches('input, select, button, textarea')) return element;
   if (shown(element) && !isPoint(element) && !isOutside(element)) return element;
   return shownLabel(element) ?? wrappersOf(element).find((n) => shown(n) && !isPoint(n)) ?? element;
@@ -273,7 +292,7 @@ FUNCTIONS.ready = async (a) => {
           return { x: point.x, y: point.y, tap: isTapped(element) };
         }
         fail('covered', point.hit ? { by: describeCover(point.hit, element) } : { by: null });
-        if (scrolls < ALIGN.length) {
+        if (scrolls < ALIGN.length && !a.stay) {
           const align = ALIGN[scrolls++];
           element.scrollIntoView({ block: align, inline: 'center', behavior: 'instant' });
           last = boxKey(element);
@@ -444,16 +463,7 @@ FUNCTIONS.strayed = () => {
 FUNCTIONS.embed = (a) => {
   const owner = byRef(a.ref);
   watchStrays(owner);
-  const inside = () => {
-    const box = owner.getBoundingClientRect();
-    const style = getComputedStyle(owner);
-    const scale = owner.offsetWidth ? box.width / owner.offsetWidth : 1;
-    return {
-      x: box.left + scale * (a.x + owner.clientLeft + parseFloat(style.paddingLeft)),
-      y: box.top + scale * (a.y + owner.clientTop + parseFloat(style.paddingTop)),
-    };
-  };
-  const point = inside();
+  const point = placed(owner).transformPoint({ x: a.x, y: a.y });
   const hit = deepestAt(owner.ownerDocument, point.x, point.y);
   if (hit !== owner) {
     if (!hit) throw new Failure('away', {});

@@ -13,8 +13,8 @@ function visibleText(root, wanted) {
         if (child.checkVisibility() && lower(child.innerText ?? '').includes(wanted)) return true;
       }
       if (visibleText(root, wanted)) return true;
-    } else if (element.localName === 'iframe' || element.localName === 'frame') {
-      if (element.contentDocument && visibleText(element.contentDocument, wanted)) return true;
+    } else if (isFrame(element) && embedded(element) && visibleText(embedded(element), wanted)) {
+      return true;
     }
   }
   return false;

@@ -341,7 +341,7 @@ class Walk {
       return;
     }
     if (display === 'none' && tag !== 'option' && tag !== 'optgroup') return;
-    if (!plain && element.getAttribute('hidden') === 'until-found') return;
+    if (!plain && style.contentVisibility === 'hidden') return; // as where hidden=until-found is
     const visible = style.visibility === 'visible';
     const cursor = style.cursor;
     const part = (this.delegated > 0 && (PARTS.has(role) || (tag === 'text' && !inside))) ||
