@@ -109,11 +109,11 @@ func todayRows(l budget.LevelStatus) []budgetRow {
 	s, m := l.Spent, l.Limit
 	return []budgetRow{
 		row("Money", s.Money.USD(), m.Money.USD(), budget.Amount{Money: s.Money}, budget.Amount{Money: m.Money}),
-		row("Calls of models", float64(s.Calls), float64(m.Calls), budget.Amount{Calls: s.Calls},
+		row("Model calls", float64(s.Calls), float64(m.Calls), budget.Amount{Calls: s.Calls},
 			budget.Amount{Calls: m.Calls}),
 		row("Steps", float64(s.Steps), float64(m.Steps), budget.Amount{Steps: s.Steps}, budget.Amount{Steps: m.Steps}),
 		row("Tokens", float64(s.Tokens), float64(m.Tokens), budget.Amount{Tokens: s.Tokens}, budget.Amount{Tokens: m.Tokens}),
-		row("Time of tasks and talk", s.Time.Minutes(), m.Time.Minutes(), budget.Amount{Time: s.Time},
+		row("Time in tasks and calls", s.Time.Minutes(), m.Time.Minutes(), budget.Amount{Time: s.Time},
 			budget.Amount{Time: m.Time}),
 		row("Talk in calls", s.Talk.Minutes(), m.Talk.Minutes(), budget.Amount{Talk: s.Talk}, budget.Amount{Talk: m.Talk}),
 	}

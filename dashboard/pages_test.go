@@ -195,7 +195,20 @@ func TestEveryPageIsAmongThoseThatAreLookedAt(t *testing.T) {
 
 var scriptElement = regexp.MustCompile(`<script\b([^>]*)>([^<]*)|\son\w+="|style="|javascript:`)
 
-// TestNoPageHasAnInlineScriptAndEachIsSmall also fits pages into a narrow and a wide window.
+// menuGap opens the menu of pages and describes where it is, unless that is beside its button and in the window.
+const menuGap = `(() => {
+	const button = document.querySelector(".more"), menu = document.getElementById("more-pages");
+	document.getElementById("side-open")?.click();
+	menu.showPopover({ source: button });
+	const b = button.getBoundingClientRect(), m = menu.getBoundingClientRect();
+	const gap = Math.min(Math.abs(m.top - b.bottom), Math.abs(b.top - m.bottom));
+	const aligned = Math.abs(m.left - b.left) < 1 || Math.abs(m.right - b.right) < 1;
+	const inside = m.left >= 0 && m.top >= 0 && m.right <= innerWidth && m.bottom <= innerHeight;
+	menu.hidePopover();
+	return gap < 12 && aligned && inside ? "" : "the menu is at " + JSON.stringify([m, b]);
+})()`
+
+// TestNoPageHasAnInlineScriptAndEachIsSmall also fits pages, and the menu of pages, into a narrow window.
 func TestNoPageHasAnInlineScriptAndEachIsSmall(t *testing.T) {
 	r := startForPages(t, true)
 	c := launch(t)
@@ -222,6 +235,9 @@ func TestNoPageHasAnInlineScriptAndEachIsSmall(t *testing.T) {
 			.filter((e) => e.getBoundingClientRect().right > 320).map((e) => e.outerHTML.slice(0, 100)).join(" | ")`)
 		if wide != "" {
 			t.Errorf("%s is wider than a window of 320: %v", name, wide)
+		}
+		if gap := tb.Eval(menuGap); gap != "" {
+			t.Errorf("%s: %v", name, gap)
 		}
 		bytes, _ := tb.Eval(`["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
 			.filter((e) => !e.name.includes("/api/")).reduce((sum, e) => sum + e.encodedBodySize, 0)`).(float64)

@@ -89,7 +89,7 @@ func TestLoginsTokensAndSignInsAreShownWithoutSecretsAndRevoked(t *testing.T) {
 	check.Must(t, err)
 	_, page := r.ask("GET", "/safety", "", header("Authorization", "Bearer "+browser))
 	check.Contains(t, page, "https://shop.example", "ada", "Password kept", "grafana", "Reads metrics", "this browser",
-		"Log out everywhere")
+		"Sign out everywhere")
 	for _, secret := range []string{"correct horse", program, browser} {
 		if strings.Contains(page, secret) {
 			t.Errorf("the page tells %q", secret)

@@ -300,7 +300,7 @@ func TestSettingsAreSearchedAndChangesUndone(t *testing.T) {
 		t.Errorf("%v settings are shown first, want 20", got)
 	}
 	tb.Eval(`(() => { const find = document.getElementById("find"); find.value = "at ONCE maxAtOncePerUser"; find.dispatchEvent(new Event("input")); })()`)
-	tb.waitFor(visible + ` === 1 && document.getElementById("found").textContent === "1 setting fits."`)
+	tb.waitFor(visible + ` === 1 && document.getElementById("found").textContent === "1 setting matches."`)
 	tb.Eval(`(() => { const i = document.querySelector('[data-key="interaction.tasks.maxAtOncePerUser"] input'); i.value = 3;
 		i.dispatchEvent(new Event("input")); document.getElementById("save").click(); })()`)
 	tb.waitFor(`document.querySelector("#history button")?.closest("li").textContent.includes("2 → 3") || document.getElementById("history").textContent.includes("default → 3")`)

@@ -30,10 +30,10 @@ func (s *Server) setupPage(w http.ResponseWriter, r *http.Request) error {
 		p.Present = p.Key != "" && s.Host.HasSecret(p.Key)
 		data.Providers = append(data.Providers, p)
 	}
-	return s.page(w, r, "setup", pageData{Title: "Set-up · clank", Data: data})
+	return s.page(w, r, "setup", pageData{Title: "Setup · clank", Data: data})
 }
 
-// setupData is the data of the set-up page.
+// setupData is the data of the setup page.
 type setupData struct {
 	Checks    []api.SetupCheck
 	Providers []modelProvider

@@ -94,7 +94,7 @@ func (p pageData) MorePages() []pageLink {
 		{"safety", "/safety", "Safety"},
 		{"scripts", "/scripts", "Scripts"},
 		{"transcripts", "/transcripts", "Transcripts"},
-		{"setup", "/setup", "Set-up"},
+		{"setup", "/setup", "Setup"},
 	})
 }
 

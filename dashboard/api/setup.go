@@ -1,22 +1,22 @@
 package api
 
-// SetupState is the state of one part of the set-up.
+// SetupState is the state of one part of the setup.
 type SetupState string
 
-// States of a part of the set-up.
+// States of a part of the setup.
 const (
 	SetupReady    SetupState = "ready"
 	SetupOptional SetupState = "optional" // clank works without it
 	SetupMissing  SetupState = "missing"  // tasks cannot run without it
 )
 
-// Values that can be entered for a part of the set-up.
+// Values that can be entered for a part of the setup.
 const (
 	AsksModel   = "model"   // a provider and its key
 	AsksDiscord = "discord" // the bot's token
 )
 
-// Ways to test a part of the set-up.
+// Ways to test a part of the setup.
 const (
 	TestsModel = "model" // sends the model a short prompt
 	TestsVoice = "voice" // synthesizes a phrase and transcribes it

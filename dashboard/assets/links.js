@@ -36,7 +36,7 @@ async function draw() {
       link.title || link.session, link.control ? "to use" : "to watch",
       ...link.user ? [`for ${link.name || `Discord user ${link.user}`}`] : [], `made by ${link.by}`,
       `until ${new Date(link.until).toLocaleTimeString([], { timeStyle: "short" })}`,
-      link.viewers.length ? `watched from ${places(link.viewers)}` : "nobody watches now",
+      link.viewers.length ? `watched from ${places(link.viewers)}` : "nobody is watching",
     ];
     return el("li", {}, el("span", {}, words.join(" · ")), el("button", {
       class: "ghost", type: "button",

@@ -20,7 +20,7 @@ function show() {
     group.hidden = !group.querySelector("[data-find]:not([hidden])");
     document.querySelector(`.groups a[href="#${group.id}"]`).hidden = group.hidden;
   }
-  found.textContent = wanted.length ? (n === 1 ? "1 setting fits." : `${n} settings fit.`) : all.checked ? "" : `${n} of ${fields.length} settings: those that matter first, and what was changed.`;
+  found.textContent = wanted.length ? (n === 0 ? "No settings match." : n === 1 ? "1 setting matches." : `${n} settings match.`) : all.checked ? "" : `${n} of ${fields.length} settings: the most important ones, and those that were changed.`;
 }
 
 // A link to a setting or a group shows it.

@@ -1,4 +1,4 @@
-// The set-up page: keeps keys, chooses and tests the model, connects to Discord, and starts a first task.
+// The setup page: keeps keys, chooses and tests the model, connects to Discord, and starts a first task.
 import { api } from "./api.js";
 import { el } from "./dom.js";
 

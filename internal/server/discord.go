@@ -273,7 +273,7 @@ func (h botHost) HandleDispatch(kind string, data json.RawMessage) {
 // ConnectBot connects to Discord. It returns the status and whether to try again.
 func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
 	if !token.IsSet() {
-		return "not connected (the page Set-up, or DISCORD_TOKEN, brings clank to a server)", false
+		return "not connected (enter a bot token on the Setup page, or set DISCORD_TOKEN)", false
 	}
 	b := &bot.Bot{
 		Token:     token.Reveal(),

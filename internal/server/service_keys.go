@@ -106,7 +106,7 @@ func checkServiceKey(ctx context.Context, getenv func(string) string, name, valu
 		rest := discord.REST{Token: value, Base: getenv("CLANK_DISCORD_API")}
 		if _, err := rest.Application(ctx); err != nil {
 			problem, fix := explainDiscordToken(err)
-			return fmt.Errorf("%s (%w). %s", problem, err, fix)
+			return errors.New(sentence(problem) + " " + fix)
 		}
 		return nil
 	}
@@ -118,12 +118,17 @@ func checkServiceKey(ctx context.Context, getenv func(string) string, name, valu
 	return err
 }
 
-// explainDiscordToken returns whether the token is invalid or Discord could not be reached, and what to do.
+// explainDiscordToken returns whether the token is invalid or why Discord could not be asked, and what to do.
 func explainDiscordToken(err error) (problem, fix string) {
 	if refusal, ok := errors.AsType[*discord.APIError](err); ok && refusal.Status == http.StatusUnauthorized {
 		return "Discord does not accept the token", "Copy it once more, from Bot in the developer portal."
 	}
-	return "Discord could not be asked about the token", "See whether this machine reaches discord.com, and try again."
+	cause := err
+	for next := err; next != nil; next = errors.Unwrap(next) {
+		cause = next
+	}
+	return "Discord could not be asked about the token: " + cause.Error(),
+		"Check that this machine can reach discord.com, and try again."
 }
 
 // Models returns the names of the models that a provider offers, starting with those known to work with browsers.

@@ -17,7 +17,7 @@ import (
 	"clank/llm/plain"
 )
 
-// SetupSubject is an installation whose set-up is checked.
+// SetupSubject is an installation whose setup is checked.
 type SetupSubject struct {
 	Settings  settings.Settings
 	Bindings  []settings.RuntimeBinding
@@ -53,7 +53,7 @@ func (in SetupSubject) publicCheck(ctx context.Context) api.SetupCheck {
 	defer done()
 	if err := askViewerPage(ctx, at); err != nil {
 		c.State, c.Detail = api.SetupOptional, sentence(fmt.Sprintf("%s does not lead to shared browsers: %v", at, err))
-		c.Fix = "See whether its reverse proxy runs, or correct it in the settings under Sharing."
+		c.Fix = "Check that its reverse proxy runs, or correct it in the settings under Sharing."
 	}
 	return c
 }
@@ -93,7 +93,7 @@ func (in SetupSubject) browserChecks(ctx context.Context) []api.SetupCheck {
 func (in SetupSubject) modelCheck() api.SetupCheck {
 	c := api.SetupCheck{
 		Name: "Model", State: api.SetupMissing, Detail: "No model is chosen.",
-		Fix: "Choose one on the page Set-up, or a preset in the settings under Runtime.", Asks: api.AsksModel,
+		Fix: "Choose one on the Setup page, or a preset in the settings under Runtime.", Asks: api.AsksModel,
 	}
 	for _, b := range in.Bindings {
 		switch {
@@ -103,7 +103,7 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 		case b.Model == plain.ModelName:
 			c.State, c.Detail = api.SetupOptional, "clank follows written steps, such as: open the demo shop, click "+
 				"\"Chairs\", read."
-			c.Fix = "A model that thinks needs a key: give it on the page Set-up, or to \"clank setup key\"."
+			c.Fix = "For a model that thinks, enter its key on the Setup page, or with \"clank setup key\"."
 		default:
 			return api.SetupCheck{
 				Name: "Model", State: api.SetupReady, Detail: b.Model, Test: api.TestsModel,
@@ -117,8 +117,8 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 	c := api.SetupCheck{Name: "Discord", State: api.SetupOptional, Detail: "No bot token is set."}
 	if !in.Present("DISCORD_TOKEN") {
-		c.Fix = "Make an application at https://discord.com/developers/applications, and copy the token under Bot to the " +
-			"page Set-up, or give it to \"clank setup key DISCORD_TOKEN\". \"clank setup discord\" lists the steps."
+		c.Fix = "Create an application at https://discord.com/developers/applications, and enter its bot token on the Setup " +
+			"page, or with \"clank setup key DISCORD_TOKEN\". \"clank setup discord\" lists the steps."
 		c.Asks = api.AsksDiscord
 		return c
 	}
@@ -126,7 +126,7 @@ func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 	switch {
 	case err != nil:
 		problem, fix := explainDiscordToken(err)
-		c.State, c.Detail = api.SetupMissing, sentence(problem+": "+err.Error())
+		c.State, c.Detail = api.SetupMissing, sentence(problem)
 		c.Fix, c.Asks = fix, api.AsksDiscord
 		return c
 	case app.ID == "": // the token is set for the running server, not here
@@ -151,8 +151,8 @@ func DiscordInvite(application string, s settings.Settings) string {
 // signInCheck checks sign-in to the dashboard with Discord, and what it needs in the developer portal.
 func (in SetupSubject) signInCheck() api.SetupCheck {
 	c := api.SetupCheck{
-		Name: "Sign-in with Discord", State: api.SetupOptional, Detail: "Nobody signs in to the dashboard with Discord.",
-		Fix: "Choose in the settings under Dashboard who may.",
+		Name: "Sign-in with Discord", State: api.SetupOptional, Detail: "Nobody can sign in to the dashboard with Discord.",
+		Fix: "Choose who may sign in, in the settings under Dashboard.",
 	}
 	var redirects []string
 	for _, host := range in.Settings.Dashboard.HostList() {
@@ -188,7 +188,7 @@ func (in SetupSubject) voiceCheck(ctx context.Context) api.SetupCheck {
 		}
 	}
 	if len(missing) > 0 {
-		c.State, c.Detail, c.Fix = api.SetupOptional, "Not everything for calls is there.", strings.Join(missing, " ")
+		c.State, c.Detail, c.Fix = api.SetupOptional, "Something for calls is missing.", strings.Join(missing, " ")
 	}
 	return c
 }
@@ -207,10 +207,10 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// setup provides the dashboard with the set-up of a server.
+// setup provides the dashboard with the setup of a server.
 type setup struct{ *Server }
 
-// SetupChecks returns the state of the set-up, including the connection to Discord.
+// SetupChecks returns the state of the setup, including the connection to Discord.
 func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
 	ctx, done := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("no answer within 10 s"))
 	defer done()
