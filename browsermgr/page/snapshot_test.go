@@ -38,8 +38,8 @@ func TestSnapshotGrammar(t *testing.T) {
 			"what is current, and how a column is sorted",
 			`<a href=#a aria-current=page>A</a><a href=#b aria-current=x]y>B</a><a href=#c aria-current=false>C</a>
 			<table><tr><th aria-sort=descending>D<th aria-sort=none>E</table>`,
-			"- link \"A\" [current=page] [ref=e1]\n- link \"B\" [current] [ref=e2]\n- link \"C\" [ref=e3]\n- table:\n  - row:\n" +
-				"    - columnheader \"D\" [sort=descending] [ref=e4]\n    - columnheader \"E\" [ref=e5]",
+			"- link \"A\" [current=page] [ref=e1]\n- link \"B\" [current] [ref=e2]\n- link \"C\" [ref=e3]\n- table:\n  " +
+				"- row:\n    - columnheader \"D\" [sort=descending] [ref=e4]\n    - columnheader \"E\" [ref=e5]",
 		},
 		{
 			"states", `<input type=checkbox checked aria-label=A><button disabled aria-pressed=true>B</button><button aria-expanded=false>C</button>`,

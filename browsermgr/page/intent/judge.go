@@ -39,8 +39,8 @@ var intentScript string
 // describeLimit bounds the description of a target.
 const describeLimit = 5 * time.Second
 
-// inspectLimit bounds an inspection of the page for an action, as finding its element is bounded: on a busy machine both
-// wait for the same page.
+// inspectLimit bounds an inspection of the page for an action, as finding its element is bounded: on a busy machine
+// both wait for the same page.
 func inspectLimit(a page.Action, f *frame.Frame) time.Duration { return a.StepLimit() + f.Timeout() }
 
 // stoppedInspectLimit bounds the last inspection after a stop: people are notified after 50 ms, whatever the page does.

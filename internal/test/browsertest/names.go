@@ -39,6 +39,7 @@ var knownDifferences = []struct {
 	{regexp.MustCompile(`^\w+ ".+" → (textbox|button) ""$`), "after an empty label or value accname 1.2 goes on to " +
 		"the title"},
 	{regexp.MustCompile(`→ .*•`), "not even the length of a secret is told"},
+	{regexp.MustCompile(`^Iframe ".*" → generic `), "an object that shows a document is a frame"},
 	{regexp.MustCompile(`→ .*"Unable to play media\."`), "these are Chromium's own controls"},
 	{regexp.MustCompile(`^button ".*" → generic ""$`), "a hidden file field can be given files"},
 	{regexp.MustCompile(`^treeitem .* → treeitem "caret-down caret-down`), "Chromium goes through a label twice that " +
