@@ -173,7 +173,8 @@ func (b *encoderBrowser) load(ctx context.Context) error {
 	if err := b.page.Do(ctx, proto.PageNavigate{URL: address.String()}); err != nil {
 		return err
 	}
-	probe := encoderScript + "\n;navigator.hardwareConcurrency > 0 && Boolean(globalThis.VideoEncoder && globalThis.ImageDecoder)"
+	probe := encoderScript + "\n;navigator.hardwareConcurrency > 0 && Boolean(globalThis.VideoEncoder && " +
+		"globalThis.ImageDecoder)"
 	res, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, b.page, proto.RuntimeEvaluate{Expression: probe})
 	if err == nil && (res.ExceptionDetails != nil || !res.Result.Value.Bool()) {
 		err = errors.New("it has no WebCodecs")

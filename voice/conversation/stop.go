@@ -47,8 +47,8 @@ func (c *call) stop(p *person, named bool) bool {
 	if stopped == 0 && !said {
 		return now.Sub(c.lastStop) < sameStopWindow
 	}
-	c.log.Info("stopped by voice", "by", p.ID, "named", named, "alone", c.participants.onlyHuman(p), "stopped", stopped, "speech",
-		said)
+	c.log.Info("stopped by voice", "by", p.ID, "named", named, "alone", c.participants.onlyHuman(p),
+		"stopped", stopped, "speech", said)
 	again := now.Sub(c.lastStop) < sameStopWindow
 	c.lastStop = now
 	if again {
