@@ -357,8 +357,8 @@ func TestTheFilesButtonGivesFilesToWhoAskedAlone(t *testing.T) {
 		}
 	}
 	m := answered()
-	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. The person who runs clank "+
-		"finds it")
+	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. The person who "+
+		"runs clank finds it among the downloads.")
 	given(m, "bill.pdf (4 bytes)", "The person who runs clank finds it among the downloads.")
 
 	s.bot.Files.(*shelf).base = "https://clank.example/files/"

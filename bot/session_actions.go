@@ -269,7 +269,7 @@ func (b *Bot) openScriptForm(ctx context.Context, i *discordgo.Interaction, id s
 
 func (b *Bot) openForm(ctx context.Context, i *discordgo.Interaction, f discord.Form) {
 	if err := b.rest.OpenForm(ctx, i, f); err != nil {
-		b.tellUnanswered(ctx, i, discord.OutgoingMessage{Private: true}, fmt.Errorf("open form %s: %w", f.ID, err))
+		b.postUnanswered(ctx, i, discord.OutgoingMessage{Private: true}, fmt.Errorf("open form %s: %w", f.ID, err))
 	}
 }
 

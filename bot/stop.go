@@ -245,13 +245,13 @@ func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discor
 		kind == discordgo.InteractionResponseDeferredMessageUpdate:
 		b.logger().Warn("interaction not acknowledged", "channel", i.ChannelID, "error", err)
 	default:
-		b.tellUnanswered(ctx, i, m, err)
+		b.postUnanswered(ctx, i, m, err)
 	}
 }
 
-// tellUnanswered sends a response as a message if err means that Discord has forgotten the interaction. For lists and
+// postUnanswered sends a response as a message if err means that Discord has forgotten the interaction. For lists and
 // forms, which need an interaction, it asks the person to try again.
-func (b *Bot) tellUnanswered(ctx context.Context, i *discordgo.Interaction, m discord.OutgoingMessage, err error) {
+func (b *Bot) postUnanswered(ctx context.Context, i *discordgo.Interaction, m discord.OutgoingMessage, err error) {
 	b.logger().Warn("interaction not answered", "channel", i.ChannelID, "error", err)
 	if who, ok := personOf(i); ok && discord.IsCode(err, discord.CodeUnknownInteraction) {
 		b.answerLate(ctx, i, who, m.Private, cmp.Or(m.Content, who.locale.T(busyText)))

@@ -43,11 +43,11 @@ type browser struct {
 	gone chan struct{} // closed when the browser and its connection have ended
 	err  error         // why it is gone; set before gone is closed
 
-	mu             sync.Mutex
-	windowByTarget map[string]*Window // by target id; kept for the last closed tabs, so that late popups find their window
-	closedTabs     []string           // their target ids, the newest last
-	windows        map[*Window]struct{}
-	untoldRestart  <-chan struct{} // of the network process, to those who hold a Lease
+	mu                sync.Mutex
+	windowByTarget    map[string]*Window // by target id; also of the last closed tabs, for late popups
+	closedTabs        []string           // their target ids, the newest last
+	windows           map[*Window]struct{}
+	unreportedRestart <-chan struct{} // of the network process, for the holders of leases
 }
 
 // newBrowser returns a browser that still has to be launched, attached or joined.

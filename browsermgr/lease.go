@@ -53,7 +53,7 @@ func (u *Lease) TakeNotes() []string {
 	b := u.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.takeNetworkLoss(&b.untoldRestart)
+	return b.takeNetworkLoss(&b.unreportedRestart)
 }
 
 // Local reports whether we started the browser, on this machine.

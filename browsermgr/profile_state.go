@@ -342,6 +342,6 @@ func (p *profileState) join(ctx context.Context, b *browser) error {
 // setConnection takes over an attached or joined browser.
 func (b *browser) setConnection(got profile.RunningBrowser) {
 	b.process, b.executable, b.conn, b.port = got.Process, got.Executable, got.Conn, got.Port
-	b.untoldRestart = b.networkRestarted()
+	b.unreportedRestart = b.networkRestarted()
 	b.manager.reportDevToolsPort(&b.port)
 }

@@ -49,7 +49,7 @@ func (a *Server) liveWindow(ctx context.Context, s sessions.Session, open bool) 
 const takeOverWait = 5 * time.Minute
 
 var (
-	errNobodyTook = errors.New("not done: whoever said that they would take over has not")
+	errNoTakeOver = errors.New("not done: whoever said that they would take over has not")
 	errTaken      = errors.New("somebody has taken over")
 
 	errNoDashboard = errors.New("not done: nobody can take over while the dashboard is not served (clank serve)")
@@ -94,7 +94,7 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 	case <-taken:
 		return nil
 	case <-time.After(takeOverWait):
-		return errNobodyTook
+		return errNoTakeOver
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

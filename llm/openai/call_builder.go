@@ -38,7 +38,7 @@ type partialCall struct {
 func (b *callBuilder) add(d callDelta) {
 	arguments := argumentText(d.Function.Arguments)
 	c := b.find(d)
-	if c == nil || startsAnew(c, d, arguments) {
+	if c == nil || startsCall(c, d, arguments) {
 		c = &partialCall{id: d.ID, name: d.Function.Name}
 		b.calls = append(b.calls, c)
 	}
@@ -70,9 +70,9 @@ func (b *callBuilder) find(d callDelta) *partialCall {
 	return b.last
 }
 
-// startsAnew says whether a piece is a call of its own though its number is
+// startsCall reports whether a piece is a call of its own though its number is
 // that of c: it has another id, or a name and arguments when c has all of its.
-func startsAnew(c *partialCall, d callDelta, arguments []byte) bool {
+func startsCall(c *partialCall, d callDelta, arguments []byte) bool {
 	if d.ID != "" && c.id != "" && d.ID != c.id {
 		return true
 	}

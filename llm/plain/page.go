@@ -29,7 +29,7 @@ func (p *page) take(r result) {
 	}
 	switch r.section {
 	case "page":
-		p.goOn(r.after(), strings.Split(r.body, "\n"))
+		p.addState(r.after(), strings.Split(r.body, "\n"))
 		p.fresh = r.tool == "browser_snapshot"
 	case "page changes":
 		if p.lines = applyDiff(p.lines, r.body); p.more > 0 && r.body != "" {
@@ -50,8 +50,8 @@ func (r result) after() string {
 	return in.After
 }
 
-// goOn takes in a state, or what follows the line with a ref, in place of the first fold.
-func (p *page) goOn(after string, lines []string) {
+// addState adds a state, or what follows the line with a ref, in place of the first fold.
+func (p *page) addState(after string, lines []string) {
 	if after == "" {
 		p.lines, p.more, p.part = lines, 0, false
 		return

@@ -14,7 +14,7 @@ const (
 
 // handleSpeaking handles the speech of a person, which interrupts us: we pause immediately, and stop if they continue.
 func (c *call) handleSpeaking(id string, voiced time.Duration, over bool) {
-	p := c.room.people[id]
+	p := c.participants.people[id]
 	if p == nil || c.applyPrivacy(p) {
 		return
 	}
@@ -52,7 +52,7 @@ func (c *call) mayBargeIn(p *person) bool {
 	case NoBargeIn:
 		return false
 	case AskerBargesIn:
-		return c.speech.current.to == p || c.room.onlyHuman(p)
+		return c.speech.current.to == p || c.participants.onlyHuman(p)
 	default:
 		return true
 	}
@@ -114,7 +114,7 @@ func (c *call) resumeInterrupted(now time.Time) {
 	case now.After(s.suspendedUntil):
 		s.suspended = nil
 		c.addToHistory(p)
-	case p.interruptedBy == nil && c.room.quiet(now, 2*quietFor):
+	case p.interruptedBy == nil && c.participants.quiet(now, 2*quietFor):
 		s.suspended = nil
 		c.schedule(p)
 	}

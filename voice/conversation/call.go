@@ -31,7 +31,7 @@ type call struct {
 	trouble      string    // why we cannot be heard, until it is reported
 	troubleSince time.Time // that it began
 	noticedAt    time.Time // when the notice was given; zero if not yet
-	room         room
+	participants participants
 	workScopes   *WorkScopes
 	limits       CallLimits
 	jobs         []*job
@@ -48,8 +48,8 @@ func newCall(t *Conversation, leave context.CancelCauseFunc) *call {
 	own := *t // places change while a call lasts
 	c := &call{
 		Conversation: &own, log: t.Logger, leave: leave,
-		room:       room{selfID: t.Location.SelfID, people: map[string]*person{}},
-		reportedAt: map[string]time.Time{}, warned: map[string]bool{},
+		participants: participants{selfID: t.Location.SelfID, people: map[string]*person{}},
+		reportedAt:   map[string]time.Time{}, warned: map[string]bool{},
 		workScopes: NewWorkScopes(t.Scopes, t.Location.Guild, t.Location.Channel, t.Location.TextChannel),
 		limits: CallLimits{
 			AloneTimeout: cmp.Or(max(0, t.Options.AloneTimeout), defaultAloneTimeout),
@@ -125,7 +125,7 @@ func (c *call) handleMoved(channel string) {
 	c.workScopes.MoveTo(channel)
 	c.Location.Channel = channel
 	c.noticedAt = time.Time{}
-	for _, p := range c.room.people {
+	for _, p := range c.participants.people {
 		p.notified = false
 	}
 	if err := c.Host.CheckChannel(channel); err != nil {
@@ -136,9 +136,9 @@ func (c *call) handleMoved(channel string) {
 
 // handlePacket passes sound on for detection, unless it must not be heard.
 func (c *call) handlePacket(p voice.Packet) {
-	who := c.room.people[p.From]
+	who := c.participants.people[p.From]
 	if who == nil { // heard before they were announced
-		who = c.room.findOrAdd(p.From)
+		who = c.participants.findOrAdd(p.From)
 		who.present = p.From != c.Location.SelfID
 	}
 	if c.applyPrivacy(who) || who.Bot || p.From == c.Location.SelfID {
@@ -150,7 +150,7 @@ func (c *call) handlePacket(p voice.Packet) {
 // tick looks after everything that waits for a time.
 func (c *call) tick(ctx context.Context) {
 	now := time.Now()
-	for _, p := range c.room.people {
+	for _, p := range c.participants.people {
 		c.applyPrivacy(p)
 	}
 	c.resumeAfterNoise(now)

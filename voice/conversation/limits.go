@@ -101,7 +101,7 @@ const (
 
 // checkLimits leaves a call that is empty or has lasted long enough, after a warning.
 func (c *call) checkLimits(now time.Time) {
-	for _, w := range c.limits.Check(now, c.room.humans()) {
+	for _, w := range c.limits.Check(now, c.participants.humans()) {
 		c.write(Message{Text: c.Locale.Text(w.Text)})
 		if w.Aloud && c.Player != nil {
 			c.say(&speechItem{sentences: []string{c.VoiceLocale.Text(w.Text)}})

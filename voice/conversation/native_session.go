@@ -125,7 +125,8 @@ func (n *nativeSession) handleEnd(err error) {
 // hearSound passes speech that is for us to the model, with what was said just before our name.
 func (n *nativeSession) hearSound(ctx context.Context, p *person, s voice.Sound) {
 	now := time.Now()
-	if !n.call.room.onlyHuman(p) && !now.Before(p.openUntil) && (p.namedAt.IsZero() || now.Sub(p.namedAt) > wakeWindow) {
+	if !n.call.participants.onlyHuman(p) && !now.Before(p.openUntil) &&
+		(p.namedAt.IsZero() || now.Sub(p.namedAt) > wakeWindow) {
 		n.preWake.Add(s)
 		return
 	}
@@ -188,7 +189,7 @@ func (n *nativeSession) addressee(ids []string) *person {
 		return n.asker
 	}
 	for _, id := range ids {
-		if p := n.call.room.people[id]; p != nil {
+		if p := n.call.participants.people[id]; p != nil {
 			return p
 		}
 	}
@@ -236,7 +237,7 @@ func (n *nativeSession) speaker(by []string) voice.Person {
 		return unknownSpeaker
 	}
 	who := voice.Person{ID: by[0]}
-	if p := n.call.room.people[who.ID]; p != nil {
+	if p := n.call.participants.people[who.ID]; p != nil {
 		who = p.Person
 	}
 	who.Name = cmp.Or(who.Name, n.heard.name(who.ID), unknownSpeaker.Name)
@@ -249,7 +250,7 @@ func (n *nativeSession) speaker(by []string) voice.Person {
 func (n *nativeSession) handleHeard(ctx context.Context, by []string, text string) {
 	var sure *person
 	if len(by) == 1 {
-		sure = n.call.room.people[by[0]]
+		sure = n.call.participants.people[by[0]]
 	}
 	said := TranscriptLine{Speaker: n.speaker(by), Text: text, At: time.Now()}
 	n.call.recordLine(said)
@@ -259,7 +260,7 @@ func (n *nativeSession) handleHeard(ctx context.Context, by []string, text strin
 	case n.call.isStop(text), named && n.call.isStop(rest):
 		stopped := false
 		for _, id := range by {
-			if p := n.call.room.people[id]; p != nil {
+			if p := n.call.participants.people[id]; p != nil {
 				n.call.stop(p, named)
 				stopped = true
 			}

@@ -31,7 +31,7 @@ func (c *call) announceListening() {
 		return
 	}
 	c.noticedAt = time.Now()
-	for _, p := range c.room.people {
+	for _, p := range c.participants.people {
 		p.notified = true
 	}
 	able := c.capabilities()

@@ -47,14 +47,14 @@ type person struct {
 	cancelTranscription context.CancelCauseFunc // cancels the running transcription; nil: none
 }
 
-// room is the people in the call.
-type room struct {
+// participants are the people in the call.
+type participants struct {
 	selfID string
 	people map[string]*person
 }
 
 // findOrAdd returns the person with id, made up if they are not known yet: sound may come before names.
-func (r *room) findOrAdd(id string) *person {
+func (r *participants) findOrAdd(id string) *person {
 	p := r.people[id]
 	if p != nil {
 		return p
@@ -75,7 +75,7 @@ func (r *room) findOrAdd(id string) *person {
 }
 
 // humans returns the number of people who are here, without ourselves and other bots.
-func (r *room) humans() (n int) {
+func (r *participants) humans() (n int) {
 	for _, p := range r.people {
 		if p.present && !p.Bot && p.ID != r.selfID {
 			n++
@@ -85,12 +85,12 @@ func (r *room) humans() (n int) {
 }
 
 // onlyHuman reports whether p is the only human in the call.
-func (r *room) onlyHuman(p *person) bool {
+func (r *participants) onlyHuman(p *person) bool {
 	return p.present && !p.Bot && r.humans() == 1
 }
 
 // quiet reports whether nobody has spoken lately.
-func (r *room) quiet(now time.Time, span time.Duration) bool {
+func (r *participants) quiet(now time.Time, span time.Duration) bool {
 	for _, p := range r.people {
 		if now.Sub(p.lastLoud) < span {
 			return false
@@ -109,7 +109,7 @@ func (p *person) name() string {
 
 // handleJoined handles a person who is in or joins the call, and again when more is known about them.
 func (c *call) handleJoined(who voice.Person) {
-	p := c.room.findOrAdd(who.ID)
+	p := c.participants.findOrAdd(who.ID)
 	who.Name = cmp.Or(who.Name, p.Name)
 	who.Bot = who.Bot || c.Host.IsOwnAccount(who.ID)
 	p.Person = who
@@ -121,7 +121,7 @@ func (c *call) handleJoined(who voice.Person) {
 }
 
 func (c *call) handleLeft(id string) {
-	p := c.room.people[id]
+	p := c.participants.people[id]
 	if p == nil {
 		return
 	}

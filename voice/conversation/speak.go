@@ -149,7 +149,7 @@ func (c *call) speakNext(ctx context.Context) {
 		return
 	}
 	p, now := s.queue[0], time.Now()
-	if !p.acknowledgement && !c.room.quiet(now, quietFor) && now.Sub(p.queuedAt) < waitQuiet {
+	if !p.acknowledgement && !c.participants.quiet(now, quietFor) && now.Sub(p.queuedAt) < waitQuiet {
 		return
 	}
 	s.queue = s.queue[1:]

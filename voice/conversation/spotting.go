@@ -40,7 +40,7 @@ func (c *call) stopSpotting(p *person) {
 }
 
 func (c *call) stopAllSpotting() {
-	for _, p := range c.room.people {
+	for _, p := range c.participants.people {
 		c.stopSpotting(p)
 	}
 }
@@ -53,7 +53,7 @@ func (c *call) reportSpotterFailure(err error) {
 
 // handleSpotted handles a phrase that the spotter has heard.
 func (c *call) handleSpotted(ctx context.Context, s voice.SpottedPhrase) {
-	p := c.room.people[s.From]
+	p := c.participants.people[s.From]
 	if p == nil || c.applyPrivacy(p) || p.spotting == nil {
 		return
 	}

@@ -20,11 +20,11 @@ func (c *call) stop(p *person, named bool) bool {
 	if named && p.optedOut {
 		return false
 	}
-	all := named || c.room.onlyHuman(p)
+	all := named || c.participants.onlyHuman(p)
 	by := cancel.Actor{ID: p.ID, Name: p.name()}
 	cause := &cancel.Cause{Reason: cancel.Stopped, By: p.name()}
 	stopped := c.workScopes.Stop(by, all, func(person string) bool {
-		owner := c.room.people[person]
+		owner := c.participants.people[person]
 		return owner != nil && owner.present
 	})
 	theirs := func(x *speechItem) bool { return !x.acknowledgement && (all || x.to == p) }
@@ -47,8 +47,8 @@ func (c *call) stop(p *person, named bool) bool {
 	if stopped == 0 && !said {
 		return now.Sub(c.lastStop) < sameStopWindow
 	}
-	c.log.Info("stopped by voice", "by", p.ID, "named", named, "alone", c.room.onlyHuman(p), "stopped", stopped, "speech",
-		said)
+	c.log.Info("stopped by voice", "by", p.ID, "named", named, "alone", c.participants.onlyHuman(p),
+		"stopped", stopped, "speech", said)
 	again := now.Sub(c.lastStop) < sameStopWindow
 	c.lastStop = now
 	if again {

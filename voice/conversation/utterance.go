@@ -32,7 +32,7 @@ type pendingUtterance struct {
 
 // handleSound handles live sound.
 func (c *call) handleSound(ctx context.Context, s voice.Sound) {
-	p := c.room.people[s.From]
+	p := c.participants.people[s.From]
 	if p == nil || c.applyPrivacy(p) {
 		return
 	}
@@ -68,7 +68,7 @@ func (c *call) resampleTo(with **voice.Resampler, s voice.Sound, rate int) voice
 
 // handleUtterance handles a complete utterance.
 func (c *call) handleUtterance(ctx context.Context, u voice.Utterance) {
-	p := c.room.people[u.From]
+	p := c.participants.people[u.From]
 	if p == nil || c.applyPrivacy(p) {
 		return
 	}
@@ -102,7 +102,7 @@ func (c *call) isSpeech(p *person, u voice.Utterance) bool {
 // classify returns an utterance, and whether it is likely to be said to us.
 func (c *call) classify(p *person, u voice.Utterance) pendingUtterance {
 	h := pendingUtterance{Utterance: u, named: !p.namedAt.Before(u.Began) && !p.namedAt.IsZero()}
-	h.addressed = h.named || c.room.onlyHuman(p) || u.Began.Before(p.openUntil)
+	h.addressed = h.named || c.participants.onlyHuman(p) || u.Began.Before(p.openUntil)
 	return h
 }
 
@@ -275,7 +275,7 @@ var errSpeechResumed = errors.New("they go on")
 
 // handlePause handles the speech of a person who may have finished.
 func (c *call) handlePause(ctx context.Context, u voice.Utterance) {
-	p := c.room.people[u.From]
+	p := c.participants.people[u.From]
 	if p == nil || c.applyPrivacy(p) || c.Native != nil || c.Transcriber == nil || p.transcribing ||
 		p.earlyTries == maxEarly || !c.isSpeech(p, u) || !c.classify(p, u).addressed {
 		return

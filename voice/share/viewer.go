@@ -101,7 +101,7 @@ var (
 	errShareIsFull    = errors.New("too many people are watching this page already; try again later")
 	errPageClosing    = errors.New("clank is ending")
 	errShareEnded     = errors.New("the share has ended")
-	errMadeRoom       = errors.New("others want to watch, and this page is open here more often than elsewhere")
+	errViewReplaced   = errors.New("others want to watch, and this page is open here more often than elsewhere")
 )
 
 // ViewerLink returns the address of a share. base is where the page is reached from outside, with its path:
@@ -231,7 +231,7 @@ func (v *ViewerPage) reserveView(s ViewerShare, person string, leave func(why er
 	}
 	if instead != nil {
 		v.views = without(v.views, instead)
-		instead.leave(errMadeRoom)
+		instead.leave(errViewReplaced)
 	}
 	own := &place{s.ID, s.Link, time.Now(), person, leave}
 	v.views = append(v.views, own)

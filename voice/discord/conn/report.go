@@ -124,7 +124,7 @@ type reception struct {
 	packets                uint32
 	transit                int64
 	jitter                 float64
-	toldExpected, toldLost uint32 // expected and lost, as of the last report
+	lastExpected, lastLost uint32 // expected and lost, as of the last report
 	reportNTP              uint32 // middle of the sender's last report
 	reportAt               time.Time
 }
@@ -154,10 +154,10 @@ func (r *reception) report(ssrc uint32, now time.Time) rtcp.ReceptionReport {
 		lost = expected - r.packets
 	}
 	var fraction uint8
-	if n := expected - r.toldExpected; n > 0 && lost > r.toldLost {
-		fraction = uint8(min(255, (lost-r.toldLost)*256/n))
+	if n := expected - r.lastExpected; n > 0 && lost > r.lastLost {
+		fraction = uint8(min(255, (lost-r.lastLost)*256/n))
 	}
-	r.toldExpected, r.toldLost = expected, lost
+	r.lastExpected, r.lastLost = expected, lost
 	b := rtcp.ReceptionReport{
 		SSRC: ssrc, FractionLost: fraction, TotalLost: min(lost, 1<<23-1), LastSequenceNumber: r.highest,
 		Jitter: uint32(r.jitter),
@@ -174,7 +174,7 @@ func (b *SenderTable) Reports(now time.Time) []rtcp.ReceptionReport {
 	var blocks []rtcp.ReceptionReport
 	for ssrc, from := range b.sources {
 		r := &from.quality
-		if len(blocks) < maxReportBlocks && r.began && r.highest-r.first+1 != r.toldExpected {
+		if len(blocks) < maxReportBlocks && r.began && r.highest-r.first+1 != r.lastExpected {
 			blocks = append(blocks, r.report(ssrc, now))
 		}
 	}
