@@ -1,6 +1,6 @@
-// Package widgets tests snapshots and actions on pages of third-party component libraries. Each page has a task,
-// solved by a policy that reads only snapshots and refers to elements by ref. The page's own state shows whether it
-// succeeded.
+// Package widgets tests snapshots and actions on pages of third-party component libraries, and of the patterns of the
+// ARIA Authoring Practices that these lack. Each page has a task, solved by a policy that reads only snapshots and
+// refers to elements by ref. The page's own state shows whether it succeeded.
 //
 // A file of testdata holds the pages of a library: its imports and how it mounts, then for each page a line "//==
 // name", its steps ("//do"), a condition that must be false before and true afterwards ("//is", JavaScript), and the
