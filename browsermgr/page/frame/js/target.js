@@ -501,5 +501,5 @@ FUNCTIONS.scrollArea = (a) => {
 
 FUNCTIONS.viewport = () => ({
   width: window.innerWidth, height: window.innerHeight, x: window.scrollX, y: window.scrollY,
-  fullWidth: document.documentElement.clientWidth, fullHeight: document.documentElement.scrollHeight,
+  fullWidth: document.documentElement?.clientWidth ?? 0, fullHeight: document.documentElement?.scrollHeight ?? 0,
 });
