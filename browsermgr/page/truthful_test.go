@@ -93,6 +93,14 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 			"no box of its own", `<button id=t style=display:contents onclick="document.title='hit'">Go</button>`, "#t", "hit",
 			nil,
 		},
+		{
+			"no size but what floats in it",
+			`<a id=t href=#x onclick="document.title='hit'"><span style=float:left>Go</span></a>`, "#t", "hit", nil,
+		},
+		{
+			"closed to nothing", `<div id=t role=button style="height:0;overflow:hidden">Go</div>`, "#t", "",
+			[]string{"not visible"},
+		},
 		{"behind its label", `<style>#t{display:none}</style><input type=checkbox id=t onchange="document.title='hit'"><label for=t>Tick</label>`, "#t", "hit", nil},
 		{"clipped to a point", `<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0);overflow:hidden}</style><input type=radio id=t onchange="document.title='hit'"><label for=t>Pick</label>`, "#t", "hit", nil},
 		{
