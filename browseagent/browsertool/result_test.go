@@ -121,6 +121,12 @@ func TestASnapshotCanBeSearched(t *testing.T) {
 	}
 }
 
+func TestAnEmptySnapshotSaysWhy(t *testing.T) {
+	a := newAPI(t)
+	a.on("GET /snapshot", 200, `{"ok":true,"snapshot":"(empty)","refs":{},"reason":"no element matches the selector"}`)
+	check.Contains(t, content(t, run(t, a.session(), `{"action":"snapshot","selector":"#x"}`).Text), "no element matches")
+}
+
 func TestADialogThatHoldsThePageIsTold(t *testing.T) {
 	a := newAPI(t)
 	a.on("GET /snapshot", 200,

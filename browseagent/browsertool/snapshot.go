@@ -103,7 +103,7 @@ func filterLines(answer map[string]any, words []string, limit int) {
 func snapshotText(answer map[string]any) string {
 	in := callInput(answer)
 	var b strings.Builder
-	for _, key := range []string{"url", "targetId"} {
+	for _, key := range []string{"url", "targetId", "reason"} {
 		if s := in.str(key); s != "" {
 			fmt.Fprintf(&b, "%s: %s\n", key, s)
 		}

@@ -22,6 +22,7 @@ type LoadState struct {
 
 	Pending bool   // a navigation was requested and has not finished
 	Started bool   // … and Chromium has started it
+	planned bool   // … or it is planned only: it may run a script, fail, or go to a new tab
 	Loader  string // loader id of the present document
 	Status  int    // HTTP status of the present document; 0 if there is none
 	Parsed  bool   // DOMContentLoaded
@@ -115,8 +116,8 @@ const maxEventSize = 1 << 16
 // ParseLoadEvent parses an event that concerns the frame with this id; ok is false if it is another one.
 func ParseLoadEvent(ev cdp.Event, id string) (n LoadEvent, ok bool) {
 	switch ev.Method {
-	case "Page.frameRequestedNavigation", "Page.frameScheduledNavigation", "Page.frameStartedNavigating",
-		"Page.frameStartedLoading",
+	case "Page.frameRequestedNavigation", "Page.frameScheduledNavigation", "Page.frameClearedScheduledNavigation",
+		"Page.frameStartedNavigating", "Page.frameStartedLoading",
 		"Page.frameStoppedLoading", "Page.navigatedWithinDocument", "Page.lifecycleEvent":
 	default:
 		return LoadEvent{}, false
@@ -143,11 +144,15 @@ func (s *LoadState) Apply(n LoadEvent) {
 			s.NewTabs++
 		case "currentTab":
 			s.Navigations++
-			s.Pending = true
+			s.Pending, s.planned = true, false
 		}
 	case "Page.frameScheduledNavigation":
 		s.Navigations++
+		s.planned = s.planned || !s.Pending
 		s.Pending = true
+	case "Page.frameClearedScheduledNavigation":
+		s.Pending = s.Pending && !s.planned
+		s.planned = false
 	case "Page.frameStartedNavigating", "Page.frameStartedLoading":
 		s.Started = true
 	case "Page.frameStoppedLoading":

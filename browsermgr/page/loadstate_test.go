@@ -26,6 +26,28 @@ func told(tb testing.TB, s *page.LoadState, events ...string) {
 	}
 }
 
+func TestALinkThatLoadsNothingHereIsNotWaitedFor(t *testing.T) {
+	const planned, cleared = "Page.frameScheduledNavigation", "Page.frameClearedScheduledNavigation"
+	const requested, id = "Page.frameRequestedNavigation", `{"frameId":"main"}`
+	for name, tt := range map[string]struct {
+		events  []string
+		pending bool
+	}{
+		"a script":  {[]string{planned, id, cleared, id}, false},
+		"a new tab": {[]string{planned, id, requested, `{"frameId":"main","disposition":"newTab"}`, cleared, id}, false},
+		"here":      {[]string{planned, id, requested, `{"frameId":"main","disposition":"currentTab"}`, cleared, id}, true},
+		"a script while another page loads": {
+			[]string{requested, `{"frameId":"main","disposition":"currentTab"}`, planned, id, cleared, id}, true,
+		},
+	} {
+		s := page.NewLoadState()
+		told(t, &s, tt.events...)
+		if s.Pending != tt.pending {
+			t.Errorf("%s: pending is %v, want %v", name, s.Pending, tt.pending)
+		}
+	}
+}
+
 func TestADocumentLoadsInSteps(t *testing.T) {
 	s := page.NewLoadState()
 	reached := func() string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -166,6 +167,15 @@ func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 	if snap := snapshot(t, browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{}),
 		page.SnapshotOptions{}); snap.Text != "(empty)" || snap.Reason != "the page is empty" {
 		t.Errorf("got %q, %q", snap.Text, snap.Reason)
+	}
+	file := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/pdf")
+		_, _ = io.WriteString(w, "%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"+
+			"trailer<</Root 1 0 R>>")
+	})
+	check.Must(t, check.Err(tab.Navigate(t.Context(), file.URL)))
+	if snap := snapshot(t, tab, page.SnapshotOptions{}); !strings.HasPrefix(snap.Text, "(a PDF") {
+		t.Errorf("got %q for a PDF, want that said", snap.Text)
 	}
 }
 

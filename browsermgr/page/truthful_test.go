@@ -1,6 +1,8 @@
 package page_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -38,6 +40,35 @@ func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
 		`combobox "S"`, ": Two")
 }
 
+func TestWaitsEndInDocumentsWithoutScripts(t *testing.T) {
+	t.Parallel()
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg"><text y="20">Shown</text></svg>`
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/svg":
+			w.Header().Set("Content-Type", "image/svg+xml")
+			_, _ = io.WriteString(w, svg)
+		case "/sandboxed.svg":
+			w.Header().Set("Content-Security-Policy", "sandbox")
+			w.Header().Set("Content-Type", "image/svg+xml")
+			_, _ = io.WriteString(w, svg)
+		case "/sandboxed":
+			w.Header().Set("Content-Security-Policy", "sandbox")
+			browsertest.HTML(w, `<!doctype html><p>Shown`)
+		case "/mail":
+			browsertest.HTML(w, `<!doctype html><iframe sandbox srcdoc="<p>Shown"></iframe>`)
+		}
+	})
+	tab := openTab(t, "about:blank")
+	for _, path := range []string{"/svg", "/sandboxed.svg", "/sandboxed", "/mail"} {
+		check.Must(t, check.Err(tab.Navigate(t.Context(), srv.URL+path)))
+		refused(t, tab, page.Action{Kind: actiontable.KindWait, Text: "nowhere"}, `text "nowhere" to appear`)
+		act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "shown"})
+		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "a"})
+		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Shown")
+	}
+}
+
 // combobox returns a list as component libraries build it: an input in a container that handles clicks and contains
 // more.
 func combobox(style, more string) string {
@@ -61,6 +92,14 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 		{
 			"no box of its own", `<button id=t style=display:contents onclick="document.title='hit'">Go</button>`, "#t", "hit",
 			nil,
+		},
+		{
+			"no size but what floats in it",
+			`<a id=t href=#x onclick="document.title='hit'"><span style=float:left>Go</span></a>`, "#t", "hit", nil,
+		},
+		{
+			"closed to nothing", `<div id=t role=button style="height:0;overflow:hidden">Go</div>`, "#t", "",
+			[]string{"not visible"},
 		},
 		{"behind its label", `<style>#t{display:none}</style><input type=checkbox id=t onchange="document.title='hit'"><label for=t>Tick</label>`, "#t", "hit", nil},
 		{"clipped to a point", `<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0);overflow:hidden}</style><input type=radio id=t onchange="document.title='hit'"><label for=t>Pick</label>`, "#t", "hit", nil},

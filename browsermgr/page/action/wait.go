@@ -99,6 +99,7 @@ const waitPollInterval = time.Second
 // meanwhile.
 func (w pageWait) awaitInPage(ctx context.Context, arg waitArg) error {
 	for {
+		began := time.Now()
 		found, err := w.shownInFrames(ctx, arg)
 		var no *frame.ScriptError
 		switch {
@@ -107,8 +108,9 @@ func (w pageWait) awaitInPage(ctx context.Context, arg waitArg) error {
 		case err != nil || found:
 			return err
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		// Documents without scripts answer at once.
+		if err := Pause(ctx, waitPollInterval/10-time.Since(began)); err != nil {
+			return err
 		}
 	}
 }

@@ -165,6 +165,9 @@ func (c *snapshotCapture) emptyText(main *outline.Piece) (text, reason string) {
 	switch {
 	case !main.Found && c.opts.Selector != "":
 		return "(empty)", "no element matches the selector"
+	case main.PDF:
+		const pdf = "a PDF, of which snapshots show nothing: take a screenshot, or download the link that led to it"
+		return "(" + pdf + ")", pdf
 	case c.opts.Interactive:
 		return "(no interactive elements)", "no interactive elements"
 	case c.opts.Selector != "":

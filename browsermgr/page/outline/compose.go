@@ -23,6 +23,7 @@ type Piece struct {
 	Documents            int         `json:"documents"` // number of embedded documents seen so far
 	Document             string      `json:"document"`  // the document that the piece begins with
 	Found                bool        `json:"found"`     // whether the element or frame to begin with exists
+	PDF                  bool        `json:"pdf"`       // a PDF, which Chromium shows in a viewer of its own
 	SuspectedShadowHosts int         `json:"suspects"`  // elements that may have content the script cannot see
 	CustomElements       int         `json:"custom"`    // elements that may have a role which the script cannot see
 	Title                string      `json:"title"`

@@ -106,6 +106,7 @@ FUNCTIONS.snapshot = (options) => look(() => {
     documents: documentCount,
     document: documentEntry(doc).prefix,
     found: root !== null,
+    pdf: document.contentType === 'application/pdf',
     suspects: suspects.length,
     custom: custom.length,
     links: Array.from(links, ([url, text]) => ({ url, text })),
@@ -118,7 +119,7 @@ FUNCTIONS.snapshot = (options) => look(() => {
 FUNCTIONS.frameOf = (a) => {
   const element = a.ref ? byRef(a.ref) : bySelector(a.selector);
   if (!element) throw new Failure('noframe');
-  if (!/^i?frame$/.test(element.localName)) throw new Failure('notframe', describe(element));
+  if (!isFrame(element)) throw new Failure('notframe', describe(element));
   const doc = embedded(element);
   return { ref: refOf(element), document: doc ? documentEntry(doc).prefix : '' };
 };

@@ -95,12 +95,14 @@ function accepts(element, hit) {
   return control !== element && within(hit, control);
 }
 
-// boxesOf are the boxes in which an element shows: its own, those of its content if it has none, or the part of a picture.
+// boxesOf are the boxes in which an element shows: its own, those of its content if its own have no size, or the part of a picture.
 function boxesOf(element) {
   if (element.localName === 'area') return areaBox(element);
-  const own = element.getClientRects();
+  const own = Array.from(element.getClientRects());
   if (own.length === 1 && element.matches('li, [role=treeitem]')) return [itemBox(element, own[0])];
-  if (own.length > 0 || getComputedStyle(element).display !== 'contents') return Array.from(own);
+  if (own.some((box) => box.width > 0 && box.height > 0)) return own;
+  const { display, overflow } = getComputedStyle(element);
+  if (display !== 'contents' && (own.length === 0 || overflow !== 'visible' || element.firstElementChild === null)) return own;
   const content = element.ownerDocument.createRange();
   content.selectNodeContents(element);
   return Array.from(content.getClientRects());
@@ -501,5 +503,5 @@ FUNCTIONS.scrollArea = (a) => {
 
 FUNCTIONS.viewport = () => ({
   width: window.innerWidth, height: window.innerHeight, x: window.scrollX, y: window.scrollY,
-  fullWidth: document.documentElement.clientWidth, fullHeight: document.documentElement.scrollHeight,
+  fullWidth: document.documentElement?.clientWidth ?? 0, fullHeight: document.documentElement?.scrollHeight ?? 0,
 });

@@ -4,8 +4,8 @@ const lower = (text) => squeeze(text).toLowerCase();
 
 // visibleText says whether a case-insensitive piece of text is shown anywhere in a document, its frames or shadow roots.
 function visibleText(root, wanted) {
-  const top = root.body ?? root;
-  if (top.innerText !== undefined && lower(top.innerText).includes(wanted)) return true;
+  const top = root.body ?? root.documentElement; // a shadow root has neither
+  if (top && lower(top.innerText ?? top.textContent).includes(wanted)) return true;
   for (const element of root.querySelectorAll('*')) {
     const root = anyShadow(element);
     if (root) {
@@ -22,15 +22,14 @@ function visibleText(root, wanted) {
 
 let cancelWait = null;
 
-FUNCTIONS.waitFor = (a) => new Promise((resolve, reject) => {
-  const wanted = lower(a.text ?? '');
-  const holds = () => {
-    if (a.selector) {
-      const element = bySelector(a.selector);
-      return element !== null && shown(element);
-    }
-    return visibleText(document, wanted) !== a.gone;
-  };
+// met says whether a condition holds now.
+function met(a) {
+  if (!a.selector) return visibleText(document, lower(a.text ?? '')) !== a.gone;
+  const element = bySelector(a.selector);
+  return element !== null && shown(element);
+}
+
+FUNCTIONS.waitFor = (a) => idle ? met(a) : new Promise((resolve, reject) => {
   cancelWait?.();
   let done = false;
   let dirty = true;
@@ -55,7 +54,7 @@ FUNCTIONS.waitFor = (a) => new Promise((resolve, reject) => {
         dirty = false;
         checked = performance.now();
         try {
-          if (holds()) return finish(true);
+          if (met(a)) return finish(true);
         } catch (e) {
           return finish(false, e);
         }

@@ -128,6 +128,7 @@ const turn = () => idle ? Promise.resolve() : new Promise((resolve) => {
 // idle says that this document runs no scripts but ours (a sandbox without allow-scripts): it has no timers and hears no events,
 // so that nothing can be waited for and nothing in it changes by itself.
 const idle = (() => {
+  if (!(document instanceof HTMLDocument)) return origin === 'null'; // the parser of XML does not tell
   const probe = document.createElement('i');
   try {
     probe.innerHTML = '<noscript><b></b></noscript>';
