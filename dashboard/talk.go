@@ -33,7 +33,7 @@ func (s *Server) noAssistant(v visitor) string {
 	case v.role < RoleOperator:
 		return "The operator of this clank has not chosen a conversation model."
 	}
-	return "No conversation model is chosen."
+	return "No assistant model is chosen."
 }
 
 // talk answers a message to the assistant until the client disconnects. It streams "text" as the model writes it and
