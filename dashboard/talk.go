@@ -31,7 +31,7 @@ func (s *Server) noAssistant(v visitor) string {
 	case s.Assistant != nil && s.Settings.Current().AssistantModel != "":
 		return ""
 	case v.role < RoleOperator:
-		return "The operator of this clank has not chosen a conversation model."
+		return "The operator of this clank has not chosen an assistant model."
 	}
 	return "No assistant model is chosen."
 }

@@ -229,7 +229,7 @@ func TestTheChatExplainsAMissingAssistant(t *testing.T) {
 	check.Contains(t, page, `value="assistant" disabled`, "No assistant model is chosen.")
 	_, page = r.ask("GET", "/", "", key("owner"))
 	check.Contains(t, page, `value="assistant" disabled`, "The operator of this clank has not chosen a "+
-		"conversation model.")
+		"assistant model.")
 	status, body := r.ask("POST", "/api/talk", `{"text":"hi"}`)
 	if status != http.StatusConflict || !strings.Contains(body, "No assistant model") {
 		t.Errorf("without a model: %d %s", status, body)

@@ -117,8 +117,8 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 	c := api.SetupCheck{Name: "Discord", State: api.SetupOptional, Detail: "No bot token is set."}
 	if !in.Present("DISCORD_TOKEN") {
-		c.Fix = "Create an application at https://discord.com/developers/applications, and enter its bot token on the Setup " +
-			"page, or with \"clank setup key DISCORD_TOKEN\". \"clank setup discord\" lists the steps."
+		c.Fix = "Create an application at https://discord.com/developers/applications, and enter its bot token on the " +
+			"Setup page, or with \"clank setup key DISCORD_TOKEN\". \"clank setup discord\" lists the steps."
 		c.Asks = api.AsksDiscord
 		return c
 	}
