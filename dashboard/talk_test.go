@@ -228,7 +228,7 @@ func TestTheChatExplainsAMissingAssistant(t *testing.T) {
 	_, page := r.ask("GET", "/", "")
 	check.Contains(t, page, `value="assistant" disabled`, "No assistant model is chosen.")
 	_, page = r.ask("GET", "/", "", key("owner"))
-	check.Contains(t, page, `value="assistant" disabled`, "The operator of this clank has not chosen a "+
+	check.Contains(t, page, `value="assistant" disabled`, "The operator of this clank has not chosen an "+
 		"assistant model.")
 	status, body := r.ask("POST", "/api/talk", `{"text":"hi"}`)
 	if status != http.StatusConflict || !strings.Contains(body, "No assistant model") {
