@@ -88,8 +88,8 @@ func transcriptionCapability(v settings.Voice, present func(string) bool) Capabi
 		a.Ready, a.Detail = true, "understood by "+server
 		return a
 	}
-	a.Detail = "speech is not understood: set OPENAI_API_KEY or TRANSCRIPTION_API_KEY, or name a transcription " +
-		"server of your own in the settings under Calls"
+	a.Detail = "speech is not understood: set OPENAI_API_KEY or TRANSCRIPTION_API_KEY, or name a transcription server " +
+		"of your own in the settings under Calls"
 	return a
 }
 
