@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"clank/internal/server"
@@ -28,6 +29,9 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 				logLevel = cmp.Or(logLevel, "info") // include the records of tasks
 			default:
 				return usagef("--log-format takes text or json, not %q", logFormat)
+			}
+			if err := new(slog.Level).UnmarshalText([]byte(cmp.Or(logLevel, "warn"))); err != nil {
+				return usagef("--log takes debug, info, warn or error, not %q", logLevel)
 			}
 			h, err := server.OpenHome(e.Getenv)
 			if err != nil {

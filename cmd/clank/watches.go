@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -145,6 +146,9 @@ func endWatch(ctx context.Context, e *commandEnv, id string) error {
 		ended = api.NewWatchView(w, !w.Origin.Private)
 		return err
 	})
+	if errors.Is(err, watches.ErrNotFound) {
+		err = fmt.Errorf("%w as %s; \"clank watches\" lists them", watches.ErrNotFound, clipLine(id, 80))
+	}
 	if err != nil {
 		return err
 	}
