@@ -125,6 +125,7 @@ func TestWrongUseExitsWithTwoAndSaysWhy(t *testing.T) {
 		commandStep{"sessions show ''", exitUsage, "the id is empty", ""},
 		commandStep{"serve --log loud", exitUsage, `--log takes debug, info, warn or error, not "loud"`, ""},
 		commandStep{"share --for soon", exitUsage, `--for takes a duration such as 15m or 2h, not "soon"`, ""},
+		commandStep{"records --since -1h", exitUsage, "--since takes a duration such as 30m or 24h, not -1h0m0s", ""},
 		commandStep{"share --list --revoke", exitUsage, "give one of --list and --revoke", ""},
 		commandStep{"restore ''", exitUsage, "the name of the file is empty", ""},
 		commandStep{"sessions shwo x", exitUsage, "did you mean show?", ""},

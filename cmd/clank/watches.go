@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -146,7 +147,8 @@ func endWatch(ctx context.Context, e *commandEnv, id string) error {
 		ended = api.NewWatchView(w, !w.Origin.Private)
 		return err
 	})
-	if errors.Is(err, watches.ErrNotFound) {
+	answer, _ := errors.AsType[*api.StatusError](err)
+	if errors.Is(err, watches.ErrNotFound) || answer != nil && answer.Status == http.StatusNotFound {
 		err = fmt.Errorf("%w as %s; \"clank watches\" lists them", watches.ErrNotFound, clipLine(id, 80))
 	}
 	if err != nil {
