@@ -51,7 +51,12 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.Serve(ctx, f, serveReporter{e}), a.Close(e.AbortContext)) // ctx has ended by then
+			err = errors.Join(a.Serve(ctx, f, serveReporter{e}), a.Close(e.AbortContext)) // ctx has ended by then
+			if e.AbortContext.Err() != nil {
+				// What was not waited for, which err lists, is what the person wanted.
+				err = &exitError{exitStopped, errors.New("ended at once, without waiting for what ran")}
+			}
+			return err
 		})
 	fs := c.Flags()
 	fs.StringVar(&f.DashboardAddr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
