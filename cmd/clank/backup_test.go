@@ -156,7 +156,7 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "of")
 	runSteps(t, e,
 		commandStep{"sessions", exitDone, "s3  parked", ""}, // nothing runs here
-		commandStep{"export " + to, exitUsage, "name --person or --server", ""},
+		commandStep{"export " + to, exitUsage, "name whom it is about: --person or --server", ""},
 		commandStep{"export --person 3", exitUsage, "<file> is missing", ""},
 		commandStep{"forget --person 1 --server 7", exitUsage, "name --person or --server, not both", ""},
 		commandStep{"forget --person ADA", exitUsage, "several people have the name ADA; name one by ID: 1, 2", ""},

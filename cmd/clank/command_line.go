@@ -187,13 +187,17 @@ func similarCommand(c *cobra.Command, word string) string {
 // explainFlagError converts pflag's error for the value of a flag to a usage error.
 func explainFlagError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok && err != nil && strings.HasPrefix(err.Error(), "if any flags in the group [") { // cobra's, as it has no type
+		both := err.Error()[strings.LastIndex(err.Error(), "[")+1 : strings.LastIndex(err.Error(), "]")]
+		return usagef("give one of --%s", strings.ReplaceAll(both, " ", " and --"))
+	}
 	if !ok {
 		return err
 	}
 	flag := invalid.GetFlag()
 	if what, ok := map[string]string{
 		"bool": "true or false", "int": "a whole number",
-		"float64": "a number",
+		"float64": "a number", "duration": "a duration such as 15m or 2h",
 	}[flag.Value.Type()]; ok {
 		return usagef("--%s takes %s, not %q", flag.Name, what, invalid.GetValue())
 	}

@@ -122,6 +122,12 @@ func TestWrongUseExitsWithTwoAndSaysWhy(t *testing.T) {
 		commandStep{"browse --script x --model " + plain.ModelName, exitUsage, "needs no model", ""},
 		commandStep{"version now", exitUsage, `unexpected argument "now"`, ""},
 		commandStep{"sessions say bcdf23ghjk", exitUsage, "<text> is missing", ""},
+		commandStep{"sessions show ''", exitUsage, "the id is empty", ""},
+		commandStep{"serve --log loud", exitUsage, `--log takes debug, info, warn or error, not "loud"`, ""},
+		commandStep{"share --for soon", exitUsage, `--for takes a duration such as 15m or 2h, not "soon"`, ""},
+		commandStep{"records --since -1h", exitUsage, "--since takes a duration such as 30m or 24h, not -1h0m0s", ""},
+		commandStep{"share --list --revoke", exitUsage, "give one of --list and --revoke", ""},
+		commandStep{"restore ''", exitUsage, "the name of the file is empty", ""},
 		commandStep{"sessions shwo x", exitUsage, "did you mean show?", ""},
 		commandStep{"watches add", exitUsage, "<url> is missing", ""},
 		commandStep{"watches add example.com --below 1 --says x", exitUsage, "give one of", ""},
@@ -236,7 +242,7 @@ func TestWatchesAreListedAndEndedInTheTerminal(t *testing.T) {
 		commandStep{"watches end w1", exitDone, "ended: w1", ""},
 		commandStep{"watches --json", exitDone, "[]\n", ""},
 		commandStep{"watches --all", exitDone, "w1", ""},
-		commandStep{"watches end w9", exitFailed, watches.ErrNotFound.Error(), ""})
+		commandStep{"watches end w9", exitFailed, watches.ErrNotFound.Error() + ` as w9; "clank watches" lists them`, ""})
 }
 
 // vaultSteps store logins and use them. No output contains "hunter2" or the secret of the code, except as part of a

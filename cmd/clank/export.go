@@ -42,7 +42,10 @@ func (f *subjectFlags) add(c *cobra.Command) {
 
 // resolve returns the home and the subject of the flags. A name must belong to a single person.
 func (f *subjectFlags) resolve(ctx context.Context, e *commandEnv) (*server.Home, sqlite.Subject, error) {
-	if (f.person == "") == (f.server == "") {
+	switch {
+	case f.person == "" && f.server == "":
+		return nil, sqlite.Subject{}, usagef("name whom it is about: --person or --server")
+	case f.person != "" && f.server != "":
 		return nil, sqlite.Subject{}, usagef("name --person or --server, not both")
 	}
 	h, err := server.OpenHome(e.Getenv)

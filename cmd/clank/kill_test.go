@@ -88,8 +88,12 @@ func TestSecondInterruptDoesNotWait(t *testing.T) {
 	t.Parallel()
 	home, _, _, server, busy := startBusyServer(t)
 	server.interrupt(t)
+	awaitOutput(t, server.stderr, "interrupt again to end them") // two at once may be one
 	server.interrupt(t)
-	server.exitCode(t)
+	told := "\nclank serve: ended at once, without waiting for what ran\n"
+	if got := server.exitCode(t); got != exitStopped || !strings.HasSuffix(server.stderr.text(), told) {
+		t.Errorf("exit code = %d, want %d and %q at the end of %q", got, exitStopped, told, server.stderr.text())
+	}
 	busy.exitCode(t)
 	checkNothingLeft(t, home)
 }

@@ -40,6 +40,9 @@ func newRecordsCommand(e *commandEnv) *cobra.Command {
 		if q.Limit < 1 || q.Limit > telemetry.MaxLimit {
 			return usagef("--limit takes a number from 1 to %d, not %d", telemetry.MaxLimit, q.Limit)
 		}
+		if since < 0 {
+			return usagef("--since takes a duration such as 30m or 24h, not %s", since)
+		}
 		if since > 0 {
 			q.Since = time.Now().Add(-since)
 		}

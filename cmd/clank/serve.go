@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"clank/internal/server"
@@ -29,6 +30,9 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 			default:
 				return usagef("--log-format takes text or json, not %q", logFormat)
 			}
+			if err := new(slog.Level).UnmarshalText([]byte(cmp.Or(logLevel, "warn"))); err != nil {
+				return usagef("--log takes debug, info, warn or error, not %q", logLevel)
+			}
 			h, err := server.OpenHome(e.Getenv)
 			if err != nil {
 				return err
@@ -47,7 +51,12 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.Serve(ctx, f, serveReporter{e}), a.Close(e.AbortContext)) // ctx has ended by then
+			err = errors.Join(a.Serve(ctx, f, serveReporter{e}), a.Close(e.AbortContext)) // ctx has ended by then
+			if e.AbortContext.Err() != nil {
+				// What was not waited for, which err lists, is what the person wanted.
+				err = &exitError{exitStopped, errors.New("ended at once, without waiting for what ran")}
+			}
+			return err
 		})
 	fs := c.Flags()
 	fs.StringVar(&f.DashboardAddr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")

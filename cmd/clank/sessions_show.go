@@ -25,6 +25,9 @@ import (
 // findRuns returns the home, and the paths of the runs that id refers to: a file or directory, a task, or all runs of
 // a session, oldest first.
 func findRuns(e *commandEnv, id string) (*server.Home, []string, error) {
+	if id == "" {
+		return nil, nil, usagef("the id is empty; \"clank sessions\" lists sessions")
+	}
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		return nil, nil, err

@@ -59,6 +59,9 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 				fmt.Fprintf(w, "%d links are void\n", n)
 			})
 		}
+		if c.Flags().Changed("for") && lasts < time.Second {
+			return usagef("--for takes a duration such as 15m or 2h, not %s", lasts)
+		}
 		link, err := server.NewLink(ctx, api.LinkRequest{
 			Session: session, Control: control, User: user, Seconds: int(lasts / time.Second),
 		})

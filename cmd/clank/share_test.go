@@ -69,6 +69,7 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 		{"share " + link.Session + " --for 15m --control", viewer + "#"},
 		{"share --list", "control"},
 		{"share --for 25h", "120 minutes at most"},
+		{"share --for -1m", "--for takes a duration such as 15m or 2h, not -1m0s"},
 		{"share nosuchsession", "there is no browser session"},
 		{"share nosuchsession --revoke", `no link shows a session "nosuchsession"`},
 		{"share --revoke", "2 links are void"},

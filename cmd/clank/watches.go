@@ -4,8 +4,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -145,6 +147,10 @@ func endWatch(ctx context.Context, e *commandEnv, id string) error {
 		ended = api.NewWatchView(w, !w.Origin.Private)
 		return err
 	})
+	answer, _ := errors.AsType[*api.StatusError](err)
+	if errors.Is(err, watches.ErrNotFound) || answer != nil && answer.Status == http.StatusNotFound {
+		err = fmt.Errorf("%w as %s; \"clank watches\" lists them", watches.ErrNotFound, clipLine(id, 80))
+	}
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,8 @@ func (db *DB) UpdateWatch(ctx context.Context, id string, change func(*watches.W
 		var r watchRow
 		err := tx.QueryRowContext(ctx, "SELECT "+watchColumns+" FROM watch WHERE id = ?", id).Scan(r.fields()...)
 		if errors.Is(err, sql.ErrNoRows) {
-			return watches.ErrNotFound
+			refused = watches.ErrNotFound
+			return refused
 		}
 		if err != nil {
 			return err
