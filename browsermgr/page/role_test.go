@@ -170,8 +170,8 @@ func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 	}
 	file := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/pdf")
-		_, _ = io.WriteString(w, "%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"+
-			"trailer<</Root 1 0 R>>")
+		_, _ = io.WriteString(w, "%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj "+
+			"2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>")
 	})
 	check.Must(t, check.Err(tab.Navigate(t.Context(), file.URL)))
 	if snap := snapshot(t, tab, page.SnapshotOptions{}); !strings.HasPrefix(snap.Text, "(a PDF") {
