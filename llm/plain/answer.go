@@ -2,6 +2,7 @@ package plain
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,9 +54,13 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 	return strings.Join(parts, "\n\n")
 }
 
+// forModels matches the refs and tags of elements in what a tool reports.
+var forModels = regexp.MustCompile(`(^|: )(?:f\d+)?e\d+ | \[ref=\w+\]| \(\w+[.#][^ )]*\)`)
+
 // problemText says which step did not work, and why.
 func problemText(steps []step, i int, why string) string {
 	why, _, _ = strings.Cut(why, " Do not try it in another way;") // which is for other models
+	why = forModels.ReplaceAllString(why, "$1")
 	s := fmt.Sprintf("Step %d of %d, %s, did not work: %s", i+1, len(steps), steps[i].source, why)
 	if i+1 < len(steps) {
 		s += "\nNot done: " + listSteps(steps[i+1:]) + "."

@@ -51,9 +51,11 @@ func TestAnswerSaysWhereThePageIsWhenThereIsNothingElseToSay(t *testing.T) {
 }
 
 func TestAFailingStepEndsWithItsReason(t *testing.T) {
-	w := &world{state: state, fail: map[string]string{"browser_click": "the element is covered by a dialog"}}
+	w := &world{state: state, fail: map[string]string{
+		"browser_click": `e1 button "Sign in" is covered by dialog "Cookies" [ref=e9] (section.notice), which would get it`,
+	}}
 	answer := w.ask(t, newModel(), `open the demo shop, click "Sign in", read, screenshot`)
-	check.Contains(t, answer, `Step 2 of 4, click "Sign in", did not work`, "covered by a dialog",
+	check.Contains(t, answer, `Step 2 of 4, click "Sign in", did not work: button "Sign in" is covered by dialog "Cookies", which`,
 		"Not done: read, screenshot", shop)
 	if len(w.calls) != 2 {
 		t.Errorf("got calls %q, want nothing after the failing one", w.calls)
