@@ -166,6 +166,9 @@ func (c *viewing) end(err error) {
 	if err == nil {
 		err = errors.New("the view has ended")
 	}
+	if cause := cancel.CauseOf(nil, err); cause != nil && cause.Reason == cancel.ShuttingDown {
+		err = errClosing
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	c.sendMessage(ctx, map[string]string{"type": "ended", "reason": err.Error()})

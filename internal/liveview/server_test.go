@@ -203,6 +203,10 @@ func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
 	}
 	r.Drop(id, func(v sessions.Viewer) bool { return v.Name == "bob" }, errors.New("the link was revoked"))
 	bob.next("the end", func(m map[string]any) bool { return m["reason"] == "the link was revoked" })
+	eve := r.join(id, as("eve"))
+	eve.next("two viewers", watched("ada", "eve"))
+	r.Drop(id, func(v sessions.Viewer) bool { return v.Name == "eve" }, &cancel.Cause{Reason: cancel.ShuttingDown})
+	eve.next("the end", func(m map[string]any) bool { return m["reason"] == "clank is shutting down" })
 	ada.next("one viewer", watched("ada"))
 	check.Must(t, r.Close(t.Context()))
 	ada.next("the end", func(m map[string]any) bool { return m["type"] == "ended" })
