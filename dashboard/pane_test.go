@@ -426,9 +426,9 @@ func TestThePaneAnswersForThePage(t *testing.T) {
 
 	l.tell(`{"control":{"holder":"you", "mine":true, "wanted":["Bo"]}, "viewers":["you", "Bo", "you"]}`)
 	tb.waitFor(paneStatus + ` === "Bo would like to take over."`)
-	tb.waitFor(`document.querySelector(".pane-viewers").textContent === "3 watch: you (2), Bo"`)
+	tb.waitFor(`document.querySelector(".pane-viewers").textContent === "3 watching: you (2), Bo"`)
 	l.tell(`{"control":{"holder":"Bo"}}`)
-	tb.waitFor(paneStatus + ` === "Bo holds the page." && document.activeElement.textContent === "Ask for it"`)
+	tb.waitFor(paneStatus + ` === "Bo controls the page." && document.activeElement.textContent === "Ask for it"`)
 	tb.press("Enter")
 	l.hears("take")
 	l.send(websocket.MessageText, []byte(`{"type":"error","text":"Bo works this page now"}`))
@@ -460,7 +460,7 @@ func TestThePaneReconnectsAndEnds(t *testing.T) {
 	tb.click(".pane-card .primary")
 	l.hears("take")
 	l.tell(`{"control":{"holder":"you", "waiting":true}}`)
-	tb.waitFor(paneStatus + ` === "You have it as soon as the step under way is over."`)
+	tb.waitFor(paneStatus + ` === "You can take over as soon as the current step is done."`)
 	l.tell(`{"tabs":[{"id":"1", "title":"Lamps", "current":true}], "control":{}}`)
 	tb.waitFor(`!document.querySelector(".pane-card") && ` + paneStatus + ` === "Live"`)
 

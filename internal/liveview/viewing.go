@@ -150,7 +150,7 @@ func (c *viewing) read(ctx context.Context) error {
 	}
 }
 
-var errNotHeld = errors.New("take over first: you do not work this page")
+var errNotHeld = errors.New("take over first: you do not control this page")
 
 // take handles a message. It does not block, so that inputs stay in order.
 func (c *viewing) take(ctx context.Context, m message) error {
@@ -270,7 +270,7 @@ func (c *viewing) takeOver(ctx context.Context) error {
 		c.mu.Unlock()
 		signal(c.streamChanged)
 		if err := control.Err(); mine && err != nil {
-			text := "You do not work this page any more: " + err.Error()
+			text := "You no longer control this page: " + err.Error()
 			c.sendMessage(ctx, map[string]string{"type": "error", "text": text})
 		}
 	}()

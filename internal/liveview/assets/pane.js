@@ -326,7 +326,7 @@ export class Pane {
     this.status.textContent = this.message || this.about();
     this.status.classList.toggle("bad", Boolean(this.message && this.bad));
     const { viewers } = state;
-    this.viewers.textContent = viewers.length > 1 ? `${viewers.length} watch: ${listNames(viewers)}` : "";
+    this.viewers.textContent = viewers.length > 1 ? `${viewers.length} watching: ${listNames(viewers)}` : "";
     this.take.hidden = !this.live || !may.control || control.mine || !open;
     this.take.textContent = !control.holder || control.offered ? "Take over" : "Ask for it";
     this.give.hidden = !this.live || !control.mine;
@@ -342,14 +342,14 @@ export class Pane {
     const { task } = this, { control, tabs } = this.state;
     if (!this.path || this.over) return "";
     if (!this.live) return this.state === nothing ? "Connecting…" : "Connection lost. Trying again…";
-    if (control.waiting && (control.mine || this.wish)) return "You have it as soon as the step under way is over.";
+    if (control.waiting && (control.mine || this.wish)) return "You can take over as soon as the current step is done.";
     if (control.mine) {
       const wanted = (control.wanted ?? []).join(", ");
-      if (control.offered) return "You hold the page until somebody else takes it.";
+      if (control.offered) return "You control the page until somebody else takes it.";
       if (wanted) return `${wanted} would like to take over.`;
-      return "You hold the page. Press Escape twice to leave it, then give it back.";
+      return "You control the page. Press Escape twice to leave it, then give it back.";
     }
-    if (control.holder) return `${control.holder} ${control.offered ? "hands the page over" : "holds the page"}.`;
+    if (control.holder) return `${control.holder} ${control.offered ? "hands the page over" : "controls the page"}.`;
     return task?.label || (tabs.length ? "Live" : "");
   }
 
