@@ -265,6 +265,9 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	tb.click("#join-quiet")
 	call := rtctest.Next(t, r.calls)
 	tb.waitFor(`document.body.dataset.state === "in"`)
+	if tb.Eval(`document.getElementById("mute-key").hidden`) != true {
+		t.Error("without a microphone the page says which key mutes it")
+	}
 	call.Write(webrtc.Note{
 		Kind: webrtc.HeardNote, From: "Somebody with a rather long name",
 		Text: strings.Repeat("a long sentence about lamps ", 6),

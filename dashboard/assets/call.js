@@ -40,7 +40,7 @@ async function join(withMicrophone) {
     $("log").replaceChildren();
     $("status").textContent = "";
     setMuted(false);
-    $("mute").hidden = $("level").parentElement.hidden = !mic;
+    $("mute").hidden = $("mute-key").hidden = $("level").parentElement.hidden = !mic;
     if (mic) watch("mic", mic, (v) => { $("level").style.transform = `scaleX(${muted ? 0 : v})`; });
     state("joining", "Connecting…");
     await open();
