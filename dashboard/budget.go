@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
+	"clank/internal/i18n"
 	"clank/llm"
 )
 
@@ -26,6 +27,9 @@ func (s *Server) overview(ctx context.Context) (budget.Overview, error) {
 	}
 	return o, nil
 }
+
+// amountText returns a text about amounts with plural forms and grouped digits: 1 of 2,000 calls.
+func amountText(text string) string { return i18n.Locale("").Text(text) }
 
 // budgetData is the data of the budget page.
 type budgetData struct {
@@ -75,7 +79,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, d := range o.Days {
 		data.Days = append(data.Days, budgetRow{
-			Name: d.Key.Day, Text: d.Spent.String(), Spent: d.Spent.Money.USD(),
+			Name: d.Key.Day, Text: amountText(d.Spent.String()), Spent: d.Spent.Money.USD(),
 			Unpriced: d.Unpriced,
 		})
 		data.Peak = max(data.Peak, d.Spent.Money.USD())
@@ -104,7 +108,7 @@ func (s *Server) ownBudgetPage(w http.ResponseWriter, r *http.Request, v visitor
 // todayRows returns a row for each kind of amount: money, calls, steps and so on.
 func todayRows(l budget.LevelStatus) []budgetRow {
 	row := func(name string, spent, most float64, of, limit budget.Amount) budgetRow {
-		return budgetRow{Name: name, Text: of.Against(limit), Spent: spent, Most: most}
+		return budgetRow{Name: name, Text: amountText(of.Against(limit)), Spent: spent, Most: most}
 	}
 	s, m := l.Spent, l.Limit
 	return []budgetRow{
@@ -125,7 +129,7 @@ func budgetRows(lines []budget.LevelStatus, nameOf func(id string) string) []bud
 	for _, l := range lines {
 		if l.Spent != (budget.Amount{}) {
 			rows = append(rows, budgetRow{
-				Name: nameOf(l.Key.ID), Text: l.String(),
+				Name: nameOf(l.Key.ID), Text: amountText(l.String()),
 				Spent: l.Spent.Money.USD(), Most: l.Limit.Money.USD(), Unpriced: l.Unpriced,
 			})
 		}

@@ -240,7 +240,7 @@ func TestAMemberSeesTheirOwnCosts(t *testing.T) {
 		}
 	}
 	_, page := r.ask("GET", "/budget", "", owner)
-	check.Contains(t, page, "1.25", `href="/budget"`)
+	check.Contains(t, page, "1.25", "1 call (no limit)", `href="/budget"`)
 	_, table := r.ask("GET", "/api/costs.csv", "", owner)
 	for _, others := range []string{
 		"Name of", "zoe", "member", "8.75", "0.50", "7.00", "discord:", `value="person"`, `href="/settings"`,

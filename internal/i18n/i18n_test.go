@@ -308,8 +308,9 @@ func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {
 		if got := i18n.Locale("de").Text(english); got != want {
 			t.Errorf("%q: got %q, want %q", english, got, want)
 		}
-		if got := i18n.Locale("en").Text(english); got != english {
-			t.Errorf("%q: in English %q", english, got)
+		want = strings.NewReplacer("1 calls", "1 call", "1200 calls", "1,200 calls").Replace(english)
+		if got := i18n.Locale("en").Text(english); got != want {
+			t.Errorf("%q: in English %q, want %q", english, got, want)
 		}
 	}
 }
