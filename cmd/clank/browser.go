@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const browserShort = "work a browser by hand: open pages, read them, click and type"
+const browserShort = "control a browser step by step: open pages, read them, click and type"
 
 const browserHelp = `Controls the browser of a running clank server: start one with "clank serve".
 

@@ -11,7 +11,7 @@ import (
 func browserLifecycleCommands() []browserCommand {
 	return []browserCommand{
 		{
-			name: "status", short: "how the browser is; starts nothing",
+			name: "status", short: "show the state of the browser; starts nothing",
 			buildRequest: buildGet("/"),
 			printAnswer:  printTyped(printBrowserStatus),
 		},

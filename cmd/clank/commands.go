@@ -18,7 +18,7 @@ var errInterrupted error = &cancel.Cause{Reason: cancel.ShuttingDown}
 func commandBuilders(args []string) []commandBuilder {
 	return []commandBuilder{
 		{"serve", "start the dashboard, the browser service and, with a token, the Discord bot", newServeCommand},
-		{"browse", "send the browser to do something and print the answer", newBrowseCommand},
+		{"browse", "do a task in the browser and print the answer", newBrowseCommand},
 		{"browser", browserShort, func(e *commandEnv) *cobra.Command { return newBrowserCommand(e, args) }},
 		{"tokens", "secrets for programs that use the control API or the page", newTokensCommand},
 		{"mcp", "offer the browser to programs that speak the Model Context Protocol", newMCPCommand},
@@ -29,8 +29,8 @@ func commandBuilders(args []string) []commandBuilder {
 		{"watches", "list, add or end the pages that are watched", newWatchesCommand},
 		{"budget", "show what was spent today, and what may be", newBudgetCommand},
 		{"config", "show or change settings", newConfigCommand},
-		{"setup", "look at what clank works with, and say what is missing", newSetupCommand},
-		{"doctor", "say how keys, runtimes, search and budget stand", newDoctorCommand},
+		{"setup", "check what clank needs, and say what is missing", newSetupCommand},
+		{"doctor", "check keys, models, search, calls and budget", newDoctorCommand},
 		{"vault", "store logins that clank fills into pages and models never see", newVaultCommand},
 		{"backup", "write what clank keeps into one file", newBackupCommand},
 		{"restore", "put back what a file of clank backup holds", newRestoreCommand},

@@ -69,7 +69,7 @@ func table() []Spec { //nolint:funlen // a table
 			Tool: "click", ToolFields: []string{"ref!", "doubleClick", "button"},
 		},
 		{
-			Kind: KindClickCoords, About: "click a place of what is in view", Limit: interaction, AtPoint: true, MayClose: true,
+			Kind: KindClickCoords, About: "click a point of the visible page", Limit: interaction, AtPoint: true, MayClose: true,
 			Params: []Param{
 				x, y, doubleClick, button.only(API), anyButton, maxDelay, modifiers.only(Window),
 				{Name: "clickCount", Type: Natural, Max: 3, In: Window, About: "how often"},
@@ -96,7 +96,7 @@ func table() []Spec { //nolint:funlen // a table
 			Tool: "type", ToolFields: []string{"ref!", "text!", "submit"},
 		},
 		{
-			Kind: KindPress, About: "press a key or a chord", Limit: interaction, AtPoint: true, MayClose: true, Needs: byKey,
+			Kind: KindPress, About: "press one or more keys", Limit: interaction, AtPoint: true, MayClose: true, Needs: byKey,
 			Params: []Param{
 				key, held, {Name: "count", Type: Natural, Max: 100, In: Window, About: "how often"},
 			},
@@ -138,7 +138,7 @@ func table() []Spec { //nolint:funlen // a table
 			Tool: "drag", ToolFields: []string{"startRef!", "endRef!"}, Label: "drag {startRef} to {endRef}", ByRef: true,
 		},
 		{
-			Kind: KindDragCoords, About: "drag from one place of what is in view to another", Limit: interaction, AtPoint: true,
+			Kind: KindDragCoords, About: "drag from one point of the visible page to another", Limit: interaction, AtPoint: true,
 			Params: []Param{
 				x.only(API), y.only(API), x.named("endX").about("where to").only(API), y.named("endY").only(API),
 				{Name: "path", Type: Points, In: Window, Required: true, About: `the way, two or more of "x, y"`},
@@ -169,7 +169,7 @@ func table() []Spec { //nolint:funlen // a table
 			Examples: []string{`fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`},
 		},
 		{
-			Kind: KindResize, About: "change the size of what is in view", Limit: interaction,
+			Kind: KindResize, About: "change the size of the visible page", Limit: interaction,
 			Params: []Param{
 				{Name: "width", Type: Size, Max: 8192, About: "CSS pixels"},
 				{Name: "height", Type: Size, Max: 8192, About: "CSS pixels"},
@@ -178,7 +178,7 @@ func table() []Spec { //nolint:funlen // a table
 			Done: "resized to %sx%s",
 		},
 		{
-			Kind: KindWait, About: "wait until a page is as it should be", Limit: waiting,
+			Kind: KindWait, About: "wait for a text, an address, an element or a state of the page", Limit: waiting,
 			Needs: [][]string{{"timeMs", "text", "textGone", "selector", "url", "loadState", "fn"}},
 			Params: []Param{
 				{Name: "timeMs", Type: Natural, Max: 30_000, About: "for so long", Effect: AddsTime, flag: "time"},
