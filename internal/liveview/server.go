@@ -166,7 +166,7 @@ func (c *viewing) end(err error) {
 	if err == nil {
 		err = errors.New("the view has ended")
 	}
-	if cause := cancel.CauseOf(nil, err); cause != nil && cause.Reason == cancel.ShuttingDown {
+	if cause, ok := errors.AsType[*cancel.Cause](err); ok && cause.Reason == cancel.ShuttingDown {
 		err = errClosing
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
