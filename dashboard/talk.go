@@ -31,9 +31,9 @@ func (s *Server) noAssistant(v visitor) string {
 	case s.Assistant != nil && s.Settings.Current().AssistantModel != "":
 		return ""
 	case v.role < RoleOperator:
-		return "The operator of this clank has not chosen a conversation model."
+		return "The operator of this clank has not chosen an assistant model."
 	}
-	return "No conversation model is chosen."
+	return "No assistant model is chosen."
 }
 
 // talk answers a message to the assistant until the client disconnects. It streams "text" as the model writes it and

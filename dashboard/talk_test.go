@@ -226,12 +226,12 @@ func TestTheChatExplainsAMissingAssistant(t *testing.T) {
 	r, d, key := startPeople(t, func(s *dashboard.Server) { s.Assistant = new(talker) })
 	d.set("owner", on("g1", "c1", dashboard.RoleMember))
 	_, page := r.ask("GET", "/", "")
-	check.Contains(t, page, `value="assistant" disabled`, "No conversation model is chosen.")
+	check.Contains(t, page, `value="assistant" disabled`, "No assistant model is chosen.")
 	_, page = r.ask("GET", "/", "", key("owner"))
-	check.Contains(t, page, `value="assistant" disabled`, "The operator of this clank has not chosen a "+
-		"conversation model.")
+	check.Contains(t, page, `value="assistant" disabled`, "The operator of this clank has not chosen an "+
+		"assistant model.")
 	status, body := r.ask("POST", "/api/talk", `{"text":"hi"}`)
-	if status != http.StatusConflict || !strings.Contains(body, "No conversation model") {
+	if status != http.StatusConflict || !strings.Contains(body, "No assistant model") {
 		t.Errorf("without a model: %d %s", status, body)
 	}
 }
