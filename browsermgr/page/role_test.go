@@ -215,7 +215,6 @@ func TestRefsOfEachSnapshotHold(t *testing.T) {
 }
 
 func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
-	t.Parallel()
 	tab := busyFrames(t)
 	js(t, tab, "document.body.insertAdjacentHTML('afterbegin', '<button>A</button><p id=p><button>B</button></p>')")
 	var want string
@@ -267,7 +266,6 @@ func busyFrames(t *testing.T) *page.Tab {
 }
 
 func TestFrameThatNavigatesDuringItsCaptureIsReported(t *testing.T) {
-	t.Parallel()
 	tab := busyFrames(t)
 	var err error
 	for tries := 0; tries < 5 && err == nil; tries++ { // the frame may be late to become busy
@@ -279,7 +277,6 @@ func TestFrameThatNavigatesDuringItsCaptureIsReported(t *testing.T) {
 }
 
 func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
-	t.Parallel()
 	tab := busyFrames(t)
 	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Frame: "#two"})
 	if refs := snap.Refs(); len(refs) != 1 || refs[0].Name != "Inner" {
@@ -289,7 +286,6 @@ func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
 }
 
 func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
-	t.Parallel()
 	gate := make(chan struct{})
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/data" {
