@@ -33,7 +33,7 @@ func TestTheFirstTry(t *testing.T) {
 	server := startServer(t, home, environ)
 	link := awaitOutput(t, server.stdout, "clank is ready: ")
 	for _, want := range []string{
-		"set OPENAI_API_KEY", "or DISCORD_TOKEN, brings clank", "calls    on the page Call",
+		"set OPENAI_API_KEY", "or set DISCORD_TOKEN", "calls    on the page Call",
 		firstTry,
 	} {
 		awaitOutput(t, server.stdout, want)
