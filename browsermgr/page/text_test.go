@@ -433,7 +433,6 @@ const browserChords = `Control+w Control+F4 Alt+F4 Control+Shift+q Meta+q Contro
 	Shift+Escape Control+Shift+Delete`
 
 func TestChordsStayInThePage(t *testing.T) {
-	t.Parallel()
 	srv := site(t, map[string]string{
 		"/": `<input id=i autofocus><script>let seen = 0; addEventListener('keydown', () => seen++)</script>`,
 	})
