@@ -48,7 +48,6 @@ func parts(where string) string {
 // TestWhatIsDoneArrives performs every action on an element or at a point in documents and shadow roots of all kinds,
 // and checks the trusted events that they record.
 func TestWhatIsDoneArrives(t *testing.T) {
-	t.Parallel()
 	places := []string{"main", "same", "cross", "boxed", "open", "closed"}
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if where := strings.TrimPrefix(r.URL.Path, "/"); where != "" {

@@ -21,7 +21,6 @@ const form = `<form onsubmit="event.preventDefault(); window.sent = true">
 	<script>window.log = []; for (const k of ['input','change','keydown']) addEventListener(k, e => log.push(k + ' ' + e.target.id), true)</script>`
 
 func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
-	t.Parallel()
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: " Ada Lovelace "})
 	browsertest.WantJS(t, tab, "[document.getElementById('name').value, log.join(), document.activeElement.id]",
@@ -38,7 +37,6 @@ func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
 // TestFieldsTakeWhatTheyTakeFromAPerson types into, fills or selects in a field #i and checks its value and events;
 // those that were not trusted end in "!".
 func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
-	t.Parallel()
 	const list = `<select id=i aria-label=In><option>One<option disabled>Off<optgroup label=G disabled><option>Far</optgroup>
 		<option hidden>Gone<option value=2>Two</select>`
 	kind := func(kind actiontable.Kind, text string) page.Action {
@@ -249,7 +247,6 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 }
 
 func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
-	t.Parallel()
 	// A framework that shadows the value property on the element and ignores events without a change, as React does.
 	tab := show(t, `<input id=i aria-label=In><script>
 		const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value'); let known = '';
@@ -260,7 +257,6 @@ func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
 }
 
 func TestTypeIntoRichText(t *testing.T) {
-	t.Parallel()
 	tab := show(t, form)
 	ref := refOf(t, tab, `"Rich"`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "new"})
@@ -270,14 +266,12 @@ func TestTypeIntoRichText(t *testing.T) {
 }
 
 func TestTypeSlowlySendsKeys(t *testing.T) {
-	t.Parallel()
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"About"`), Text: "aB é!", Slowly: true})
 	browsertest.WantEqual(t, jsString(t, tab, "about.value + log.filter(x => x === 'keydown about').length"), "aB é!5")
 }
 
 func TestTypeRefusesWhatTakesNoText(t *testing.T) {
-	t.Parallel()
 	tab := show(t, form+`<button>B</button><div role=slider tabindex=0 aria-label=Loud>x</div>`)
 	tests := map[string]string{
 		`"Fixed"`: "is read-only", `"Loud"`: "does not take text: click it and press ArrowUp or ArrowDown",
@@ -291,7 +285,6 @@ func TestTypeRefusesWhatTakesNoText(t *testing.T) {
 }
 
 func TestSelectByValueOrLabel(t *testing.T) {
-	t.Parallel()
 	tab := show(t, form)
 	ref := refOf(t, tab, `"Land"`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"Germany"}})
@@ -309,7 +302,6 @@ func TestSelectByValueOrLabel(t *testing.T) {
 }
 
 func TestFillSetsSeveralFields(t *testing.T) {
-	t.Parallel()
 	tab := show(t, form)
 	fields := []actiontable.Field{
 		{Ref: refOf(t, tab, `"Name"`), Value: "Ada"},
@@ -326,7 +318,6 @@ func TestFillSetsSeveralFields(t *testing.T) {
 }
 
 func TestPressSendsChords(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<input id=i value=text aria-label=In><script>window.log = []; addEventListener('keydown', e => log.push([e.key, e.code, e.ctrlKey, e.shiftKey].join()))</script>`)
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Ref: refOf(t, tab, "In"), Key: "Control+A"})
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "shift+x"})
@@ -338,7 +329,6 @@ func TestPressSendsChords(t *testing.T) {
 }
 
 func TestMalformedActionsAreRefused(t *testing.T) {
-	t.Parallel()
 	tab := show(t, form)
 	for want, a := range map[string]page.Action{
 		"click requires ref or selector": {Kind: actiontable.KindClick},
@@ -350,7 +340,6 @@ func TestMalformedActionsAreRefused(t *testing.T) {
 }
 
 func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
-	t.Parallel()
 	tab := show(t, "<p>x")
 	ctx := browsertest.Within(t, 20*time.Second)
 	for fn, want := range map[string]string{
@@ -369,7 +358,6 @@ func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 
 // The effect of a key is read from the title when press returned: nothing in between gives the page time.
 func TestPressReturnsWhenWhatItSetOffHasRun(t *testing.T) {
-	t.Parallel()
 	tests := map[string]string{
 		"a handler of the key that goes up": `onkeyup = () => document.title = 'done'`,
 		"a slow handler of the key that goes down": `onkeydown = () => {
@@ -415,7 +403,6 @@ func TestPressInAFrameReturnsWithoutWaitingForItsKeysHere(t *testing.T) {
 }
 
 func TestPressThatOpensADialogLeavesNothingBehind(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<script>onkeydown = (e) => { if (e.key === 'd') alert('Hello') }; onkeyup = (e) => setTimeout(() => document.title = e.key)</script>`)
 	if res := act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "d"}); !res.BlockedByDialog {
 		t.Fatalf("got %+v, want the dialog", res)

@@ -13,7 +13,6 @@ import (
 )
 
 func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<iframe sandbox title=In width=400 height=300 srcdoc="<button>Go</button><label>Name <input></label><label><input type=checkbox>Tick</label>
 		<select aria-label=S><option>One<option>Two</select><details><summary>More</summary>Inner text</details>"></iframe>`)
 	find := func(name string) string {
@@ -41,7 +40,6 @@ func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
 }
 
 func TestWaitsEndInDocumentsWithoutScripts(t *testing.T) {
-	t.Parallel()
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg"><text y="20">Shown</text></svg>`
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -77,7 +75,6 @@ func combobox(style, more string) string {
 }
 
 func TestClicksSayWhatGetsThemInstead(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name, html string
 		target     string // a selector
