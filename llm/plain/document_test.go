@@ -78,7 +78,7 @@ var rest = map[string]string{
 	"e3": `- list [ref=e1]:
   - listitem [ref=e4]:
     - link "Two" [ref=e5]
-  - text: … 1 more listitems like these: take a snapshot with after=e5
+  - text: … at least 1 more listitems like these: take a snapshot with after=e5
 - button "End" [ref=e30]`,
 	"e5": "- list [ref=e1]:\n  - listitem [ref=e6]:\n    - link \"Three\" [ref=e7]\n- button \"End\" [ref=e30]",
 }

@@ -66,7 +66,8 @@ func (p *page) addState(after string, lines []string) {
 }
 
 var foldForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?: *- text: … \d+ more \w+ like these: take a snapshot|\[\.\.\.TRUNCATED:.* go on)` +
+	return regexp.MustCompile(`^(?: *- text: … (?:at least )?\d+ more \w+ like these: take a snapshot|` +
+		`\[\.\.\.TRUNCATED:.* go on)` +
 		` with after=((?:f\d+)?e\d+)\]?$`)
 })
 

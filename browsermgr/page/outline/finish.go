@@ -74,7 +74,7 @@ func Finish(p Page, f FinishOptions) FinishedPage {
 			tail, room = "", f.MaxChars
 		}
 		if !f.Flat {
-			text = shrink(text, room)
+			text = shrink(text, room, p.Stopped)
 		}
 		if p.Stopped || utf16Len(text) > room {
 			text = cutLines(text, room)

@@ -192,6 +192,11 @@ func TestFinishSaysWhenThereIsNothingOrTooMuch(t *testing.T) {
 		!strings.HasSuffix(text, "- text: … 80 more texts like these\n") {
 		t.Errorf("got %q, %v", text, cut)
 	}
+	long.Text, long.Stopped = strings.TrimSuffix(long.Text, "\n"), true
+	text, _ = join(long, outline.ComposeOptions{}, outline.FinishOptions{MaxChars: 600})
+	if !strings.Contains(text, "- text: … at least 80 more texts like these\n") {
+		t.Errorf("got %q, want that there may be more", text)
+	}
 	if _, cut := join(&outline.Piece{Text: "- text: x", Stopped: true}, outline.ComposeOptions{},
 		outline.FinishOptions{MaxChars: 400}); !cut {
 		t.Error("a piece that stopped at the limit passes for the whole")

@@ -32,11 +32,12 @@ type shrinkStep struct {
 	refsOnly          bool
 }
 
-// shrink returns a text of at most limit UTF-16 units that still shows the whole page as far as possible.
-func shrink(text string, limit int) string {
+// shrink returns a text of at most limit UTF-16 units that still shows the whole page as far as possible. stopped says
+// that the page goes on after the text.
+func shrink(text string, limit int, stopped bool) string {
 	lines := splitOutline(text)
 	for _, step := range shrinkSteps {
-		if text = step.apply(lines); utf16Len(text) <= limit {
+		if text = step.apply(lines, stopped); utf16Len(text) <= limit {
 			break
 		}
 	}
@@ -86,7 +87,7 @@ func closeBlock(lines []outlineLine, open []int, end int) []int {
 	return open
 }
 
-func (s shrinkStep) apply(lines []outlineLine) string {
+func (s shrinkStep) apply(lines []outlineLine, stopped bool) string {
 	var out []string
 	for i := 0; i < len(lines); {
 		l := lines[i]
@@ -96,7 +97,11 @@ func (s shrinkStep) apply(lines []outlineLine) string {
 		}
 		if keep := s.kept(l); keep > 0 {
 			if n, end := run(lines, i); n > keep {
-				out = append(out, s.fold(lines, i, keep, n)...)
+				count := fmt.Sprint(n - keep)
+				if stopped && end == len(lines) {
+					count = "at least " + count
+				}
+				out = append(out, s.fold(lines, i, keep, count)...)
 				i = end
 				continue
 			}
@@ -128,8 +133,8 @@ func run(lines []outlineLine, from int) (n, end int) {
 	return n, end
 }
 
-// fold returns the first keep blocks of a run and a line with the number of the others.
-func (s shrinkStep) fold(lines []outlineLine, from, keep, n int) []string {
+// fold returns the first keep blocks of a run and a line that tells how many others there are.
+func (s shrinkStep) fold(lines []outlineLine, from, keep int, others string) []string {
 	i, last := from, ""
 	for range keep {
 		if ref := lines[i].lastRef; ref != "" {
@@ -143,7 +148,7 @@ func (s shrinkStep) fold(lines []outlineLine, from, keep, n int) []string {
 			out = append(out, clipLine(l, s.clip))
 		}
 	}
-	more := fmt.Sprintf("%s- text: … %d more %s like these", strings.Repeat("  ", lines[from].level), n-keep,
+	more := fmt.Sprintf("%s- text: … %s more %s like these", strings.Repeat("  ", lines[from].level), others,
 		plural(lines[from].role))
 	if last != "" {
 		more += ": take a snapshot with after=" + last

@@ -75,7 +75,7 @@ func FuzzShrink(f *testing.F) {
 		if limit < 1 || limit > 1<<16 {
 			return
 		}
-		got := outline.Shrink(text, limit)
+		got := outline.Shrink(text, limit, false)
 		had := map[string]int{}
 		for _, r := range outline.ListRefs(text) {
 			had[r.Ref]++
