@@ -12,7 +12,6 @@ import (
 // TestNamesRolesAndStatesAreChromiums compares each element with a ref with Chromium's accessibility tree, on pages
 // with a case for each rule of accname 1.2, HTML-AAM, SVG-AAM and ARIA 1.3.
 func TestNamesRolesAndStatesAreChromiums(t *testing.T) {
-	t.Parallel()
 	files, err := filepath.Glob("testdata/names/*.html")
 	if err != nil || len(files) < 8 {
 		t.Fatalf("got %v, %v", files, err)

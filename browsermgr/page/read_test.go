@@ -19,7 +19,6 @@ import (
 )
 
 func TestReadLimitsTheText(t *testing.T) {
-	t.Parallel()
 	srv := site(t, map[string]string{
 		"/":      `<!doctype html><meta charset=utf-8><nav>Menu</nav><main><h1>Title</h1><p class=p>One</p><p class=p>Two 😀</p><p hidden>No</p><input type=password id=s value=hunter2></main>`,
 		"/plain": `<!doctype html><p>Just this`,
@@ -61,7 +60,6 @@ func TestReadLimitsTheText(t *testing.T) {
 }
 
 func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
-	t.Parallel()
 	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><h1>Shop</h1><p>Before <b>bold</b></p>
 		<shop-card><span slot=price>12 €</span><p>Slotted <em>body</em></p><i slot=none>Nowhere</i></shop-card><p>After</p>
 		<template id=card><style>p { color: red }</style><h2>Card</h2><div>Price: <slot name=price></slot> only</div><slot></slot>
@@ -92,7 +90,6 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 }
 
 func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
-	t.Parallel()
 	tab := openTab(t, site(t,
 		map[string]string{"/": `<!doctype html><body><p>Before</p><shop-card></shop-card><div id=plain></div><p>After</p>
 		<shop-late></shop-late><script>
@@ -118,7 +115,6 @@ func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
 }
 
 func TestTheTextOfAPageHasOfClosedListsWhatIsChosen(t *testing.T) {
-	t.Parallel()
 	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><p>Order</p>
 		<label>Country <select id=c></select></label> <label>Back <select><option>Yes<option selected>No</select></label>
 		<div>Month <select><optgroup label=Winter><option>Jan<option>Feb
@@ -138,7 +134,6 @@ func TestTheTextOfAPageHasOfClosedListsWhatIsChosen(t *testing.T) {
 }
 
 func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
-	t.Parallel()
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		pages := map[string]string{
@@ -233,7 +228,6 @@ const closedPage = `<div id=box style="width:300px;height:60px"></div><x-outer><
 	</script>`
 
 func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
-	t.Parallel()
 	tab := show(t, closedPage)
 	want := `- button "Boxed" [ref=e1]
 - textbox "Field" [ref=e2]
@@ -256,7 +250,6 @@ func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
 }
 
 func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
-	t.Parallel()
 	tab := show(t, closedPage)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, `customElements.define('x-late', class extends HTMLElement { constructor() { super(); shut(this, '<button>Late</button>') } }), document.body.append(document.createElement('x-late'))`)
@@ -264,7 +257,6 @@ func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
 }
 
 func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
-	t.Parallel()
 	var mu sync.Mutex
 	sent := map[string]int{}
 	b := browser.Connect(t, page.Options{OnSent: func(method string) {
@@ -298,7 +290,6 @@ func outlineOf(t *testing.T, tab *page.Tab) string {
 }
 
 func TestWhatOnlyAListenerMakesClickableHasARef(t *testing.T) {
-	t.Parallel()
 	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body>
 		<div id=plain>Plain</div><div id=added>Added</div><div id=set><span>Set</span></div><div id=far>Moved over</div>
 		<button id=button>Button</button><div id=host></div><div id=pointer style=cursor:pointer>Pointer</div>
@@ -351,7 +342,6 @@ func TestWhatOnlyAListenerMakesClickableHasARef(t *testing.T) {
 
 // Not in parallel with others: Chromium does not draw the frames of a tab that another one covers.
 func TestListenersAreFoundInFrames(t *testing.T) {
-	t.Parallel()
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Query().Get("in")
@@ -378,7 +368,6 @@ func TestListenersAreFoundInFrames(t *testing.T) {
 // The garbage makes V8 scavenge while elements have wrappers in both worlds: queried the wrong way, Chromium crashes
 // here.
 func TestLookingForListenersSurvivesScavenges(t *testing.T) {
-	t.Parallel()
 	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><div id=open></div><div id=shut></div><script>
 		window.hits = 0;
 		for (const mode of ['open', 'closed']) {

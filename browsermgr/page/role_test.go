@@ -20,7 +20,6 @@ import (
 )
 
 func TestRoleSnapshotTellsEqualsApart(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<h1>Shop</h1><button>Go</button><button>Buy</button><button onclick=1>Go</button><main><img alt=cat><a href=/x>Go</a></main>
 		<div style=cursor:pointer>Card</div><iframe title=In srcdoc="<button>Go</button><h1></h1>"></iframe>`)
 	browsertest.Eventually(t, "the frames are seen", func() bool {
@@ -52,7 +51,6 @@ func TestRoleSnapshotTellsEqualsApart(t *testing.T) {
 }
 
 func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<ul><li><div>plain</div><hr></ul><nav aria-label=Top><ul><li><a href=/a>A</a></ul></nav><figure><img alt=cat></figure><p>Text <b>here</b></p>
 		<table><tr><td>one</table><blockquote><hr></blockquote>`)
 	want := `    - text: plain
@@ -66,7 +64,6 @@ func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
 }
 
 func TestEfficientSnapshotIsShort(t *testing.T) {
-	t.Parallel()
 	tab := show(t, strings.Repeat(`<main><h2>Head</h2><p>Text</p><a href=/x>Somewhere else</a></main>`, 400))
 	snap := snapshot(t, tab, efficient)
 	if !snap.Truncated || len(snap.Text) > 8000 || strings.Contains(snap.Text, "heading") ||
@@ -83,7 +80,6 @@ func TestEfficientSnapshotIsShort(t *testing.T) {
 }
 
 func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<main><button>Add lamp</button><button>Add table</button><button id=x>Remove lamp</button></main>`)
 	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Query: "LAMP remove"})
 	if want := "  - button \"Remove lamp\" [ref=e3]"; snap.Text != want {
@@ -93,7 +89,6 @@ func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
 }
 
 func TestAddressesStandBelowLinks(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<a href=/docs?a=1>Docs</a><a href="#x"><h2>Head</h2></a><a>None</a>`)
 	want := `- link "Docs" [ref=e1]:
   - /url: /docs?a=1
@@ -104,7 +99,6 @@ func TestAddressesStandBelowLinks(t *testing.T) {
 }
 
 func TestLinksAppendixIsScoped(t *testing.T) {
-	t.Parallel()
 	var near strings.Builder
 	near.WriteString(`<a href=/f>In frame</a>`)
 	srv := site(t, map[string]string{
@@ -139,7 +133,6 @@ func TestLinksAppendixIsScoped(t *testing.T) {
 const emptyWait = 2 * time.Second
 
 func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<div id=box></div><p>text</p>`)
 	for _, tt := range []struct {
 		opts         page.SnapshotOptions
@@ -180,7 +173,6 @@ func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 }
 
 func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<button>A</button><div id=d></div>`)
 	below := -1
 	for _, opts := range []page.SnapshotOptions{
@@ -201,7 +193,6 @@ func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
 }
 
 func TestRefsOfEachSnapshotHold(t *testing.T) {
-	t.Parallel()
 	tab := show(t, rows)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "l.append(l.firstElementChild)") // b c a
@@ -234,7 +225,6 @@ func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
 }
 
 func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
-	t.Parallel()
 	tab := openTab(t, framed(t).URL)
 	browsertest.Eventually(t, "the frames are seen", func() bool {
 		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Near button")
@@ -322,7 +312,6 @@ func tree(t *testing.T, tab *page.Tab, limit int) []page.AccessibilityNode {
 }
 
 func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
-	t.Parallel()
 	tab := openTab(t, framed(t).URL)
 	browsertest.Eventually(t, "the frames are seen", func() bool {
 		return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button")
@@ -348,7 +337,6 @@ func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
 }
 
 func TestTreeLimits(t *testing.T) {
-	t.Parallel()
 	tab := show(t, strings.Repeat("<button>B</button>", 1200))
 	for limit, want := range map[int]int{0: 500, 1: 1, -3: 1, 7: 7, 5000: 2000} {
 		if got := len(tree(t, tab, limit)); got != want {
@@ -358,7 +346,6 @@ func TestTreeLimits(t *testing.T) {
 }
 
 func TestTreeRefsAreElementsToo(t *testing.T) {
-	t.Parallel()
 	tab := show(t, rows)
 	refs := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole}).Refs()
 	nodes := tree(t, tab, 0)
@@ -381,7 +368,6 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 }
 
 func TestTreeMasksSecrets(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<input type=password value=hunter2 aria-label=a><input autocomplete="one-time-code" value=123456 aria-label=b><input value=open aria-label=c>`)
 	for _, n := range tree(t, tab, 0) {
 		for _, secret := range []string{"hunter", "123456"} {
@@ -397,7 +383,6 @@ const rows = `<ul id=l><li><button onclick="hit('a')">Delete</button><li><button
 	<script>window.hits = []; function hit(x) { hits.push(x) }</script>`
 
 func TestRefSurvivesReordering(t *testing.T) {
-	t.Parallel()
 	tab := show(t, rows)
 	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
 	js(t, tab, "l.append(l.firstElementChild)")
@@ -410,7 +395,6 @@ func TestRefSurvivesReordering(t *testing.T) {
 }
 
 func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
-	t.Parallel()
 	tab := show(t, rows)
 	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
 	js(t, tab, "l.children[1].remove()")
@@ -424,7 +408,6 @@ func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
 }
 
 func TestRefOfReplacedElementIsGone(t *testing.T) {
-	t.Parallel()
 	tab := show(t, rows)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "l.innerHTML = l.innerHTML")
@@ -433,7 +416,6 @@ func TestRefOfReplacedElementIsGone(t *testing.T) {
 }
 
 func TestRefEndsWithItsDocument(t *testing.T) {
-	t.Parallel()
 	srv := site(t, map[string]string{"/": rows, "/other": `<button>Other</button>`})
 	tab := openTab(t, srv.URL)
 	ref := refOf(t, tab, "Delete")
@@ -446,7 +428,6 @@ func TestRefEndsWithItsDocument(t *testing.T) {
 }
 
 func TestRefSpellings(t *testing.T) {
-	t.Parallel()
 	tab := show(t, rows)
 	snapshot(t, tab, page.SnapshotOptions{})
 	for _, ref := range []string{"e2", "@e2", "ref=e2", "2", "E2", "[ref=e2]", " e2 "} {
@@ -466,7 +447,6 @@ func TestRefSpellings(t *testing.T) {
 }
 
 func TestRefOfOddNames(t *testing.T) {
-	t.Parallel()
 	names := []string{
 		strings.Repeat("x", 901), strings.Repeat("long ", 180) + "x", strings.Repeat("x", 898) + "\U0001F600\U0001F600",
 		"\u200b\u200b", "\u200d\ufeff",

@@ -16,7 +16,6 @@ const listen = `<script>for (const e of document.querySelectorAll('.l')) e.addEv
 for (const e of document.querySelectorAll('.drop')) e.addEventListener('drop', () => {});</script>`
 
 func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name, html string
 		want       []string // lines, without what surrounds them
@@ -271,7 +270,6 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 
 // Scripts may not read style sheets of other origins.
 func TestMenusOfOtherOriginsSheetsOpenOnHover(t *testing.T) {
-	t.Parallel()
 	sheet := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css")
 		_, _ = w.Write([]byte(`li div { display: none } li:hover > div { display: block }`))
@@ -302,7 +300,6 @@ func wantLines(t *testing.T, got string, want []string) {
 }
 
 func TestAnElementKeepsItsRefInEachForm(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<h1>Sign in</h1><p>Text <a href=/help>Help</a></p><label>User <input></label><label>Password <input type=password></label>
 		<div id=box><button>Go</button></div><iframe title=In srcdoc="<button>Inner</button>"></iframe>`)
 	browsertest.Eventually(t, "the frame is seen", func() bool {
@@ -331,7 +328,6 @@ func TestAnElementKeepsItsRefInEachForm(t *testing.T) {
 }
 
 func TestALongTextHidesNothingBehindIt(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<p>`+strings.Repeat("word ", 18000)+`</p><button>Go</button>`)
 	for name, opts := range map[string]page.SnapshotOptions{"whole": {MaxChars: 8000}, "efficient": efficient} {
 		if got := snapshot(t, tab, opts).Text; !strings.Contains(got, `- button "Go"`) ||

@@ -15,7 +15,6 @@ import (
 )
 
 func TestSnapshotGrammar(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name string
 		html string
@@ -87,7 +86,6 @@ func TestSnapshotGrammar(t *testing.T) {
 }
 
 func TestSnapshotMasksSecrets(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<input type=password value=hunter2 aria-label=a><input autocomplete="one-time-code" value=123456 aria-label=b>
 		<input autocomplete="section-x current-password" value=hunter3 aria-label=c><label>Key<input type=password value=hunter4></label>`)
 	for _, opts := range []page.SnapshotOptions{{}, {Interactive: true}} {
@@ -108,7 +106,6 @@ func TestSnapshotMasksSecrets(t *testing.T) {
 }
 
 func TestSnapshotEntersShadowRootsInFlatOrder(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<x-card><b slot=title>Title</b><a href=/l>light</a></x-card><script>
 		customElements.define('x-card', class extends HTMLElement { connectedCallback() {
 			this.attachShadow({mode: 'open'}).innerHTML = '<button>first</button><slot name=title></slot><p><slot></slot></p>';
@@ -120,7 +117,6 @@ func TestSnapshotEntersShadowRootsInFlatOrder(t *testing.T) {
 }
 
 func TestSnapshotOptions(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<main><nav><ul><li><a href=/a>A</a><li><a href=/a>Again</a><li><a href=/b>B</a></ul></nav>
 		<section id=s><h1>H</h1><button>Go</button></section></main>`)
 	zero, two := 0, 2
@@ -156,7 +152,6 @@ func TestSnapshotOptions(t *testing.T) {
 }
 
 func TestSnapshotCutsOnWholeLines(t *testing.T) {
-	t.Parallel()
 	tab := show(t, strings.Repeat("<p>A paragraph with \U0001F600 in it</p><button>Press</button>", 200))
 	whole := snapshot(t, tab, page.SnapshotOptions{Interactive: true})
 	for _, limit := range []int{1, 20, 100, 500, 5000} {
@@ -176,7 +171,6 @@ func TestSnapshotCutsOnWholeLines(t *testing.T) {
 }
 
 func TestSnapshotListsRefs(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<button>A</button><button>B</button><button>A</button>`)
 	want := []page.Ref{
 		{Ref: "e1", Role: "button", Name: "A", Dup: true},
@@ -187,7 +181,6 @@ func TestSnapshotListsRefs(t *testing.T) {
 }
 
 func TestTextReadsTheMainPart(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<nav>Menu</nav><article><h1>Title</h1><p id=p>Body text</p></article><a href=/x>Out</a><a href=/x>Twice</a><button value=b>Buy</button>`)
 	text, err := tab.Text(t.Context(), "")
 	if err != nil || strings.Contains(text, "Menu") {
@@ -372,7 +365,6 @@ func scopedCases() []scoped {
 }
 
 func TestScopedRefsAreTheCapturedElements(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("many cases, one after the other")
 	}
@@ -447,7 +439,6 @@ func fresh(t *testing.T, tab *page.Tab, opts page.SnapshotOptions, want int) pag
 }
 
 func TestSnapshotsAreComparedWithThePrevious(t *testing.T) {
-	t.Parallel()
 	tab := show(t, `<button id=b>Go</button>`)
 	role, aria := page.SnapshotOptions{Refs: page.RefsRole}, page.SnapshotOptions{Refs: page.RefsAria}
 	fresh(t, tab, role, -1)
@@ -470,7 +461,6 @@ func TestSnapshotsAreComparedWithThePrevious(t *testing.T) {
 }
 
 func TestComparisonBeginsAnewWithTheDocumentOfTheFrame(t *testing.T) {
-	t.Parallel()
 	for name, html := range map[string]string{"same process": near, "other process": far} {
 		t.Run(name, func(t *testing.T) {
 			tab := openTab(t, scopedSite(t, html, `<button>Inner</button>`).URL)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -97,7 +98,7 @@ func (s shrinkStep) apply(lines []outlineLine, stopped bool) string {
 		}
 		if keep := s.kept(l); keep > 0 {
 			if n, end := run(lines, i); n > keep {
-				count := fmt.Sprint(n - keep)
+				count := strconv.Itoa(n - keep)
 				if stopped && end == len(lines) {
 					count = "at least " + count
 				}
