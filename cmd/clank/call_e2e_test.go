@@ -42,8 +42,9 @@ type fakeTranscriber struct {
 	*httptest.Server
 	heard chan string // what each request was answered
 
-	mu    sync.Mutex
-	words []string // by the number of the tone
+	mu     sync.Mutex
+	words  []string // by the number of the tone
+	record []string // what was heard, for messages
 }
 
 func newFakeTranscriber(t *testing.T) *fakeTranscriber {
@@ -66,6 +67,11 @@ func newFakeTranscriber(t *testing.T) *fakeTranscriber {
 		s.heard <- text
 	}))
 	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("heard: %s", strings.Join(s.record, "; "))
+		}
+	})
 	return s
 }
 
@@ -108,25 +114,29 @@ func (s *fakeTranscriber) mark(speech []int16, means string) {
 // toneStep is the phase difference between two samples of a tone.
 func toneStep(number int) float64 { return 2 * math.Pi * float64(1000+400*number) / voice.RateOpus }
 
-// understand returns the meaning of the tone that is clearly louder than the speech at its frequency.
+// understand returns the meaning of the tone that is clearly louder than the speech at its frequency, for the longest
+// time: an utterance may also have pauses.
 func (s *fakeTranscriber) understand(samples []int16) (means string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const piece = voice.RateOpus / 50
-	loudest := 1500.0
+	const piece, loud = voice.RateOpus / 50, 2000 // of a tone with an amplitude of 6000, half is seen
+	most := 9
 	for number, text := range s.words {
-		step, sum := toneStep(number), 0.0
+		step, n := toneStep(number), 0
 		for i := 0; i+piece <= len(samples); i += piece {
 			var at complex128
 			for k, v := range samples[i : i+piece] {
 				at += cmplx.Rect(float64(v), step*float64(k))
 			}
-			sum += cmplx.Abs(at) / piece
+			if cmplx.Abs(at) > loud*piece {
+				n++
+			}
 		}
-		if mean := sum * piece / float64(max(len(samples), 1)); mean > loudest {
-			means, loudest = text, mean
+		if n > most {
+			means, most = text, n
 		}
 	}
+	s.record = append(s.record, fmt.Sprintf("%q: %d pieces of %d", means, most, len(samples)/piece))
 	return means
 }
 
