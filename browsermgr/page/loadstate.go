@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+
 	"clank/browsermgr/cdp"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -23,6 +25,7 @@ type LoadState struct {
 	Pending bool   // a navigation was requested and has not finished
 	Started bool   // … and Chromium has started it
 	planned bool   // … or it is planned only: it may run a script, fail, or go to a new tab
+	next    string // loader id of the document that Chromium has last started to load
 	Loader  string // loader id of the present document
 	Status  int    // HTTP status of the present document; 0 if there is none
 	Parsed  bool   // DOMContentLoaded
@@ -155,6 +158,7 @@ func (s *LoadState) Apply(n LoadEvent) {
 		s.planned = false
 	case "Page.frameStartedNavigating", "Page.frameStartedLoading":
 		s.Started = true
+		s.next = cmp.Or(n.loader, s.next)
 	case "Page.frameStoppedLoading":
 		s.Pending, s.Started = false, false
 		s.TitleReported = false // not reported by now, so the document runs no scripts
@@ -167,8 +171,13 @@ func (s *LoadState) Apply(n LoadEvent) {
 }
 
 func (s *LoadState) applyLifecycle(loader, name string) {
-	if s.Loader == "" {
+	switch {
+	case s.Loader != "":
+	case loader != s.next:
 		s.Loader = loader // of a tab that existed before we connected
+	case name == "DOMContentLoaded" || name == "load":
+		// Page.frameNavigated was not reported, since the tab's process answered Page.enable only later.
+		s.Committed(loader, false)
 	}
 	if loader != s.Loader {
 		return

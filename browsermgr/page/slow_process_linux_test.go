@@ -41,6 +41,29 @@ func TestATabWhoseProcessIsLateLoadsItsPage(t *testing.T) {
 	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
 }
 
+// TestATabThatDoesNotAnswerYetIsNavigated connects to a browser with a tab whose process is stopped, like on a busy
+// machine: Chromium does not report the first document that the tab shows then.
+func TestATabThatDoesNotAnswerYetIsNavigated(t *testing.T) {
+	own := browsertest.Launch(t)
+	srv := site(t, map[string]string{"/": "<p>Here", "/next": "<title>Next</title><p>There"})
+	browsertest.Tab(t, browsertest.Connect(t, own, page.Options{}), page.TabOptions{URL: srv.URL})
+	for _, url := range []string{srv.URL + "/next", foreign(srv) + "/next"} {
+		pids := pageProcesses(t, own.PID, "--type=renderer")
+		signalAll(pids, syscall.SIGSTOP)
+		resume := func() { signalAll(pids, syscall.SIGCONT) }
+		t.Cleanup(resume)
+		b := browsertest.Connect(t, own, page.Options{})
+		tab := b.Tabs()[len(b.Tabs())-1]
+		time.AfterFunc(2500*time.Millisecond, resume)
+		res, err := tab.Navigate(t.Context(), url)
+		check.Must(t, err)
+		if !res.Navigated || res.Status != 200 || res.URL != url {
+			t.Errorf("navigate %s: %+v", url, res)
+		}
+		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "There")
+	}
+}
+
 // TestATabWhoseProcessIsKilledIsOpenedInAnother kills all renderers, including the spare one, while a tab is being
 // opened. A tab wrongly considered alive does not load its page.
 func TestATabWhoseProcessIsKilledIsOpenedInAnother(t *testing.T) {

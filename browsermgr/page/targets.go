@@ -102,7 +102,7 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 	case info.Type == "page" && info.Subtype == "" && known == nil:
 		t := b.addTab(frame.New(b.conn.Session(p.SessionID, ErrTabGone), info.TargetID, nil, ""), info)
 		limit := sessionSetUpLimit
-		if p.Waiting && info.OpenerID == "" {
+		if (p.Waiting || info.URL == "about:blank") && info.OpenerID == "" {
 			limit = max(limit, b.conn.Timeout())
 		}
 		b.setUpSession(t, t.main, limit, info.hasNoProcess(), func(err error) {
@@ -137,10 +137,10 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 	}
 }
 
-// sessionSetUpLimit bounds how long a target that may never answer is paused before it is used anyway: a tab that
-// existed before we connected, or one that shares a process with its opener's scripts. Other new tabs always answer.
-// They get the longer limit of a call, because events of a document that loads before the session is set up would be
-// missed.
+// sessionSetUpLimit bounds how long a target that may never answer is paused before it is used anyway: a tab with a page
+// that existed before we connected, or one that shares a process with its opener's scripts. Other new tabs and the
+// empty one of a browser that has just been started always answer. They get the longer limit of a call, because events
+// of a document that loads before the session is set up would be missed.
 const sessionSetUpLimit = 2 * time.Second
 
 // setUpSession enables CDP domains in a new session within limit, resumes the target and calls done. It waits for the
