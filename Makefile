@@ -100,7 +100,7 @@ discord-pictures: chromium build ## draw messages of the bot for docs/discord.md
 	@mkdir -p docs/discord
 	@$(GO) test ./cmd/clank -count=1 -run '^TestTheFirstTry$$' -program $(abspath $(BIN)) -discord.pictures $(abspath docs/discord)
 
-deploy: chromium build ## test deploy/ with Debian's Prometheus, reverse proxies with nginx and Caddy, and completion with zsh
+deploy: chromium build ## test deploy/ with Debian's Prometheus, reverse proxies with nginx and Caddy, and completion with zsh and fish
 	@scripts/check-deploy $(BIN)
 
 bench: chromium ## all benchmarks
