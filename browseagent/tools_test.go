@@ -47,6 +47,7 @@ func TestToolsReachThePage(t *testing.T) {
 			`select "Red", "Blue" in "Search"`,
 		},
 		{"press", `{"key":"Enter"}`, "press key=Enter", "press Enter"},
+		{"press", `{"key":"Home","ref":"e3"}`, "press key=Home ref=e3", `press Home in "Basket"`},
 		{"scroll", `{"direction":"up","pixels":5}`, "scroll direction=up pixels=5", "scroll up"},
 		{"hover", `{"ref":"e3"}`, "hover ref=e3", `point at "Basket"`},
 		{"scroll", `{"direction":"down","ref":"e3"}`, "scroll direction=down ref=e3", `scroll down in "Basket"`},

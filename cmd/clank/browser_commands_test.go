@@ -377,6 +377,10 @@ var commandCases = []commandCase{
 		line: "press Control+a", asks: "POST /act", body: `{"key":"Control+a","kind":"press"}`,
 		stdout: "pressed Control+a\n",
 	},
+	{
+		line: "press End --ref e5", asks: "POST /act", body: `{"key":"End","kind":"press","ref":"e5"}`,
+		stdout: "pressed End\n",
+	},
 	{line: "press -", asks: "POST /act", body: `{"key":"-","kind":"press"}`, stdout: "pressed -\n"},
 	{line: "hover e1", asks: "POST /act", body: `{"kind":"hover","ref":"e1"}`, stdout: "hovered over e1\n"},
 	{

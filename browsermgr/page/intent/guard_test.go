@@ -717,6 +717,14 @@ func TestKeysInListsAndFieldsAreJudged(t *testing.T) {
 		if got := strings.Join(of(t, tab, press).Classes, " "); got != tt.want {
 			t.Errorf("%s %d times on #%s: %q, want %q", tt.key, tt.count, tt.focus, got, tt.want)
 		}
+		if tt.focus == "" {
+			continue
+		}
+		value(t, tab, "document.activeElement.blur()")
+		press.Selector = "#" + tt.focus
+		if got := strings.Join(of(t, tab, press).Classes, " "); got != tt.want {
+			t.Errorf("focus #%s and press %s %d times: %q, want %q", tt.focus, tt.key, tt.count, got, tt.want)
+		}
 	}
 	for _, wanted := range []string{"1", "Delete all messages"} {
 		choose := page.Action{Kind: actiontable.KindSelect, Selector: "#values", Values: []string{wanted}}

@@ -381,7 +381,7 @@ async ([given], a) => {
   function verdict(el, how) {
     let target = el;
     let remote = false;
-    if (['key', 'chord', 'space', 'insert', 'strike'].includes(how)) ({ el: target, remote } = focused());
+    if (!el && ['key', 'chord', 'space', 'insert', 'strike'].includes(how)) ({ el: target, remote } = focused());
     if (how === 'point' || how === 'droppoint') ({ el: target, remote } = under(a.point));
     pending = how === 'type' || how === 'insert' ? target : null;
     const drop = () => dropping(pressed(target));

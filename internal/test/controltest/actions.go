@@ -58,6 +58,11 @@ func actionCases() []testCase {
 		value("async () => { return [1, 'two', null] }", []any{1, "two", nil}),
 		value("await 7", 7),
 		{Name: "evaluate with an element", Run: evaluateElement},
+		{Name: "press on an element", Run: func(s *suite) {
+			s.act(m{"kind": "press", "key": "End", "ref": s.refOn("/form", "textbox", "Name")})
+			s.act(m{"kind": "press", "key": "X"})
+			s.wantPage(name, "beforeX")
+		}},
 		{Name: "undefined is left out", Run: undefinedOmitted},
 		{Name: "fill all kinds of fields", Run: fillFields},
 		{Name: "click at coordinates", Run: clickCoords},

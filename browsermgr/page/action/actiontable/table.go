@@ -98,11 +98,12 @@ func table() []Spec { //nolint:funlen // a table
 		{
 			Kind: KindPress, About: "press one or more keys", Limit: interaction, AtPoint: true, MayClose: true, Needs: byKey,
 			Params: []Param{
-				key, held, {Name: "count", Type: Natural, Max: 100, In: Window, About: "how often"},
+				key, ref.about("focus this element first"), selector.only(Window), held,
+				{Name: "count", Type: Natural, Max: 100, In: Window, About: "how often"},
 			},
-			Sketch: "{key}", Command: "press", Args: []string{"key"},
-			Done: "pressed %s", Examples: []string{"press Enter", "press Control+Shift+T"},
-			Tool: "press", ToolFields: []string{"key!"}, Label: "press {key}",
+			Sketch: "{key,ref?}", Command: "press", Args: []string{"key"},
+			Done: "pressed %s", Examples: []string{"press Enter", "press Control+Shift+T", "press ArrowDown --ref e5"},
+			Tool: "press", ToolFields: []string{"key!", "ref"}, Label: "press {key}{ in ref}",
 		},
 		{
 			Kind: KindHover, About: "hold the pointer over an element", Limit: interaction, Needs: [][]string{byElement},
