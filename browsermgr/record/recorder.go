@@ -26,6 +26,10 @@ const (
 	requestBudget = 4 << 20
 )
 
+// totalBudget is the limit of the entries of all tabs of a browser in bytes. Above it, the tab that has most of them
+// loses its oldest, so that a page that reports a lot does not take the room of others.
+const totalBudget = 48 << 20
+
 // Recorder keeps the console messages, errors and requests of pages. It is an observer of one connection; pass it to
 // page.Connect. It discards closed tabs. It is safe for concurrent use.
 type Recorder struct {
@@ -52,6 +56,20 @@ func newTabLog() *tabLog {
 		errors:   entryRing[PageError]{limit: MaxErrors, budget: errorBudget, size: PageError.size},
 		requests: newRequestLog(),
 		waiters:  map[*bodyWaiter]struct{}{},
+	}
+}
+
+func (l *tabLog) used() int { return l.console.used + l.errors.used + l.requests.ring.used }
+
+// halve drops the older half of the entries of the kind that takes most room, and reports whether there were any.
+func (l *tabLog) halve() bool {
+	switch most := max(l.console.used, l.errors.used, l.requests.ring.used); most {
+	case l.console.used:
+		return l.console.trim(most / 2)
+	case l.errors.used:
+		return l.errors.trim(most / 2)
+	default:
+		return l.requests.ring.trim(most / 2)
 	}
 }
 
@@ -87,9 +105,28 @@ func (r *Recorder) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	case "Runtime.exceptionThrown":
 		r.handleException(t, f, ev)
 	default:
-		if handle := networkEvents[ev.Method]; handle != nil {
-			r.handleNetwork(t, f, ev, handle)
+		handle := networkEvents[ev.Method]
+		if handle == nil {
+			return
 		}
+		r.handleNetwork(t, f, ev, handle)
+	}
+	r.trim()
+}
+
+// trim drops entries until the limit of all tabs is met.
+func (r *Recorder) trim() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for dropped := true; dropped; {
+		total, most := 0, (*tabLog)(nil)
+		for _, l := range r.tabs {
+			total += l.used()
+			if most == nil || l.used() > most.used() {
+				most = l
+			}
+		}
+		dropped = total > totalBudget && most.halve()
 	}
 }
 
@@ -165,12 +202,13 @@ type entryRing[T any] struct {
 func (r *entryRing[T]) add(item T) {
 	r.items = append(r.items, item)
 	r.used += r.size(item)
-	r.trim()
+	r.trim(r.budget)
 }
 
-// trim drops the oldest entries until the limits are met.
-func (r *entryRing[T]) trim() {
-	for len(r.items) > 1 && (len(r.items) > r.limit || r.used > r.budget) {
+// trim drops the oldest entries until the limits are met, and reports whether it dropped any.
+func (r *entryRing[T]) trim(budget int) (dropped bool) {
+	for len(r.items) > 1 && (len(r.items) > r.limit || r.used > budget) {
+		dropped = true
 		var zero T
 		oldest := r.items[0]
 		r.items[0] = zero
@@ -180,6 +218,7 @@ func (r *entryRing[T]) trim() {
 			r.drop(oldest)
 		}
 	}
+	return dropped
 }
 
 // grow changes an entry and updates the size of the ring.
@@ -187,7 +226,7 @@ func (r *entryRing[T]) grow(item T, change func()) {
 	before := r.size(item)
 	change()
 	r.used += r.size(item) - before
-	r.trim()
+	r.trim(r.budget)
 }
 
 // read returns the entries, oldest first, and with clear drops them.
