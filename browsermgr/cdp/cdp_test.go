@@ -164,11 +164,14 @@ func TestLateAnswerHarmsNothing(t *testing.T) {
 
 func TestRefusalsNameTheMethod(t *testing.T) {
 	p := func(id int, _, method string) ([]string, bool) {
-		text := "no such thing"
-		if method == "Page.reload" {
+		code, text := -32000, "no such thing"
+		switch method {
+		case "Page.reload":
 			text = "Cannot find context with specified id"
+		case "Runtime.evaluate":
+			code, text = -32603, "Internal error"
 		}
-		return []string{fmt.Sprintf(`{"id":%d,"error":{"code":-32000,"message":%q}}`, id, text)}, false
+		return []string{fmt.Sprintf(`{"id":%d,"error":{"code":%d,"message":%q}}`, id, code, text)}, false
 	}
 	s := dial(t, 5*time.Second, p, quiet).Session("s", nil)
 	_, err := cdp.Ask[struct{}](t.Context(), s, proto.PageStopLoading{})
@@ -179,6 +182,7 @@ func TestRefusalsNameTheMethod(t *testing.T) {
 	if err := s.Do(t.Context(), proto.PageReload{}); !cdp.IsDocumentGone(err) {
 		t.Errorf("got %v, want the document to be gone", err)
 	}
+	check.Fails(t, s.Do(t.Context(), proto.RuntimeEvaluate{}), cdp.ErrScriptStopped, "Runtime.evaluate", "try again")
 }
 
 func TestCloseIsNoFailureAndMayBeRepeated(t *testing.T) {

@@ -445,11 +445,22 @@ func (c *Call) decode(data []byte, result any) error {
 	if err := json.Unmarshal(data, &envelope); err != nil {
 		return fmt.Errorf("decode answer to %s: %w", c.method, err)
 	}
-	if envelope.Error != nil {
-		return fmt.Errorf("%s: %w", c.method, envelope.Error)
+	switch {
+	case envelope.Error == nil:
+		return nil
+	case envelope.Error.Code == codeInternal && strings.HasPrefix(c.method, "Runtime."):
+		return fmt.Errorf("%w (%s: %w)", ErrScriptStopped, c.method, envelope.Error)
 	}
-	return nil
+	return fmt.Errorf("%s: %w", c.method, envelope.Error)
 }
+
+// codeInternal is JSON-RPC's code for an internal error, with which V8 answers for a script that was terminated.
+const codeInternal = -32603
+
+// ErrScriptStopped is returned if a script was terminated: tabs of a site may share a process, and stopping a script in
+// one of them stops those of the others.
+var ErrScriptStopped = errors.New("a script of this page was stopped before it was done, together with one that did not " +
+	"end here or in another tab of the site; try again")
 
 // Answered reports whether the result has arrived.
 func (c *Call) Answered() bool { return len(c.ch) > 0 }
