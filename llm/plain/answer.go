@@ -39,7 +39,13 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 			if saved, _, ok := strings.Cut(n, " bytes) to "); ok && strings.HasPrefix(n, "downloaded ") {
 				n = saved + " bytes)"
 			}
-			if !strings.HasPrefix(n, "the page is now ") { // that a step led somewhere is no news
+			n, forModel := strings.CutSuffix(n, "; answer it with the action dialog")
+			switch {
+			case strings.HasPrefix(n, "the page is now "): // that a step led somewhere is no news
+			case strings.HasSuffix(n, "; accept or dismiss it first"): // the note before tells of the dialog
+			case forModel && done < len(steps), forModel && results[len(results)-1].step == r.step:
+				add("Note: " + n + `; to answer it, say "accept the dialog" or "dismiss the dialog"`)
+			case !forModel:
 				add("Note: " + n)
 			}
 		}
@@ -62,6 +68,9 @@ func problemText(steps []step, i int, why string) string {
 	why, _, _ = strings.Cut(why, " Do not try it in another way;") // which is for other models
 	why = forModels.ReplaceAllString(why, "$1")
 	s := fmt.Sprintf("Step %d of %d, %s, did not work: %s", i+1, len(steps), steps[i].source, why)
+	if steps[i].tool == "fill_login" {
+		s += ` To press what is called so, say click "Log in".`
+	}
 	if i+1 < len(steps) {
 		s += "\nNot done: " + listSteps(steps[i+1:]) + "."
 	}
@@ -107,7 +116,7 @@ func (r result) output(steps []step) string {
 	case body == "" && slices.Contains([]string{"text", "links", "page"}, r.section) && !isPage(r.url):
 		return noPage
 	case r.section == "text" && r.step < len(steps) && steps[r.step].on.name != "" && !strings.Contains(r.input, `"ref"`):
-		return linesMentioning(body, steps[r.step].on.name)
+		return textMentioning(body, steps[r.step].on)
 	case r.section == "text" && body != "":
 		if r.url == "" {
 			return body
@@ -126,22 +135,26 @@ func (r result) output(steps []step) string {
 	case r.tool == "browser_close":
 		return "The browser is closed."
 	case r.tool == "browser_snapshot" && r.step < len(steps) && steps[r.step].want == wantLook:
-		return r.overview()
+		return r.overview(steps[r.step].kind)
 	default:
 		return ""
 	}
 }
 
-// linesMentioning returns the lines of a text that contain the words.
-func linesMentioning(text, words string) string {
+// textMentioning returns the lines of a page's text that mention what is to be read; all of it for what has many lines,
+// as it cannot be told where that ends.
+func textMentioning(text string, t target) string {
 	var found []string
 	for l := range strings.SplitSeq(text, "\n") {
-		if strings.Contains(normalizeName(l), normalizeName(words)) {
+		if strings.Contains(normalizeName(l), normalizeName(t.name)) {
 			found = append(found, strings.TrimSpace(l))
 		}
 	}
 	if len(found) == 0 {
-		return fmt.Sprintf("I did not find %q in the text of the page.", words)
+		return fmt.Sprintf("I did not find %q in the text of the page.", t.name)
+	}
+	if slices.Contains(blocks, t.role) {
+		return text
 	}
 	return strings.Join(found, "\n")
 }
@@ -163,16 +176,23 @@ func linkList(body string) string {
 	return strings.Join(out, "\n")
 }
 
-// overview lists what can be operated on the page.
-func (r result) overview() string {
+// overview lists what can be operated on the page, or what is of a kind.
+func (r result) overview(kind string) string {
 	p := page{lines: strings.Split(r.body, "\n")}
 	var names []string
-	for _, e := range p.elements() {
-		if e.ref != "" && e.acts && e.role != "option" {
+	listed := func(e element) bool { return e.acts && e.role != "option" }
+	if kind != "" {
+		listed = func(e element) bool { return slices.Contains(roleWords[kind], e.role) }
+	}
+	for _, e := range withTextBeside(p.elements()) {
+		if e.ref != "" && listed(e) {
 			names = append(names, "- "+e.describe())
 		}
 	}
-	if len(names) == 0 {
+	switch {
+	case len(names) == 0 && kind != "":
+		return fmt.Sprintf("There is no %s on the page.", kind)
+	case len(names) == 0:
 		return "There is nothing to operate on the page."
 	}
 	if n := len(names) - 40; n > 0 {

@@ -62,11 +62,35 @@ func decideStep(s step, p page) decision {
 	case i >= 0 && end >= 0:
 		maps.Copy(do.input, inputs{"startRef": es[i].ref, "endRef": es[end].ref})
 		return do
+	case s.tool == "browser_extract" && (i < 0 || s.on.isAround(es[i])):
+		return do.readWithoutRef(s, es, i, why)
 	case i >= 0:
 		return do.onElement(s, es, i)
-	case s.tool == "browser_extract" && s.on.nth == 0 && len(candidates(es, s.on, hasRef)) == 0 &&
-		(s.on.name != "" || len(candidates(es, s.on, func(element) bool { return true })) > 0):
-		return do // the text of the whole page may have it
+	default:
+		return decision{problem: why}
+	}
+}
+
+// Words for what has other things in it, on a line or on many.
+var (
+	lines  = []string{"row", "item", "entry"}
+	blocks = []string{"section", "table", "list", "form", "dialog"}
+)
+
+// isAround reports whether a target is something with other things in it, of which an element may be one.
+func (t target) isAround(e element) bool {
+	return !t.wants(e.role) && (slices.Contains(lines, t.role) || slices.Contains(blocks, t.role))
+}
+
+// readWithoutRef reads the text of the whole page where that may have what was named. why says why there is no element.
+func (d decision) readWithoutRef(s step, es []element, i int, why string) decision {
+	found, _ := candidates(es, s.on, hasRef)
+	there, meant := candidates(es, s.on, anything)
+	switch {
+	case i < 0 && len(found) > 0:
+		return decision{problem: why}
+	case s.on.nth == 0 && meant.nth == 0 && (s.on.name != "" || len(there) > 0):
+		return d
 	default:
 		return decision{problem: why}
 	}
@@ -95,7 +119,7 @@ func hasRef(e element) bool { return e.ref != "" }
 // usable says for the tools that cannot be used on everything with a ref what they can be used on.
 var usable = map[string]func(element) bool{
 	"browser_type": func(e element) bool {
-		return e.ref != "" && (e.role == "dropdown" || slices.Contains(fieldRoles, e.role))
+		return e.ref != "" && (e.role == "dropdown" || e.role == "slider" || slices.Contains(fieldRoles, e.role))
 	},
 	"browser_select": func(e element) bool { return e.ref != "" && slices.Contains(listRoles, e.role) },
 	"browser_scroll": func(e element) bool { return e.first != "" },
@@ -110,6 +134,9 @@ func pickElement(s step, es []element) (int, string) {
 	fits := usable[s.tool]
 	if fits == nil {
 		fits = hasRef
+	}
+	if s.want == wantOn || s.want == wantOff {
+		fits = func(e element) bool { return e.ref != "" && e.acts }
 	}
 	i, why := findElement(es, s.on, fits)
 	if i >= 0 || s.want != wantSearch {

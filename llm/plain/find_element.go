@@ -25,48 +25,73 @@ func findElement(es []element, t target, fits func(element) bool) (int, string) 
 			return i, ""
 		}
 	}
-	found := candidates(es, t, fits)
+	found, meant := candidates(es, t, fits)
+	es = withTextBeside(es)
 	if len(found) == 0 {
-		return -1, notFound(es, t, fits)
+		found, meant = candidates(es, t, fits)
 	}
-	return t.pick(es, found, "of "+t.words(), "")
+	if len(found) > 0 {
+		return meant.pick(es, found, "of "+t.words(), "")
+	}
+	if t.where != "" {
+		if near, _ := t.near.called(es, anything); len(near) > 0 {
+			return -1, notFound(es, t, fits)
+		} else if t.near.role != "" || t.whole == nil {
+			return -1, notFound(es, *t.near, anything)
+		}
+		return -1, notFound(es, *t.whole, fits)
+	}
+	return -1, notFound(es, t, fits)
 }
+
+func anything(element) bool { return true }
 
 // maxNear bounds how many things of one name count as what others are near.
 const maxNear = 100
 
-// candidates returns the elements that a target may mean, in the order of the page; those before another from there up.
-func candidates(es []element, t target, fits func(element) bool) []int {
-	acts := func(e element) bool { return e.acts }
-	found, whole := t.called(es, fits)
-	if found = prefer(es, found, acts); t.where == "" || whole {
-		return found
+// candidates returns the elements that a target may mean, in the order of the page; those before another from there up;
+// and the target as its words were meant.
+func candidates(es []element, t target, fits func(element) bool) ([]int, target) {
+	found, t := t.called(es, fits)
+	if found = prefer(es, found, func(e element) bool { return e.acts }); t.where == "" {
+		return found, t
 	}
-	near, _ := t.near.called(es, func(element) bool { return true })
+	near, meant := t.near.called(es, anything)
 	near = near[:min(len(near), maxNear)]
-	if t.near.nth != 0 {
-		i, _ := t.near.pick(es, near, "", "")
+	if meant.nth != 0 {
+		i, _ := meant.pick(es, near, "", "")
 		near = slices.DeleteFunc(near, func(at int) bool { return at != i })
 	}
 	if t.where == "in" || t.where == "beside" {
-		if inside := within(es, found, near, *t.near); len(inside) > 0 || t.where == "in" {
-			return inside
+		if inside := within(es, found, near, meant); t.where == "in" || len(inside) == 1 {
+			return inside, t
+		} else if len(inside) > 1 {
+			return prefer(es, inside, func(e element) bool { return slices.Contains(names(es, near), e.beside) }), t
 		}
 	}
 	// The label of a field is not meant where the field is called so itself.
-	near = prefer(es, near, acts)
-	return t.nextTo(found, near)
+	near = prefer(es, near, func(e element) bool { return e.acts && e.role != "link" })
+	return t.nextTo(found, near), t
 }
 
-// called returns what is called by all words of the target, if there is such a thing, else what it means.
-func (t target) called(es []element, fits func(element) bool) (found []int, whole bool) {
+// names returns what the elements at these places are called.
+func names(es []element, at []int) []string {
+	var all []string
+	for _, i := range at {
+		all = append(all, cmp.Or(es[i].name, es[i].text))
+	}
+	return all
+}
+
+// called returns what is called by all words of the target, if there is such a thing, else what it means; and which of
+// the two was meant.
+func (t target) called(es []element, fits func(element) bool) ([]int, target) {
 	if t.whole != nil {
-		found = named(es, *t.whole, fits)
+		if found := named(es, *t.whole, fits); len(found) > 0 {
+			return found, *t.whole
+		}
 	}
-	if len(found) > 0 {
-		return found, true
-	}
-	return named(es, t, fits), false
+	return named(es, t, fits), t
 }
 
 // named returns the elements with the target's name and kind: those with exactly that name if there are any, else those
@@ -147,10 +172,12 @@ func (t target) nextTo(found, near []int) []int {
 	var next []int
 	for _, at := range near {
 		for _, i := range found {
-			if i == at || (i < at) != (t.where == "before") || slices.Contains(next, i) {
+			if i == at || (i < at) != (t.where == "before") {
 				continue
 			}
-			next = append(next, i)
+			if !slices.Contains(next, i) {
+				next = append(next, i)
+			}
 			if t.nth == 0 {
 				break
 			}
@@ -225,7 +252,11 @@ func notFound(es []element, t target, fits func(element) bool) string {
 		}
 		names, likeness[d] = append(names, d), score
 	}
-	if len(names) == 0 {
+	isThere := func(e element) bool { return t.wants(e.role) }
+	switch {
+	case len(names) == 0 && t.name == "" && slices.ContainsFunc(es, isThere):
+		return fmt.Sprintf("I found %s, but that cannot be done with it. Name what stands in it.", t.words())
+	case len(names) == 0:
 		return fmt.Sprintf("I did not find %s on the page, nor anything of that kind.", t.words())
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(likeness[b], likeness[a]) })

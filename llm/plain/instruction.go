@@ -16,6 +16,7 @@ type step struct {
 	on     target // the element whose ref the tool takes; the zero value if it needs none
 	onto   target // where a drag ends
 	want   want
+	kind   string // a word for what is listed, see roleWords; empty for all
 }
 
 // want is what a step wants besides using its tool.
@@ -100,13 +101,14 @@ func parseStep(p phrase, known places) (step, error) {
 // steps.
 var stepReaders = byWord(map[string]func(p phrase, known places) (step, error){
 	"open|visit|load|navigate|browse|goto": readOpen, "go": readGo, "press|hit|push": readPress,
-	"click|tap|double-click|doubleclick|double|right-click|rightclick|right|check|uncheck|tick|untick|submit": readClick,
+	"click|tap|double-click|doubleclick|double|right-click|rightclick|right|check|uncheck|tick|untick|submit|" +
+		"enable|disable": readClick, "turn": readTurn,
 	"type|write|put|enter|input": readType, "fill|set": readFill, "clear|empty": readClear, "search": readSearch,
 	"select|choose|pick": readSelect, "upload|attach": readUpload, "download": readDownload, "drag|move": readDrag,
 	"scroll": readScroll, "hover|point|mouse": readHover, "wait": readWait,
 	"read|extract|get|tell|summarize|summarise|show": readRead, "new|switch": readTab, "log|login|sign": readLogin,
 	"accept|dismiss|confirm|answer": readDialog, "close|quit": readClose,
-	"back|forward|reload|refresh|list|look|what|screenshot|take": readWhole,
+	"list": readList, "back|forward|reload|refresh|look|what|screenshot|take": readWhole,
 })
 
 // readWhole refuses what begins like one of the steps that are said in fixed words.
@@ -129,6 +131,8 @@ var wholeSteps = byWord(map[string]step{
 	"reload|refresh|reload page|refresh page": {tool: "browser_reload"},
 	"enter|submit|submit form":                pressStep("Enter"),
 	"wait|wait second|wait moment|wait bit|wait for second|wait for moment|wait for bit": waitStep("timeMs", 1000),
+	"wait for page|wait for page to load|wait for to load|wait until page loads|wait until loads|" +
+		"wait until page is loaded|wait until is loaded|wait until page has loaded": waitStep("loadState", "load"),
 	"read|read page|read text|read whole page|read everything|read all|read page text|read text page|read content|" +
 		"read contents|read out|read aloud|read out to|read to|read article|read answer|read what says|read what page says|" +
 		"extract|extract text|extract page|extract content|get text|get page|get text page|tell what says|tell answer|" +
@@ -136,7 +140,7 @@ var wholeSteps = byWord(map[string]step{
 		"what does page say": {tool: "browser_extract"},
 	"list links|list all links|list links page|list every link|extract links|extract all links|get links|get all links|" +
 		"show links|show all links|read links": {tool: "browser_links"},
-	"list|list buttons|list what can be clicked|look|look at page|look at|look around|what is on page|what can i click|" +
+	"list|list what can be clicked|look|look at page|look at|look around|what is on page|what can i click|" +
 		"what can be clicked|what is there": {tool: "browser_snapshot", want: wantLook},
 	"screenshot|screenshot page|take screenshot|take screenshot page|take picture|take picture page|take photo|" +
 		"take photo page|take another screenshot|take snapshot|show|show page|show how looks|show screenshot|" +

@@ -76,6 +76,20 @@ func TestAFailureToOpenSaysWhatFailedAndNoMore(t *testing.T) {
 	}
 }
 
+func TestADialogIsToldOfUntilItIsAnswered(t *testing.T) {
+	const shown = `the page shows a dialog (confirm): "Sure?"`
+	for say, want := range map[string]string{
+		`click "Add"`:                    "Note: " + shown + `; to answer it, say "accept the dialog" or "dismiss the dialog"`,
+		`click "Add", accept the dialog`: "Done: ",
+	} {
+		w := &world{state: `- button "Add" [ref=e1]`, notes: map[string]string{
+			"browser_click": shown + "; answer it with the action dialog"}}
+		if answer := w.ask(t, newModel(), say); !strings.HasPrefix(answer, want) {
+			t.Errorf("%s: got %q, want it to begin with %q", say, answer, want)
+		}
+	}
+}
+
 func TestReadingWithoutAPageSaysThatNoneIsOpen(t *testing.T) {
 	for _, say := range []string{"read", "list the links", "read the price", "look", `click "Add"`} {
 		w := &world{at: "about:blank", body: map[string]string{

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -122,6 +123,7 @@ type element struct {
 	hint            string // placeholder
 	text            string // after the colon
 	in              string // what it is in, where the lines do not show it
+	beside          string // the text that stands at what has no name of its own
 	fold            string // the ref after which what is left out here follows
 	checked         bool
 	acts            bool // it can be operated
@@ -161,6 +163,53 @@ func (p page) elements() []element {
 		for i := len(es) - 1; i >= 0 && e.ref != "" && es[i].first == ""; i = es[i].parent {
 			es[i].first = e.ref
 		}
+	}
+	for i := range es {
+		if row := es[i].parent; es[i].role == "columnheader" && row >= 0 && es[row].role == "row" {
+			es[row].role = "header row"
+		}
+		if es[i].acts && es[i].name == "" && es[i].hint == "" {
+			es[i].beside = textBeside(es, i)
+		}
+	}
+	return es
+}
+
+// textBeside returns the text that stands right before a field or list, or right at a box to tick, in the same row.
+func textBeside(es []element, i int) string {
+	around := func(step int) string {
+		for j := i + step; j >= 0 && j < len(es); j += step {
+			e := es[j]
+			if e.acts || strings.HasPrefix(e.role, "/") {
+				return ""
+			}
+			if text := cmp.Or(e.name, e.text); text != "" {
+				if ancestorWithRole(es, i, "row", "listitem") != ancestorWithRole(es, j, "row", "listitem") {
+					return ""
+				}
+				return text
+			}
+		}
+		return ""
+	}
+	switch role := es[i].role; {
+	case isBox(es[i]) || role == "radio":
+		if i+1 < len(es) && es[i+1].parent == es[i].parent {
+			return cmp.Or(around(1), around(-1))
+		}
+		return around(-1)
+	case role == "slider", role == "file field", slices.Contains(fieldRoles, role), slices.Contains(listRoles, role):
+		return around(-1)
+	default:
+		return ""
+	}
+}
+
+// withTextBeside returns the elements with the text at them as a name, where they have none.
+func withTextBeside(es []element) []element {
+	es = slices.Clone(es)
+	for i := range es {
+		es[i].hint = cmp.Or(es[i].hint, es[i].beside)
 	}
 	return es
 }

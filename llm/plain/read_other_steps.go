@@ -2,6 +2,7 @@ package plain
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -67,7 +68,20 @@ func readRead(p phrase, _ places) (step, error) {
 	return pointAt("browser_extract", nil, rest, "")
 }
 
-// readTab reads "new tab at example.com" and "switch to tab t2".
+// readList reads "list the buttons on the page".
+func readList(p phrase, _ places) (step, error) {
+	rest := p.after(1, "all", "the", "every")
+	if at := rest.last("on"); at > 0 && slices.Contains([]string{"on the page", "on this page"}, rest[at:].lower()) {
+		rest = rest[:at]
+	}
+	kind, ok := roleOf(rest)
+	if !ok {
+		return step{}, errUnknown
+	}
+	return step{tool: "browser_snapshot", want: wantLook, kind: kind}, nil
+}
+
+// readTab reads "new tab at example.com", "switch to tab t2" and "switch to the Billing tab".
 func readTab(p phrase, known places) (step, error) {
 	if p.is(0, "new") {
 		if !p.is(1, "tab") {
@@ -76,8 +90,15 @@ func readTab(p phrase, known places) (step, error) {
 		u, err := readPlace(p.after(2, "with", "at", "for"), known)
 		return tabStep(inputs{"action": "new", "url": u}), err
 	}
-	if rest := p.after(1, "to", "the"); rest.is(0, "tab") && len(rest) == 2 {
+	rest := p.after(1, "to", "the")
+	if rest.is(0, "tab") && len(rest) == 2 {
 		return tabStep(inputs{"action": "select", "tab": rest[1].text}), nil
+	}
+	if s, ok := openOnPage(rest); ok && s.on.role == "tab" {
+		return s, nil
+	}
+	if p.is(1, "on", "off") {
+		return readTurn(p, known)
 	}
 	return step{}, problem("say which tab by its id, such as switch to tab t2; list the tabs to see them")
 }
@@ -95,6 +116,9 @@ func readDialog(p phrase, _ places) (step, error) {
 func readClose(p phrase, _ places) (step, error) {
 	if rest := p.after(1, "the", "this"); rest.is(0, "tab") && len(rest) == 2 {
 		return tabStep(inputs{"action": "close", "tab": rest[1].text}), nil
+	}
+	if t, ok := readThing(p.after(1), true); ok && t.role == "dialog" {
+		return step{tool: "browser_click", on: target{name: "close", where: "in", near: &t}}, nil
 	}
 	return pointAt("browser_click", nil, p, "say what to click by its name")
 }

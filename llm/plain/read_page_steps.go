@@ -18,7 +18,17 @@ func readOpen(p phrase, known places) (step, error) {
 		return tabStep(inputs{"action": "new", "url": u}), err
 	}
 	u, err := readPlace(p, known)
+	if s, ok := openOnPage(p); err != nil && ok {
+		return s, nil
+	}
 	return openStep(u), err
+}
+
+// openOnPage reads what a click opens on the page, if its kind is said: "the Billing tab", "the second result". It
+// is no tab of the browser.
+func openOnPage(p phrase) (step, bool) {
+	t, ok := readTarget(p)
+	return step{tool: "browser_click", on: t}, ok && t.role != "" && (t.role != "tab" || t.name != "")
 }
 
 // readPlace reads the name of a place or an address.
@@ -86,15 +96,34 @@ func readClick(p phrase, _ places) (step, error) {
 	const why = `say what to click by its name, such as click "Sign in" or click the 2nd "Add"`
 	s, err := pointAt("browser_click", in, rest, why)
 	switch first {
-	case "check", "tick":
-		s.want = wantOn
-	case "uncheck", "untick":
-		s.want = wantOff
-	}
-	if s.want != wantUse && s.on.role == "" {
-		s.on = s.on.withRole("checkbox")
+	case "check", "tick", "enable":
+		return s.wanting(wantOn), err
+	case "uncheck", "untick", "disable":
+		return s.wanting(wantOff), err
 	}
 	return s, err
+}
+
+// wanting returns the step as one that checks or unchecks a box.
+func (s step) wanting(w want) step {
+	if s.want = w; s.on.role == "" || s.on.role == "box" {
+		s.on = s.on.withRole("checkbox")
+	}
+	return s
+}
+
+// readTurn reads "turn on Dark mode" and "turn Dark mode off".
+func readTurn(p phrase, _ places) (step, error) {
+	at := p.last("on", "off")
+	if at != 1 && at != len(p)-1 {
+		return step{}, errUnknown
+	}
+	rest := append(slices.Clone(p[1:at]), p[at+1:]...)
+	s, err := pointAt("browser_click", nil, rest, "say what to turn on or off by its name")
+	if p.is(at, "off") {
+		return s.wanting(wantOff), err
+	}
+	return s.wanting(wantOn), err
 }
 
 // readPress reads "press Enter" and "press the Buy button".
@@ -122,6 +151,9 @@ func readType(p phrase, _ places) (step, error) {
 		return step{}, problem(`say what to type and where, such as type "lamp" into Search`)
 	}
 	at := rest.last("into")
+	if as := rest.last("as"); at < 0 && rest.is(as+1, "the", "my") {
+		at = as
+	}
 	if rest[0].quoted && len(rest) > 1 {
 		at = 1
 		if !rest.is(1, "into", "in", "to", "onto", "for", "as") {

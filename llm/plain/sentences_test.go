@@ -70,6 +70,13 @@ func TestSentencesBecomeCalls(t *testing.T) {
 		{`go back to the previous page`, "back"},
 		{`wait 2 seconds, wait 500ms, wait`, "wait timeMs=2000; wait timeMs=500; wait timeMs=1000"},
 		{`wait for 1.5 s`, "wait timeMs=1500"},
+		{`wait for the page to load, wait until it is loaded`, "wait loadState=load; wait loadState=load"},
+		{`type ada into E-mail and x y into Password`, "type ref=e5 text=ada; type ref=e6 text=x y"},
+		{`fill in E-mail with ada and the Password with "x"`, "type ref=e5 text=ada; type ref=e6 text=x"},
+		{`enter "Ada" in the 2nd field and "12" in the third field`, "type ref=e5 text=Ada; type ref=e6 text=12"},
+		{`enter ada as the E-mail`, "type ref=e5 text=ada"},
+		{`type salt and pepper into Search`, "type ref=e2 text=salt and pepper"},
+		{`type time in and time out into Search`, "type ref=e2 text=time in and time out"},
 		{`Read the page.`, "extract"},
 		{`read me the text`, "extract"},
 		{`read the price`, "extract"},
@@ -204,6 +211,7 @@ type world struct {
 	body    map[string]string // section and text of the call with that name
 	history []llm.Message
 	note    string            // of every answer
+	notes   map[string]string // of the call with that name
 	rest    map[string]string // what the page shows after a ref
 	calls   []string          // what was called, without looks that only find the way
 	looks   int
@@ -247,6 +255,9 @@ func (w *world) answer(t *testing.T, c llm.ToolCall) {
 	lines := []string{"url: " + at}
 	if w.note != "" {
 		lines = append(lines, "note: "+w.note)
+	}
+	if note := w.notes[c.Name]; note != "" {
+		lines = append(lines, "note: "+note)
 	}
 	why, failed := w.fail[c.Name]
 	body, reads := w.body[c.Name]

@@ -37,6 +37,11 @@ func splitSteps(ts []token) []phrase {
 			end()
 		case all.is(i, "and", "&") && startsStep(all[i+1:]):
 			end()
+		case all.is(i, "and", "&") && repeatsStep(trimLeading(p), all[i+1:]):
+			verb := trimLeading(p)[0]
+			end()
+			verb.start = all[i+1].start // what a person reads begins where the step does
+			p = phrase{verb}
 		case !t.quoted && listMarker().MatchString(t.text) && (len(p) == 0 || startsStep(all[i+1:])):
 			end()
 		case len(p) > 0 && sentenceEnd(p[len(p)-1]) && startsStep(all[i:]):
@@ -53,6 +58,26 @@ func splitSteps(ts []token) []phrase {
 // sentenceEnd reports whether a sentence may end with t.
 func sentenceEnd(t token) bool {
 	return !t.quoted && strings.ContainsAny(t.text[len(t.text)-1:], ".!?")
+}
+
+// joints stand, after a verb, between what goes where and the place.
+var joints = byWord(map[string][]string{
+	"type|write|put|enter|input": {"into", "in", "as"}, "fill": {"with"}, "set": {"to"},
+	"select|choose|pick": {"in", "from"}, "drag|move": {"to", "onto"},
+})
+
+// repeatsStep reports whether rest begins with a step like p, said without its verb: "type a into A and b into B".
+func repeatsStep(p, rest phrase) bool {
+	for i := range rest {
+		if rest[i].pause || rest.is(i, "then") {
+			rest = rest[:i]
+			break
+		}
+	}
+	return slices.ContainsFunc(joints[p.word(0)], func(w string) bool {
+		at, again := p.last(w), rest.last(w)
+		return at > 1 && at < len(p)-1 && again > 0 && again < len(rest)-1
+	})
 }
 
 // maxLead bounds how many words may lead a step, so that a long run of them is not read over and over.

@@ -21,7 +21,8 @@ var roleWords = byWord(map[string][]string{
 	"checkbox": {"checkbox", "menuitemcheckbox", "switch"}, "switch|toggle": {"switch", "checkbox"},
 	"radio|radio button": {"radio", "menuitemradio"}, "icon": {"button", "link", "img"}, "image|picture": {"img", "link"},
 	"item": {"listitem", "option", "menuitem", "treeitem"}, "entry": {"listitem", "link"}, "option": {"option"},
-	"heading": {"heading"}, "row": {"row"}, "cell": {"cell", "gridcell"}, "slider": {"slider"}, "form": {"form"},
+	"heading": {"heading"}, "row": {"row"}, "header row": {"header row"},
+	"cell": {"cell", "gridcell"}, "slider": {"slider"}, "form": {"form"},
 	"dialog": {"dialog", "alertdialog"}, "section": {"region", "group", "article"}, "table": {"table", "grid", "treegrid"},
 	"dropdown|drop-down|combobox|menu list": listRoles, "list": append(listRoles, "list"),
 	"field|box|input|textbox|text box|text field|input field|bar|area|" +
@@ -43,6 +44,9 @@ var (
 	fieldRoles = []string{"textbox", "searchbox", "combobox", "spinbutton"}
 	listRoles  = []string{"combobox", "dropdown", "listbox"}
 )
+
+// counted are the kinds that are counted by a number after them: "row 2".
+var counted = []string{"row", "item", "entry", "result"}
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
 
@@ -80,39 +84,46 @@ var relations = []struct{ words, where string }{
 	{"within", "in"},
 }
 
+// loose are words that say the same as "in", where none of the relations is said.
+var loose = []struct{ words, where string }{{"of", "in"}, {"for", "in"}}
+
 // readTarget reads how a person points at something, such as "the 2nd link", "the box below Amount" or "Delete in the
 // Lamp row". ok is false if a part of the words is not understood.
 func readTarget(p phrase) (t target, ok bool) {
 	whole, wholeOK := readThing(p, false)
-	for i := len(p) - 2; i > 0; i-- {
-		for _, r := range relations {
-			n := len(strings.Fields(r.words))
-			if i+n >= len(p) || p[i:i+n].lower() != r.words {
-				continue
+	kind, ok := readKind(p)
+	for _, words := range [][]struct{ words, where string }{relations, loose} {
+		for i := len(p) - 2; i > 0; i-- {
+			for _, r := range words {
+				n := len(strings.Fields(r.words))
+				if i+n >= len(p) || p[i:i+n].lower() != r.words {
+					continue
+				}
+				head := p[:i]
+				for head.is(len(head)-1, "to", "the", "that", "is") {
+					head = head[:len(head)-1] // "to the right of"
+				}
+				t, ok := readThing(head, true)
+				near, nearOK := readKind(p[i+n:])
+				if !ok || !nearOK || t.again || near.again || t.same || near.same {
+					continue
+				}
+				t.where, t.near = r.where, &near
+				if wholeOK && !p.quoted() {
+					t.whole = &whole
+				}
+				return t, true
 			}
-			head := p[:i]
-			for head.is(len(head)-1, "to", "the", "that", "is") {
-				head = head[:len(head)-1] // "to the right of"
-			}
-			t, ok := readThing(head, true)
-			near, nearOK := readKind(p[i+n:])
-			if !ok || !nearOK || t.again || near.again || t.same || near.same {
-				continue
-			}
-			t.where, t.near = r.where, &near
-			if wholeOK && !p.quoted() {
-				t.whole = &whole
-			}
-			return t, true
 		}
 	}
-	return readKind(p)
+	return kind, ok
 }
 
-// readKind reads a target that may be said by its kind alone, as "the dropdown", unless something is called so.
+// readKind reads a target that may be said by its kind alone or first, as "the dropdown" and "the link Privacy", unless
+// something is called so.
 func readKind(p phrase) (target, bool) {
 	named, ok := readThing(p, false)
-	if kind, isKind := readThing(p, true); isKind && kind.name == "" && named.name != "" {
+	if kind, isKind := readThing(p, true); isKind && kind != named && named.name != "" {
 		kind.whole = &named
 		return kind, true
 	}
@@ -145,7 +156,10 @@ func readThing(p phrase, alone bool) (t target, ok bool) {
 		return t, false
 	}
 	t.name = strings.TrimSpace(p.text())
-	return t, t.name != ""
+	if n, err := strconv.Atoi(t.name); err == nil && n > 0 && t.nth == 0 && slices.Contains(counted, t.role) {
+		t.name, t.nth = "", n
+	}
+	return t, t.name != "" || t.nth != 0
 }
 
 // withRole returns the target as something of a kind.
@@ -188,10 +202,17 @@ func takeRole(p phrase, counted bool) (phrase, string) {
 			return p[:len(p)-n], role
 		}
 	}
-	if role, ok := roleOf(p[:min(1, len(p))]); ok && len(p) > 1 && (p[1].quoted || p.is(1, callers...)) {
+	role, ok := roleOf(p[:min(1, len(p))])
+	switch {
+	case !ok || len(p) < 2:
+		return p, ""
+	case counted && len(p) > 2 && p.is(1, "of", "for", "with"):
+		return p[2:], role // "row of Ada"
+	case counted, p[1].quoted, p.is(1, callers...):
 		return p[1:], role
+	default:
+		return p, ""
 	}
-	return p, ""
 }
 
 // roleOf returns the words as a key of roleWords.
