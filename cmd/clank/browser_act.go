@@ -170,6 +170,11 @@ func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, err
 			break
 		}
 		p, _ := spec.Param(actiontable.API, name)
+		if len(spec.Needs) == 0 {
+			if choice := paramWithChoice(spec, in.arg(i)); choice != "" {
+				name = choice // "scroll up" for "scroll --direction up"
+			}
+		}
 		if _, given := r.body[name]; given {
 			return r, usagef("%s is given twice", name)
 		}
@@ -202,6 +207,16 @@ func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, err
 		}
 	}
 	return r, nil
+}
+
+// paramWithChoice returns the name of the parameter that has a value among its choices; empty if none has.
+func paramWithChoice(spec *actiontable.Spec, value string) string {
+	for _, p := range spec.ParamsIn(actiontable.API) {
+		if slices.Contains(p.Enum, value) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // namesOf returns the names of parameters as given on the command line.

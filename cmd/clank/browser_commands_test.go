@@ -316,6 +316,10 @@ var commandCases = []commandCase{
 	{line: "find --text before --role textbox", asks: findAsks, answer: findAnswer, stdout: "e1\n"},
 	{line: "find --text wash", asks: findAsks, answer: findAnswer, stdout: "e2\n"},
 	{line: "find --label wash", asks: findAsks, answer: findAnswer, stderr: "no element is like that", code: 4},
+	{
+		line: "find --label wash --json", asks: findAsks, answer: findAnswer, stdout: "{\n  \"elements\": []\n}\n",
+		stderr: "no element is like that", code: 4,
+	},
 	{line: "find --role row --json", asks: findAsks, answer: findAnswer, stdout: "{\n  \"elements\": [\n    {\n      " +
 		"\"ref\": \"e2\",\n      \"role\": \"row\",\n      \"name\": \"\"\n    }\n  ]\n}\n"},
 	{line: "find", stderr: "--role or --label or --text is needed", code: 2},
@@ -391,6 +395,7 @@ var commandCases = []commandCase{
 		line: "scroll --direction up --pixels 40", asks: "POST /act", body: `{"direction":"up","kind":"scroll","pixels":40}`,
 		stdout: "scrolled\n",
 	},
+	{line: "scroll up", asks: "POST /act", body: `{"direction":"up","kind":"scroll"}`, stdout: "scrolled\n"},
 	{line: "scroll e4", asks: "POST /act", body: `{"kind":"scroll","ref":"e4"}`, stdout: "scrolled\n"},
 	{
 		line: "back", asks: "POST /act", body: `{"kind":"back"}`, answer: `{"url":"https://a.test/"}`,

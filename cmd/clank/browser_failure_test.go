@@ -247,9 +247,17 @@ func TestFilesForTheOutput(t *testing.T) {
 		})
 	}
 	address, _ := newScriptedServer(t, 200, `{"snapshot":"- a"}`)
-	if got := runBrowser(t, address, "snapshot --out /nowhere/at/all"); got.code != 1 ||
-		!strings.Contains(got.stderr, "write the file") {
-		t.Errorf("got %+v, want that it cannot be written", got)
+	dir := t.TempDir()
+	for out, want := range map[string]string{
+		"/nowhere/at/all": "write /nowhere/at/all: no such file or directory: make the directory /nowhere/at first",
+		dir:               "write " + dir + ": is a directory: name a file in it",
+	} {
+		if got := runBrowser(t, address, "snapshot --out "+out); got.code != 1 || !strings.Contains(got.stderr, want) {
+			t.Errorf("got %+v, want %q", got, want)
+		}
+	}
+	if got := runBrowser(t, address, "snapshot --out="); got.code != 2 || !strings.Contains(got.stderr, "--out needs") {
+		t.Errorf("got %+v, want that the name is missing", got)
 	}
 	address, _ = newScriptedServer(t, 200, `{"snapshot":""}`)
 	out := filepath.Join(t.TempDir(), "out")

@@ -52,7 +52,7 @@ func findCommand() browserCommand {
 		},
 		trimForJSON: func(in *commandInput, answer []byte) any {
 			found, _ := in.findElements(answer)
-			return map[string]any{"elements": found}
+			return map[string]any{"elements": append([]foundElement{}, found...)}
 		},
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +49,9 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 		if o.needed && in.text(o.name) == "" {
 			return usagef("--%s is needed", o.name)
 		}
+	}
+	if r.command.saveContent != nil && in.has("out") && in.text("out") == "" {
+		return usagef("--out needs the name of a file")
 	}
 	req, err := r.command.buildRequest(in)
 	if err != nil {
@@ -103,6 +108,21 @@ func (r *browserRun) addressError(err error) error {
 	return err
 }
 
+// notWritten returns the error for a file that could not be written, and what to do.
+func notWritten(path string, err error) error {
+	cause := err
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		cause = e.Err
+	}
+	advice := "name another file"
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		advice = "name a file in it"
+	} else if errors.Is(err, fs.ErrNotExist) {
+		advice = "make the directory " + filepath.Dir(path) + " first"
+	}
+	return fmt.Errorf("write %s: %w: %s", path, cause, advice)
+}
+
 // printAnswer prints a response in the requested form. well is false if it reports a failure; then only --json prints
 // it.
 func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) error {
@@ -118,7 +138,7 @@ func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) err
 		}
 		out = in.text("out")
 		if err := os.WriteFile(out, content, 0o600); err != nil {
-			return fmt.Errorf("write the file: %w", err)
+			return notWritten(out, err)
 		}
 	}
 	switch {
