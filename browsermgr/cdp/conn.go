@@ -459,8 +459,8 @@ const codeInternal = -32603
 
 // ErrScriptStopped is returned if a script was terminated: tabs of a site may share a process, and stopping a script in
 // one of them stops those of the others.
-var ErrScriptStopped = errors.New("a script of this page was stopped before it was done, together with one that did not " +
-	"end here or in another tab of the site; try again")
+var ErrScriptStopped = errors.New("a script of this page was stopped before it was done, together with one that did " +
+	"not end here or in another tab of the site; try again")
 
 // Answered reports whether the result has arrived.
 func (c *Call) Answered() bool { return len(c.ch) > 0 }

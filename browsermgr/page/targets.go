@@ -137,8 +137,8 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 	}
 }
 
-// sessionSetUpLimit bounds how long a target that may never answer is paused before it is used anyway: a tab with a page
-// that existed before we connected, or one that shares a process with its opener's scripts. Other new tabs and the
+// sessionSetUpLimit bounds how long a target that may never answer is paused before it is used anyway: a tab with a
+// page that existed before we connected, or one that shares a process with its opener's scripts. Other new tabs and the
 // empty one of a browser that has just been started always answer. They get the longer limit of a call, because events
 // of a document that loads before the session is set up would be missed.
 const sessionSetUpLimit = 2 * time.Second
