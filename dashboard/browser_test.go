@@ -166,8 +166,25 @@ func TestLateEventsDoNotRevertNewerState(t *testing.T) {
 
 func TestFailuresAreShownAndNothingIsLost(t *testing.T) {
 	_, c, tb := arrive(t, 1280, 860, "light")
+	// The answer to the request arrives after the events, which tell that the task has failed.
+	tb.Eval(`(() => {
+		const { fetch } = window, side = document.getElementById("sessions");
+		const failed = () => side.querySelector(".session") && !side.querySelector(".running");
+		window.fetch = async (path, options) => {
+			const response = await fetch(path, options);
+			if (path === "/api/tasks") await new Promise((resolve) => {
+				const seen = () => failed() && resolve();
+				new MutationObserver(seen).observe(side, { childList: true });
+				seen();
+			});
+			return response;
+		};
+	})()`)
 	tb.say("trip and fail")
 	tb.waitFor(status + ` === "Failed"`)
+	if got := tb.Eval(`document.querySelectorAll(".session .running").length`); got != 0.0 {
+		t.Error("the session of a task that has failed works")
+	}
 	if got, _ := tb.Eval(`document.querySelector(".reason.bad").textContent`).(string); !strings.Contains(got,
 		"refused the key") {
 		t.Errorf("reason = %q", got)

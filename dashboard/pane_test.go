@@ -357,8 +357,7 @@ func TestThePaneShowsThePageAndSendsInput(t *testing.T) {
 	l.hears(append([]string{`do {"what":"copy"}`}, both("Delete Delete 46")...)...)
 	tb.waitFor(`window.copied === "one lamp" && ` + paneStatus + ` === "Copied."`)
 
-	tb.key("Escape", "Escape", 27, 0)
-	tb.key("Escape", "Escape", 27, 0)
+	tb.EscapeTwice()
 	l.hears(both("Escape Escape 27")...)
 	tb.waitFor(`document.activeElement.textContent === "Give back"`)
 	tb.click(".pane-acts .ghost:not([hidden])")

@@ -507,7 +507,7 @@ func (h *callFixture) seenByLink() {
 	browser := browsertest.Connect(h.t, browsertest.Launch(h.t), page.Options{})
 	tab := browsertest.Tab(h.t, browser, page.TabOptions{})
 	browsertest.Navigate(h.t, tab, link)
-	h.colours.awaitOn(h.t, tab, videoProbe("video", "viewerConnection"))
+	h.colours.awaitOn(h.t, tab, viewerProbe())
 
 	h.RefuseStream("unauthorized")
 	h.call = h.lounge
@@ -519,7 +519,7 @@ func (h *callFixture) seenByLink() {
 	// in the old one, another fragment would not load the page again
 	tab = browsertest.Tab(h.t, browser, page.TabOptions{})
 	browsertest.Navigate(h.t, tab, moved)
-	h.colours.awaitOn(h.t, tab, videoProbe("video", "viewerConnection"))
+	h.colours.awaitOn(h.t, tab, viewerProbe())
 
 	if got := h.runCommand(h.ada, "unshare", nil); !strings.Contains(got, "not shared any more") {
 		h.t.Errorf("the end is answered by %q", got)
@@ -719,7 +719,23 @@ func videoProbe(video, connection string) string {
 	const s = [...(await ` + connection + `.getStats()).values()].find((s) => s.type === "inbound-rtp" && s.framesDecoded > 0);
 	if (!s || !video.videoWidth) return "nothing";
 	to.drawImage(video, video.videoWidth / 2, video.videoHeight / 2, 1, 1, 0, 0, 1, 1);
-	return [...to.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v > 200 ? "high" : v < 50 ? "low" : v).join();
+	return ` + colourOf("to, 0, 0") + `;
+}`
+}
+
+// colourOf returns an expression for the color of a pixel: "high,low,low" is red.
+func colourOf(pixel string) string {
+	return `((to, x, y) => [...to.getImageData(x, y, 1, 1).data].slice(0, 3)
+		.map((v) => v > 200 ? "high" : v < 50 ? "low" : v).join())(` + pixel + `)`
+}
+
+// viewerProbe returns the color in the middle of what the page of a link shows: its video or, where no picture has come
+// by WebRTC within seconds, as on a busy machine, the canvas for the pictures of its WebSocket.
+func viewerProbe() string {
+	return `async () => {
+	if (document.body.dataset.way !== "WebSocket") return (` + videoProbe("video", "viewerConnection") + `)();
+	const { width, height } = canvas;
+	return ` + colourOf(`canvas.getContext("2d"), width / 2, height / 2`) + `;
 }`
 }
 

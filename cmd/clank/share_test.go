@@ -50,7 +50,7 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 	}
 	tab := browsertest.Tab(t, browsertest.Connect(t, browsertest.Launch(t), page.Options{}), page.TabOptions{})
 	browsertest.Navigate(t, tab, link.URL)
-	colours.awaitOn(t, tab, videoProbe("video", "viewerConnection"))
+	colours.awaitOn(t, tab, viewerProbe())
 	list, err := client.Links(ctx, "")
 	if err != nil || len(list) != 1 || list[0].Opened.IsZero() || len(list[0].Viewers) != 1 || list[0].URL != "" {
 		t.Errorf("got %+v, error %v, want one viewer", list, err)

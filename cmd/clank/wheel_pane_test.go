@@ -99,8 +99,7 @@ func (p *paneHands) take() {
 
 func (p *paneHands) give() {
 	p.t.Helper()
-	p.page.Press("Escape", 27, "")
-	p.page.Press("Escape", 27, "")
+	p.page.EscapeTwice()
 	p.wait(`document.activeElement.textContent === "Give back"`)
 	p.page.Press("Enter", 13, "\r")
 }

@@ -8,7 +8,7 @@ import { renew, takeOver, watch } from "./live.js";
 import { answered, ask, askAll, entitle, onTakeOver } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Talk } from "./talk.js";
-import { Turn } from "./turn.js";
+import { final, Turn } from "./turn.js";
 import { show } from "./viewer.js";
 
 const $ = (id) => document.getElementById(id);
@@ -244,6 +244,7 @@ async function post(text, attached) {
   toEnd();
   refresh();
   const view = await api("GET", `/api/tasks/${encodeURIComponent(answer.task_id)}`).catch(() => null); // the stream tells it too
+  if (view && final(view.task.state)) active.delete(answer.task_id); // the stream may have told its end before the answer came
   if (view && turns.has(answer.task_id)) keeping(() => take(view));
   draw();
 }
@@ -284,24 +285,24 @@ function refresh() {
 }
 
 function onTask(task) {
-  const final = !["queued", "running"].includes(task.state);
-  const fresh = !final && !active.has(task.id);
-  if (final) active.delete(task.id);
+  const ended = final(task.state);
+  const fresh = !ended && !active.has(task.id);
+  if (ended) active.delete(task.id);
   else active.set(task.id, task.session_id);
   talk.setTask(task);
   if (turns.has(task.id) || (current && task.session_id === current)) {
     keeping(() => turnOf(task).setTask(task));
-    giveBack(task, final);
-    if (final || fresh) $("live").textContent = turns.get(task.id).status()[0];
+    giveBack(task);
+    if (ended || fresh) $("live").textContent = turns.get(task.id).status()[0];
   }
-  if (final || fresh) refresh();
+  if (ended || fresh) refresh();
   draw();
 }
 
 // giveBack returns what was typed for a task that ended without hearing it. What one that is done did not hear is the next.
 const given = new Set();
-function giveBack({ id, state, late }, final) {
-  if (!final || !late?.length || given.has(id) || ["done", "limited"].includes(state)) return;
+function giveBack({ id, state, late }) {
+  if (!final(state) || !late?.length || given.has(id) || ["done", "limited"].includes(state)) return;
   given.add(id);
   prompt.value = [prompt.value, ...late].filter(Boolean).join("\n");
   grow();

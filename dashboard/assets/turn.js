@@ -6,7 +6,7 @@ import { recordButton } from "./record.js";
 
 // age says how far a state is: none comes back.
 const age = (state) => ({ queued: 0, running: 1 })[state] ?? 2;
-const final = (state) => age(state) === 2;
+export const final = (state) => age(state) === 2;
 
 export class Turn {
   // hooks: stop(taskID), show(pictures, index), member: not the operator's.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -248,6 +250,29 @@ func TestALineThatBreaksEndsTheCallWithItsError(t *testing.T) {
 			t.Errorf("%d replies run after the end", n)
 		}
 	})
+}
+
+// A call on a page has no line once the last page is closed, and waits for somebody to come back.
+func TestWhatNobodyIsThereToHearIsNoFailure(t *testing.T) {
+	for who, fails := range map[string]bool{"ada": false, "bob": true} {
+		inParty(t, func(p *party) {
+			logs := new(check.Log)
+			p.Logger = slog.New(slog.NewTextHandler(logs, nil))
+			p.brain.reply = answer(assistant.Answer{Text: strings.Repeat("So it goes on. ", 20)}, nil)
+			p.begin("ada")
+			p.says("ada", "tell me all")
+			p.wait(3 * time.Second)
+			p.leave(who)
+			p.mouth.Silence(voice.ErrUnavailable)
+			synctest.Wait()
+			if got := strings.Contains(logs.String(), "not spoken"); got != fails {
+				t.Errorf("after %s left: logged = %v, want %v: %s", who, got, fails, logs)
+			}
+			if got := strings.Contains(p.chat.text(), "I cannot speak"); got != fails {
+				t.Errorf("after %s left: told = %v, want %v: %s", who, got, fails, p.chat.text())
+			}
+		})
+	}
 }
 
 func TestOnlyALongTroubleOfTheLineIsTold(t *testing.T) {

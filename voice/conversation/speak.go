@@ -235,6 +235,8 @@ func (c *call) handleSpoken(ctx context.Context, p *speechItem, n int, err error
 		s.suspended, s.suspendedUntil = p, time.Now().Add(suspendFor)
 	case p.interruptedBy != nil || p.dropped || ctx.Err() != nil || causeOf(err) != nil:
 		c.addToHistory(p)
+	case c.participants.humans() == 0: // a call without people may have no line
+		c.writeInstead(p)
 	default:
 		c.log.Error("not spoken", "error", err)
 		c.reportOnce("speak", c.Locale.T("I cannot speak at the moment, so I write: %s", c.reason(err)))

@@ -141,6 +141,26 @@ func TestAViewEndsWithItsShareAndItsLink(t *testing.T) {
 	}
 }
 
+func TestAPageIsToldTheEndInTheMiddleOfAFrame(t *testing.T) {
+	r := start(t, nil)
+	conn := r.dial(t, token)
+	conn.SetReadLimit(-1)
+	_, err := receive(t, conn)
+	check.Must(t, err)
+	big := rtctest.Red()
+	big.Data = make([]byte, 16<<20) // more than the network holds
+	r.screen.Show(big)
+	_, frame, err := conn.Reader(t.Context())
+	check.Must(t, err)
+	r.end()
+	if got, err := io.Copy(io.Discard, frame); err != nil || got < int64(len(big.Data)) {
+		t.Errorf("%d bytes of the frame came, error %v", got, err)
+	}
+	if _, err := receive(t, conn); websocket.CloseStatus(err) != 4404 {
+		t.Errorf("the WebSocket ends with %v", err)
+	}
+}
+
 func TestWrongLinksAreRefusedEverywhere(t *testing.T) {
 	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)))
 	for _, wrong := range []string{"", "wrong"} {

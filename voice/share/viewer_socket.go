@@ -18,6 +18,8 @@ import (
 const (
 	helloTimeout = 10 * time.Second
 	writeTimeout = 10 * time.Second
+	// lastWriteTimeout is how long a write may take after the view has ended.
+	lastWriteTimeout = 3 * time.Second
 	// unreadTimeout is how long a page may leave frames unread: the source sends one every few seconds, whatever happens.
 	unreadTimeout = time.Minute
 	// maxInFlight limits the frames on their way to a page. More would wait in buffers and arrive late.
@@ -193,8 +195,11 @@ func readMessage(ctx context.Context, conn *websocket.Conn, within time.Duration
 	return json.Unmarshal(data, into)
 }
 
+// writeMessage writes one message. A write under way outlives ctx a little: canceling it closes the connection, and the
+// page would not read why the view has ended.
 func writeMessage(ctx context.Context, conn *websocket.Conn, data []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	return conn.Write(ctx, websocket.MessageBinary, data)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWriteTimeout, cancel) })()
+	return conn.Write(longer, websocket.MessageBinary, data)
 }

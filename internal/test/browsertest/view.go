@@ -172,3 +172,18 @@ func (w *View) Press(key string, code int, text string) {
 	ev.Type, ev.Text = proto.InputDispatchKeyEventTypeKeyUp, ""
 	w.do(ev)
 }
+
+// EscapeTwice presses Escape twice, a tenth of a second apart for the page, however slowly it handles the presses.
+func (w *View) EscapeTwice() {
+	w.views.t.Helper()
+	now := time.Now()
+	for _, ago := range []time.Duration{100 * time.Millisecond, 0} {
+		ev := proto.InputDispatchKeyEvent{
+			Type: proto.InputDispatchKeyEventTypeKeyDown, Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27,
+			Timestamp: proto.TimeSinceEpoch(float64(now.Add(-ago).UnixMicro()) / 1e6),
+		}
+		w.do(ev)
+		ev.Type = proto.InputDispatchKeyEventTypeKeyUp
+		w.do(ev)
+	}
+}
