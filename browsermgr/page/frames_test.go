@@ -55,12 +55,13 @@ func TestFramesAreClickedInAnyElementAndPosition(t *testing.T) {
 			<script>window.log = []; onmessage = (e) => log.push(e.data)</script>
 			<object data=/Object type=text/html></object><embed src=/Embed type=text/html>
 			<object data="`+foreign(srv)+`/Far" type=text/html></object><object data=data:x,>No frame</object>
+			<embed src="`+foreign(srv)+`/Other" type=text/html>
 			<iframe src=/Turned style="transform:rotate(30deg) scale(.7)"></iframe>
 			<iframe src=/Mirrored style="scale:-1 1.4;zoom:.8;border:9px solid"></iframe>
 			<div style="rotate:-20deg;zoom:1.5"><iframe src="`+foreign(srv)+`/Away" style="padding:7px"></iframe></div>`)
 	})
 	tab := openTab(t, srv.URL)
-	for _, name := range []string{"Object", "Embed", "Far", "Turned", "Mirrored", "Away"} {
+	for _, name := range []string{"Object", "Embed", "Far", "Other", "Turned", "Mirrored", "Away"} {
 		name = `"` + name + `"`
 		browsertest.Eventually(t, "the frame is seen: "+name, func() bool {
 			return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "button "+name)

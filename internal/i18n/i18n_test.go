@@ -300,6 +300,8 @@ func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {
 		"the words \"b, and c\" are not on the page": `die Wörter "b, and c" stehen nicht auf der Seite`,
 		"the watch is not possible: choose an interval between 15 minutes and 7 days": "diese Beobachtung ist nicht " +
 			"möglich: wähle einen Abstand zwischen 15 Minuten und 7 Tagen",
+		"the watch is not possible: it can last 180 days at most, and has to end in the future": "diese Beobachtung ist " +
+			"nicht möglich: sie muss in der Zukunft enden, nach höchstens 180 Tagen",
 		"The page changes, and something else": "The page changes, and something else",
 		"in 3 hours":                           "in 3 hours",
 		"something that nobody foresaw":        "something that nobody foresaw",

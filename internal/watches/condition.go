@@ -51,8 +51,8 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 		return w, invalidWatch("choose an interval between %v and %v", sessions.DurationText(least),
 			sessions.DurationText(MaxInterval))
 	case !w.Until.After(now) || w.Until.Sub(now) > MaxDuration:
-		return w, invalidWatch("it can last until %s at most, and has to end in the future",
-			now.Add(MaxDuration).Format(time.DateOnly))
+		return w, invalidWatch("it can last %v at most, and has to end in the future",
+			sessions.DurationText(MaxDuration))
 	case utf8.RuneCountInString(w.What) > maxWhatChars:
 		return w, invalidWatch("say in at most %d characters what you wait for", maxWhatChars)
 	case utf8.RuneCountInString(w.Text) > maxTextChars || utf8.RuneCountInString(w.Near) > maxTextChars ||

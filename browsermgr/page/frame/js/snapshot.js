@@ -47,18 +47,22 @@ function addLink(element, found) {
   if (url && !found.has(url) && reachable(element)) found.set(url, clip(nameOf(element, 'link'), 120));
 }
 
-// windowIn is the window that an <object> or <embed> shows; null for what is no document.
+// windowIn is the window that an <object> or <embed> shows; null for what is no document. An <embed> hides which
+// of the windows of other origins is its own: one that no other element has stands for it.
 function windowIn(element) {
   if (element.localName === 'object') return element.contentWindow;
-  const view = element.ownerDocument.defaultView;
-  for (let i = 0; i < view.length; i++) {
+  const doc = element.ownerDocument;
+  const foreign = [];
+  for (let i = 0; i < doc.defaultView.length; i++) {
+    const inner = doc.defaultView[i];
     try {
-      if (view[i].frameElement === element) return view[i];
+      if (inner.frameElement === element) return inner;
     } catch {
-      // that of another origin
+      foreign.push(inner);
     }
   }
-  return null;
+  const others = new Set(Array.from(doc.querySelectorAll('iframe, frame, object'), (other) => other.contentWindow));
+  return foreign.find((inner) => !others.has(inner)) ?? null;
 }
 
 const isFrame = (element) => /^i?frame$/.test(element.localName) || /^(object|embed)$/.test(element.localName) && windowIn(element) !== null;
