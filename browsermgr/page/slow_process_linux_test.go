@@ -132,6 +132,52 @@ func TestAClickInAFrameThatIsNotDrawnYetArrives(t *testing.T) {
 	}
 }
 
+// TestEffectsThatAreDrawnLateAreAwaited stops the process that draws, like a busy machine, while actions take effect
+// with the next frame.
+func TestEffectsThatAreDrawnLateAreAwaited(t *testing.T) {
+	t.Parallel()
+	own := browsertest.Launch(t)
+	tab := browsertest.Tab(t, browsertest.Connect(t, own, page.Options{}), page.TabOptions{URL: site(t, map[string]string{
+		"/": `<!doctype html><p id=p>Before</p>
+		<button onclick="requestAnimationFrame(() => { p.textContent = 'After' })">Show</button>
+		<div id=s role=slider tabindex=0 aria-label=Volume aria-valuenow=0 onkeydown="requestAnimationFrame(() => {
+			this.ariaValueNow = +this.ariaValueNow + ({ ArrowUp: 5, ArrowDown: -5 }[event.key] ?? 0);
+			p.textContent += ' ' + event.key })">-</div>
+		<ul role=listbox onclick="requestAnimationFrame(() => {
+			event.target.ariaSelected = 'true'; p.textContent += ' clicked' })"><li role=option aria-selected=false>One</ul>
+		<div role=grid><div role=row><div role=gridcell tabindex=0 onclick="requestAnimationFrame(() => {
+			this.innerHTML = '<input>'; this.firstChild.focus(); p.textContent += ' opened' })">Cell</div></div></div>
+		<div style=position:relative><a href="#">Under</a><div id=veil style=position:absolute;inset:0>`,
+	}).URL})
+	pids := pageProcesses(t, own.PID, "--type=gpu-process")
+	if len(pids) == 0 {
+		t.Fatal("the browser has no process that draws")
+	}
+	resume := func() { signalAll(pids, syscall.SIGCONT) }
+	t.Cleanup(resume)
+	time.AfterFunc(450*time.Millisecond, func() { signalAll(pids, syscall.SIGSTOP) })
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "link"), TimeoutMs: 600})
+	check.Fails(t, err, fault.ErrNotInteractable, "is covered by")
+	resume()
+	for _, tt := range []struct {
+		on, want string
+		a        page.Action
+	}{
+		{`button`, "paragraph: After\n", page.Action{Kind: actiontable.KindClick}},
+		{`slider`, "paragraph: After ArrowUp\n", page.Action{Kind: actiontable.KindType, Text: "5"}},
+		{`listbox`, "paragraph: After ArrowUp clicked\n", page.Action{Kind: actiontable.KindSelect, Values: []string{"One"}}},
+		{`gridcell`, "paragraph: After ArrowUp clicked opened\n", page.Action{Kind: actiontable.KindType, Text: "new"}},
+	} {
+		tt.a.Ref = refOf(t, tab, tt.on)
+		signalAll(pids, syscall.SIGSTOP)
+		resumed := make(chan struct{})
+		time.AfterFunc(700*time.Millisecond, func() { resume(); close(resumed) })
+		act(t, tab, tt.a)
+		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, tt.want)
+		<-resumed
+	}
+}
+
 // signalAll skips processes that have ended.
 func signalAll(pids []int, sig syscall.Signal) {
 	for _, pid := range pids {

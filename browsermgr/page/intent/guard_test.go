@@ -155,19 +155,33 @@ func TestAPageThatSwapsTheMeaningUnderTheMouseIsFoundOut(t *testing.T) {
 }
 
 func TestTheEndOfAnActionDoesNotWaitForAPageThatStandsStill(t *testing.T) {
+	runs := make(chan struct{}, 1)
+	url := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/runs" {
+			runs <- struct{}{}
+		}
+		browsertest.HTML(w, "<button>Next</button>")
+	}).URL
+	const loop = "const r = new XMLHttpRequest(); r.open('GET', '/runs', false); r.send(); for (;;) ;"
 	for _, tt := range []struct {
 		name, script string
 		stopped      bool
-	}{{"dialog", "alert()", false}, {"endless loop after a stop", "for (;;) ;", true}} {
-		tab := openTab(t, site(t, `<button>Next</button>`, nil))
+	}{{"dialog", "alert()", false}, {"endless loop after a stop", loop, true}} {
+		tab := openTab(t, url)
 		ctx, stop := context.WithCancel(browsertest.Within(t, 30*time.Second))
-		begun := time.Now()
+		var begun time.Time
 		same, err := intent.PerformJudged(ctx, tab, page.Action{Kind: actiontable.KindClick, Selector: "button"}, "",
 			func() error {
 				tab.MainFrame().Post(proto.RuntimeEvaluate{Expression: tt.script})
 				if tt.stopped {
+					select {
+					case <-runs: // a script that has not begun cannot be ended
+					case <-ctx.Done():
+						t.Error("the loop did not begin")
+					}
 					stop()
 				}
+				begun = time.Now()
 				return ctx.Err()
 			})
 		if took := time.Since(begun); !same || !errors.Is(err, ctx.Err()) || took > 4*time.Second {

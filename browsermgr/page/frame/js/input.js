@@ -21,10 +21,9 @@ function opened(cell) {
 // opened answers whether a cell has opened a field, once it has or does not come to that.
 FUNCTIONS.opened = async (a) => {
   const cell = locate(a);
-  for (const end = performance.now() + OPENS; cell && !opened(cell) && performance.now() < end;) await frame();
+  await until(() => !cell || opened(cell));
   return cell !== null && opened(cell) !== null;
 };
-const OPENS = 300;
 
 // editable finds what takes the text: the element, the control of a label, or the one field inside it.
 function editable(element) {
@@ -133,7 +132,7 @@ FUNCTIONS.type = async (a) => {
   if (!takes(element, a.text)) throw new Failure('refused', { ...describe(element), kind, text: isSecret(element) ? MASK : a.text });
   const had = element.getRootNode().activeElement === element;
   const focused = await focusOn(element);
-  if (!had && element.matches('[aria-haspopup=dialog]')) await frame().then(turn); // a picker that opens may put a value of its own there
+  if (!had && element.matches('[aria-haspopup=dialog]')) await rendered().then(turn); // a picker that opens may put a value of its own there
   const before = element.value;
   if (focused && !SET.test(kind)) {
     element.select();
@@ -166,7 +165,7 @@ FUNCTIONS.range = async (a) => {
   if (a.moved) {
     const { from, to } = a.moved;
     const there = () => (from === to ? now() !== from : Math.abs(now() - to) < Math.abs(to - from) / 1e6);
-    for (const end = performance.now() + 300; !there() && performance.now() < end;) await frame();
+    await until(there);
   }
   return { ...describe(element), now: now(), min: number('aria-valuemin'), max: number('aria-valuemax') };
 };
@@ -288,7 +287,7 @@ FUNCTIONS.picked = async (a) => {
   const option = locate(a);
   const gone = () => !option || !attached(list) || !shown(list);
   const done = () => gone() || isPicked(option) === wanted.includes(option);
-  for (const end = performance.now() + 300; !done() && performance.now() < end;) await frame();
+  await until(done);
   if (!many && (gone() || !optionsOf(list).some((o) => PICKED.some((name) => o.hasAttribute(name))))) return { left: 0 };
   if (gone()) throw new Failure('closed', describe(list));
   return nextPick();
@@ -335,7 +334,7 @@ FUNCTIONS.rest = async (a) => {
   const deadline = performance.now() + 600;
   let last = position();
   for (let same = 0; same < 2 && !idle && performance.now() < deadline;) {
-    await frame();
+    await rendered();
     const now = position();
     same = now === last ? same + 1 : 0;
     last = now;

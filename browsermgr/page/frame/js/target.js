@@ -269,16 +269,14 @@ FUNCTIONS.ready = async (a) => {
   let reason = { code: 'missing' };
   let last = '';
   let scrolls = 0;
-  let unpainted = 0; // looks since the last rendered frame; after some the page is taken for one that renders nothing
   for (let pass = 0; ; pass++) {
     const found = a.ref ? byRef(a.ref) : bySelector(a.selector);
     const element = found && (a.axis ? scrollerOf(found, a.axis) : reachableAs(found, a));
     if (element) {
       const fail = (code, more) => { reason = { code, ...describe(element), ...more }; };
       const box = boxKey(element);
-      const painted = unpainted === 0 || unpainted > 4;
-      const still = painted && box === last;
-      if (painted) last = box;
+      const still = box === last;
+      last = box;
       if (!shown(element)) {
         fail('hidden');
       } else if (a.hit && isPoint(element)) {
@@ -300,8 +298,8 @@ FUNCTIONS.ready = async (a) => {
           last = boxKey(element);
           if (a.remote || a.strict) {
             // Input for another process is routed by what was last painted. After a miss, the page hears of scrolling before the mouse.
-            await frame();
-            await frame();
+            await rendered(deadline);
+            await rendered(deadline);
           }
           const again = aim(element, a.hit);
           if ('x' in again && !a.strict) {
@@ -314,8 +312,7 @@ FUNCTIONS.ready = async (a) => {
     } else if (performance.now() - started > (a.patience ?? 2000)) {
       throw new Failure('missing');
     }
-    if (idle || performance.now() >= deadline) throw new Failure(reason.code, reason);
-    unpainted = (await frame()) ? 0 : unpainted + 1;
+    if (idle || performance.now() >= deadline || !await rendered(deadline)) throw new Failure(reason.code, reason);
   }
 };
 
@@ -409,13 +406,13 @@ FUNCTIONS.settled = async (a) => {
   guarded.over = true;
   made?.taken?.();
   await new Promise((resolve) => setTimeout(resolve, 0)); // in line behind the page's own
-  const drawing = frame().then(turn);
+  const drawing = rendered().then(turn);
   drawn = drawing;
   drawing.then(() => { if (drawn === drawing) drawn = null; });
   if (a.frame) await drawing;
   for (let i = 0; changed && i < 3; i++) {
     changed = false;
-    await frame(20);
+    await rendered();
   }
   observer.disconnect();
   if (watching === guarded) unguard();
@@ -479,8 +476,8 @@ FUNCTIONS.embed = (a) => {
 FUNCTIONS.show = async (a) => {
   const element = byRef(a.ref);
   element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
-  await frame();
-  await frame();
+  await rendered();
+  await rendered();
   return true;
 };
 

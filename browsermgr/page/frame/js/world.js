@@ -142,9 +142,27 @@ const frame = (limit = 50) => idle ? Promise.resolve(false) : new Promise((resol
   const timer = setTimeout(() => resolve(false), limit);
   requestAnimationFrame(() => {
     clearTimeout(timer);
+    renders = true;
     resolve(true);
   });
 });
+let renders = true; // the last frame that rendered() waited for came
+
+// rendered is a frame for those who need what it draws, which may come late on a busy machine. Only a document that has kept them
+// waiting is taken for one that renders nothing, until it does. It answers false if the deadline came first.
+const rendered = async (deadline = Infinity) => {
+  const patience = renders && !document.hidden ? 1000 : 50;
+  const left = deadline - performance.now();
+  if (await frame(Math.min(patience, left))) return true;
+  if (patience <= left) renders = false;
+  return patience <= left;
+};
+
+// until waits for what a page may do with its next frames: for some milliseconds, and not less than three frames.
+const until = async (done) => {
+  const end = performance.now() + 300;
+  for (let frames = 0; !done() && !idle && (frames < 3 || performance.now() < end); frames++) await rendered();
+};
 
 // squeeze collapses white space and drops invisible characters. Most text needs neither.
 const UNTIDY = /^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/;
