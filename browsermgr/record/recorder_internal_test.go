@@ -2,7 +2,7 @@ package record
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +17,7 @@ func TestTabsThatReportALotTakeNoRoomFromOthers(t *testing.T) {
 		l := newTabLog()
 		for n := range messages {
 			l.console.add(consoleMessage{params: json.RawMessage(strings.Repeat("x", size))})
-			networkEvents["Network.requestWillBeSent"](&l.requests, &networkEvent{RequestID: fmt.Sprint(n)})
+			networkEvents["Network.requestWillBeSent"](&l.requests, &networkEvent{RequestID: strconv.Itoa(n)})
 		}
 		r.tabs[tab] = l
 		r.trim()

@@ -83,7 +83,8 @@ func TestADialogIsToldOfUntilItIsAnswered(t *testing.T) {
 		`click "Add", accept the dialog`: "Done: ",
 	} {
 		w := &world{state: `- button "Add" [ref=e1]`, notes: map[string]string{
-			"browser_click": shown + "; answer it with the action dialog"}}
+			"browser_click": shown + "; answer it with the action dialog",
+		}}
 		if answer := w.ask(t, newModel(), say); !strings.HasPrefix(answer, want) {
 			t.Errorf("%s: got %q, want it to begin with %q", say, answer, want)
 		}
