@@ -172,7 +172,7 @@ func (s *LoadState) Apply(n LoadEvent) {
 
 func (s *LoadState) applyLifecycle(loader, name string) {
 	switch {
-	case s.Loader != "":
+	case s.Loader != "" || loader == "":
 	case loader != s.next:
 		s.Loader = loader // of a tab that existed before we connected
 	case name == "DOMContentLoaded" || name == "load":

@@ -207,7 +207,12 @@ type protocolCallTimes struct {
 	observer func(method string) // told of every method, too; nil = nobody
 
 	mu    sync.Mutex
-	times []time.Time
+	calls []protocolCall
+}
+
+type protocolCall struct {
+	method string
+	at     time.Time
 }
 
 // changesPage reports whether a CDP method changes a page. Listening, stopping and cleaning up do not.
@@ -228,27 +233,28 @@ func (a *protocolCallTimes) record(method string) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.times = append(a.times, time.Now())
+	a.calls = append(a.calls, protocolCall{method, time.Now()})
 }
 
 func (a *protocolCallTimes) last() (t time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.times) > 0 {
-		t = a.times[len(a.times)-1]
+	if len(a.calls) > 0 {
+		t = a.calls[len(a.calls)-1].at
 	}
 	return t
 }
 
-func (a *protocolCallTimes) after(t time.Time) (n int) {
+// after returns the methods that were called after t.
+func (a *protocolCallTimes) after(t time.Time) (methods []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, at := range a.times {
-		if at.After(t) {
-			n++
+	for _, call := range a.calls {
+		if call.at.After(t) {
+			methods = append(methods, call.method)
 		}
 	}
-	return n
+	return methods
 }
 
 // awaitEvent reads events of Discord tasks until one matches.
@@ -319,7 +325,7 @@ func (r *serverFixture) occupyBrowser() (release func()) {
 type stopResult struct {
 	// from the word to the last browser action, the last byte to the model, the final state
 	action, model, told time.Duration
-	after               int // what the task did afterwards
+	after               []string // what the task did afterwards
 }
 
 // whole returns the total duration of the stop.
@@ -356,10 +362,10 @@ func (r *serverFixture) measureStop(s stopStage) stopResult {
 	for _, req := range r.model.Requests()[r.firstRequest:] {
 		m.model = max(m.model, req.Received.Sub(word))
 		if req.Arrived.After(told) {
-			m.after++
+			m.after = append(m.after, "a request to the model")
 		}
 		if !req.Ended.IsZero() && req.Ended.After(told.Add(stopObservation)) {
-			m.after++
+			m.after = append(m.after, "the end of a request to the model")
 		}
 	}
 	r.script.Set(nil)
@@ -382,9 +388,9 @@ func TestStopAtEveryStage(t *testing.T) {
 			if m.whole() > worst.whole() {
 				worst = m
 			}
-			after += m.after
-			if m.after > 0 {
-				t.Errorf("%s: %d actions after the stop", s.name, m.after)
+			after += len(m.after)
+			if len(m.after) > 0 {
+				t.Errorf("%s: after the stop: %s", s.name, m.after)
 			}
 		}
 		all = append(all, took...)
