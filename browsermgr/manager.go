@@ -63,9 +63,9 @@ type Manager struct {
 	// CheckRename, if set, returns an error if a profile cannot be renamed now because something else refers to
 	// it.
 	CheckRename func(ctx context.Context, name string) error
-	// OnSent, if set, is called with the name of each CDP method as it is sent, for measurements. It must not
+	// OnSent, if set, is called with each CDP request as it is sent, for measurements. It must not
 	// block.
-	OnSent func(method string)
+	OnSent func(method string, params any)
 
 	store *profile.Store
 

@@ -32,8 +32,8 @@ var ErrSilent = errors.New("the browser did not answer any more")
 type Options struct {
 	// CallTimeout bounds each call; it must be positive. An earlier deadline of the context applies.
 	CallTimeout time.Duration
-	// OnSent, if set, is called with the name of each method as it is sent, for measurements. It must not block.
-	OnSent func(method string)
+	// OnSent, if set, is called with each request as it is sent, for measurements. It must not block.
+	OnSent func(method string, params any)
 	// HandshakeHeader is sent with the opening handshake, such as an Authorization header.
 	HandshakeHeader http.Header
 	// HandshakeClient performs the opening handshake; nil means http.DefaultClient.
@@ -75,9 +75,9 @@ const maxMessage = 256 << 20
 type Conn struct {
 	transport Transport
 	timeout   time.Duration
-	onSent    func(method string) // may be nil
-	redact    func([]byte) []byte // may be nil
-	usedCPU   func() bool         // may be nil
+	onSent    func(method string, params any) // may be nil
+	redact    func([]byte) []byte             // may be nil
+	usedCPU   func() bool                     // may be nil
 
 	mu      sync.Mutex
 	next    int
@@ -327,7 +327,7 @@ func (c *Conn) send(sessionID string, req proto.Request, answer bool) (int, chan
 	}
 	c.enqueue(data)
 	if c.onSent != nil {
-		c.onSent(req.ProtoReq())
+		c.onSent(req.ProtoReq(), req)
 	}
 	return id, ch, nil
 }

@@ -23,8 +23,8 @@ type Options struct {
 	Logger *slog.Logger
 	// CallTimeout bounds each CDP call; 0 means 10 s. An earlier deadline of the context applies.
 	CallTimeout time.Duration
-	// OnSent, if set, is called with the name of each CDP method as it is sent, for measurements. It must not block.
-	OnSent func(method string)
+	// OnSent, if set, is called with each CDP request as it is sent, for measurements. It must not block.
+	OnSent func(method string, params any)
 	// Observers receive the events of all tabs.
 	Observers []Observer
 	// FirstTabNumber is the number of the first tab; 0 means 1.

@@ -300,7 +300,7 @@ func TestFramesOfPagesThatWereThereBefore(t *testing.T) {
 
 func TestPagesWithoutSuchFramesAreAskedNothingMore(t *testing.T) {
 	asked := make(chan string, 1000)
-	b := browser.Connect(t, page.Options{OnSent: func(method string) {
+	b := browser.Connect(t, page.Options{OnSent: func(method string, _ any) {
 		if method == "Page.getFrameTree" {
 			asked <- method
 		}
@@ -450,7 +450,7 @@ func TestFramesOfOtherOriginsThatComeAndGoLeaveNothing(t *testing.T) {
 func TestAFrameLoadsWhenAnotherClientConnects(t *testing.T) {
 	var next atomic.Bool
 	var failed error
-	b := browser.Connect(t, page.Options{OnSent: func(method string) {
+	b := browser.Connect(t, page.Options{OnSent: func(method string, _ any) {
 		if method != "Page.enable" || !next.CompareAndSwap(true, false) {
 			return
 		}

@@ -88,7 +88,7 @@ func TestPageWithoutTitleHasNone(t *testing.T) {
 // runs no scripts is queried.
 func TestNewDocumentReportsItsTitle(t *testing.T) {
 	var worlds atomic.Int32
-	b := browser.Connect(t, page.Options{OnSent: func(method string) {
+	b := browser.Connect(t, page.Options{OnSent: func(method string, _ any) {
 		if method == "Page.createIsolatedWorld" {
 			worlds.Add(1)
 		}

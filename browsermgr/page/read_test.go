@@ -259,7 +259,7 @@ func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
 func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
 	var mu sync.Mutex
 	sent := map[string]int{}
-	b := browser.Connect(t, page.Options{OnSent: func(method string) {
+	b := browser.Connect(t, page.Options{OnSent: func(method string, _ any) {
 		mu.Lock()
 		sent[method]++
 		mu.Unlock()

@@ -71,7 +71,7 @@ func TestATabWhoseProcessIsKilledIsOpenedInAnother(t *testing.T) {
 	url := site(t, map[string]string{"/": "<p>Here"}).URL
 	for _, method := range []string{"Target.createTarget", "Page.enable"} {
 		var once sync.Once
-		b := browsertest.Connect(t, own, page.Options{OnSent: func(sent string) {
+		b := browsertest.Connect(t, own, page.Options{OnSent: func(sent string, _ any) {
 			if sent == method {
 				once.Do(func() {
 					signalAll(pageProcesses(t, own.PID, "--type=renderer"), syscall.SIGKILL)

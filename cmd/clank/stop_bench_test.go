@@ -215,20 +215,27 @@ type protocolCall struct {
 	at     time.Time
 }
 
-// changesPage reports whether a CDP method changes a page. Listening, stopping and cleaning up do not.
-func changesPage(method string) bool {
+// changesPage reports whether a CDP request changes a page. Listening, stopping and cleaning up do not.
+func changesPage(method string, params any) bool {
+	if method == "Runtime.evaluate" {
+		var script struct{ Expression string }
+		raw, err := json.Marshal(params)
+		const nothing, noGuard = "0", `"mode":"end"` // see page.Tab.Stop and intent.Guard
+		return err != nil || json.Unmarshal(raw, &script) != nil ||
+			script.Expression != nothing && !strings.Contains(script.Expression, noGuard)
+	}
 	return strings.HasPrefix(method, "Input.") || slices.Contains([]string{
 		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry",
 		"Page.handleJavaScriptDialog",
-		"Runtime.evaluate", "Runtime.callFunctionOn", "Target.createTarget",
+		"Runtime.callFunctionOn", "Target.createTarget",
 	}, method)
 }
 
-func (a *protocolCallTimes) record(method string) {
+func (a *protocolCallTimes) record(method string, params any) {
 	if a.observer != nil {
 		a.observer(method)
 	}
-	if !changesPage(method) {
+	if !changesPage(method, params) {
 		return
 	}
 	a.mu.Lock()

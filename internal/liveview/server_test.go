@@ -240,7 +240,7 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	var casts atomic.Int32 // Chromium's state: 1 = it captures
 	m := &browsermgr.Manager{
 		Home: t.TempDir(), FirstPort: 18450, LastPort: 18459,
-		OnSent: func(method string) {
+		OnSent: func(method string, _ any) {
 			switch method {
 			case "Page.startScreencast":
 				casts.Store(1)

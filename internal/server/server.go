@@ -100,8 +100,8 @@ type Options struct {
 	Version        string          // of clank
 	AbortContext   context.Context //nolint:containedctx // ends when the user forces an exit; a signal
 	Ephemeral      bool
-	ShopAddr       string              // listen address of the demo shop
-	OnProtocolCall func(method string) // see [browsermgr.Manager.OnSent]; nil except in measurements
+	ShopAddr       string                          // listen address of the demo shop
+	OnProtocolCall func(method string, params any) // see [browsermgr.Manager.OnSent]; nil except in measurements
 }
 
 // Open opens the components in order of their dependencies. If one fails, those already open are closed.

@@ -32,7 +32,7 @@ func live(t *testing.T, html string) (*page.Tab, *screenshot.Screencasts, func(m
 	casts := screenshot.NewScreencasts(nil)
 	b := browser.Connect(t, page.Options{
 		Observers: []page.Observer{casts},
-		OnSent: func(method string) {
+		OnSent: func(method string, _ any) {
 			if n := counters[method]; n != nil {
 				n.Add(1)
 			}
