@@ -93,6 +93,11 @@ func TestFramesAreInlined(t *testing.T) {
 	browsertest.WantEqual(t, sameFrames(again), sameFrames(want))
 	flat := snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text
 	check.Contains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
+	js(t, tab, `void document.body.insertAdjacentHTML('beforeend', '<div style="height:9000px"></div>' +
+		'<iframe title=Empty></iframe><iframe title=Later loading=lazy src=/near></iframe>')`)
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `- Iframe "Empty" [ref=e4]
+- Iframe "Later" [ref=e5]:
+  - text: (this frame was not read: it has not loaded, or there was no time)`)
 }
 
 // sameFrames removes the numbers from refs in out-of-process frames: they depend on which process answers first.

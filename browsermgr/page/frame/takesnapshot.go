@@ -20,8 +20,14 @@ type SnapshotSource struct {
 // ErrFrameChanged is returned if the captured document navigated meanwhile.
 var ErrFrameChanged = errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment")
 
-// frameSnapshotLimit bounds the capture of an out-of-process frame: one that does not answer must not block the page.
-const frameSnapshotLimit = 3 * time.Second
+const (
+	// frameSnapshotLimit bounds the capture of an out-of-process frame: one that does not answer must not block the page.
+	frameSnapshotLimit = 3 * time.Second
+	// framesAtOnce is how many of these are captured at a time: all at once, on a page with hundreds of them, none would
+	// be done within its limit. After frameTurn the next one begins, so that frames without an answer block few others.
+	framesAtOnce = 16
+	frameTurn    = time.Second
+)
 
 // TakeSnapshot describes the page and, on success, makes its refs those of the tab. If the document is gone the error
 // is [ErrFrameChanged].
@@ -127,7 +133,8 @@ type snapshotArg struct {
 	Document    string `json:"document,omitempty"`
 }
 
-// capturePieces captures all processes of the page concurrently.
+// capturePieces captures all processes of the page concurrently. Frames that are not captured within half of the time
+// left are omitted.
 func (c *snapshotCapture) capturePieces(ctx context.Context) {
 	o := c.opts
 	arg := snapshotArg{
@@ -137,29 +144,67 @@ func (c *snapshotCapture) capturePieces(ctx context.Context) {
 	if o.Query != "" || o.After != "" {
 		arg.MaxChars = 0 // the searched text may be anywhere
 	}
+	rootArg := arg
+	rootArg.Selector, rootArg.Frame, rootArg.Document = o.Selector, c.scope.Ref, c.scope.Document
+	all, cancel := context.WithCancel(ctx)
+	if deadline, ok := ctx.Deadline(); ok {
+		all, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+	}
+	defer cancel()
+	turns := make(chan struct{}, framesAtOnce)
+	answering := map[*Frame]context.Context{} // ends when the frame has failed to answer
 	var wg sync.WaitGroup
 	for _, f := range c.Frames {
-		arg := arg
-		if f == c.root {
-			arg.Selector, arg.Frame, arg.Document = o.Selector, c.scope.Ref, c.scope.Document
-			wg.Go(func() { c.capturePiece(ctx, f, arg) })
-			continue
-		}
 		if !isWithin(f, c.root) {
 			continue
 		}
+		around, ok := answering[f.Parent()]
+		if !ok {
+			around = all
+		}
+		own, fail := context.WithCancel(around)
+		answering[f] = own
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, frameSnapshotLimit)
-			defer cancel()
-			if ref, err := f.FindOwner(ctx); err == nil {
-				c.mu.Lock()
-				c.owners[frameOwner{f.Parent(), ref}] = f
-				c.mu.Unlock()
+			if f == c.root {
+				c.capturePiece(ctx, all, f, rootArg)
+			} else {
+				c.captureInTurn(own, f, arg, turns)
 			}
-			c.capturePiece(ctx, f, arg)
+			if c.failed(f) {
+				fail()
+			}
 		})
 	}
 	wg.Wait()
+}
+
+// captureInTurn captures a frame once fewer than framesAtOnce others are being captured.
+func (c *snapshotCapture) captureInTurn(ctx context.Context, f *Frame, arg snapshotArg, turns chan struct{}) {
+	select {
+	case turns <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	free := sync.OnceFunc(func() { <-turns })
+	defer free()
+	defer time.AfterFunc(frameTurn, free).Stop()
+	ref, err := f.FindOwner(ctx)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	c.owners[frameOwner{f.Parent(), ref}] = f
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, frameSnapshotLimit)
+	defer cancel()
+	c.capturePiece(ctx, ctx, f, arg)
+}
+
+// failed reports whether a frame was not captured.
+func (c *snapshotCapture) failed(f *Frame) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pieces[f] == nil || c.errs[f] != nil
 }
 
 func isWithin(f, root *Frame) bool {
@@ -172,21 +217,23 @@ func isWithin(f, root *Frame) bool {
 }
 
 // capturePiece captures one process. The script runs again if it can now reach closed shadow roots, or if a listener
-// query, sent before the first run, found more clickable elements.
-func (c *snapshotCapture) capturePiece(ctx context.Context, f *Frame, arg snapshotArg) {
+// query, sent before the first run, found more clickable elements. When further ends the first run is enough.
+func (c *snapshotCapture) capturePiece(ctx, further context.Context, f *Frame, arg snapshotArg) {
 	var p *outline.Piece
 	var err error
 	var applying sync.WaitGroup
 	shown := false // whether a snapshot would show the listeners found
 	told := 0      // how many custom elements were asked about
 	if heard, _ := f.QueryListeners(ctx); heard != nil {
-		applying.Go(func() { shown, _ = heard.Apply(ctx) }) // without an answer the snapshot is less complete
+		applying.Go(func() { shown, _ = heard.Apply(further) }) // without an answer the snapshot is less complete
 	}
 	for range MaxShadowDepth {
-		p, err = RunScript[*outline.Piece](ctx, f, Script{Fn: "snapshot", Arg: arg, Within: time.Minute})
+		var now *outline.Piece
+		now, err = RunScript[*outline.Piece](ctx, f, Script{Fn: "snapshot", Arg: arg, Within: time.Minute})
 		if err != nil {
 			break
 		}
+		p, ctx = now, further
 		more := false
 		if p.SuspectedShadowHosts > 0 {
 			found, err := f.OpenClosedShadows(ctx)
@@ -197,13 +244,16 @@ func (c *snapshotCapture) capturePiece(ctx context.Context, f *Frame, arg snapsh
 			told = p.CustomElements
 			more, _ = f.TellInternals(ctx) // without an answer the snapshot is less complete
 		}
-		if !more && !shown {
+		if !more && !shown || ctx.Err() != nil {
 			break
 		}
 		shown = false
 	}
 	applying.Wait()
-	if p == nil || err != nil {
+	switch {
+	case p != nil && further.Err() != nil:
+		err = nil
+	case err != nil:
 		p = &outline.Piece{Failed: true}
 	}
 	c.mu.Lock()

@@ -34,7 +34,7 @@ type Piece struct {
 	Failed bool `json:"-"`
 	// Number returns the number of a document of this piece in refs; nil leaves numbers unchanged.
 	Number func(document int) int `json:"-"`
-	// Child returns the piece for the frame element with this ref; nil if there is none.
+	// Child returns the piece for the frame element with this ref; nil if it was not read.
 	Child func(ref string) *Piece `json:"-"`
 }
 
@@ -83,9 +83,7 @@ func (c *composer) text(p *Piece, level int) string {
 		}
 		text = renumber(p, text)
 		if h, ok := holes[i]; ok && p.Child != nil {
-			if child := p.Child(h.Ref); child != nil {
-				text += c.embedded(child, h, level)
-			}
+			text += c.embedded(p.Child(h.Ref), h, level)
 		}
 		lines = append(lines, text)
 	}
@@ -94,9 +92,14 @@ func (c *composer) text(p *Piece, level int) string {
 
 func (c *composer) tooDeep(level int) bool { return c.depth != nil && !c.flat && level > *c.depth }
 
-// embedded returns the lines that follow a frame's own line.
+// unreadFrame stands for the content of a frame without a piece.
+const unreadFrame = "(this frame was not read: it has not loaded, or there was no time)"
+
+// embedded returns the lines that follow a frame's own line. child is nil for a frame that was not read.
 func (c *composer) embedded(child *Piece, h FrameSlot, level int) string {
-	c.links = append(c.links, child.Links...)
+	if child != nil {
+		c.links = append(c.links, child.Links...)
+	}
 	if c.tooDeep(level + h.Depth) {
 		return ""
 	}
@@ -104,7 +107,10 @@ func (c *composer) embedded(child *Piece, h FrameSlot, level int) string {
 	if !c.flat {
 		indent = strings.Repeat("  ", h.Depth)
 	}
-	if child.Failed {
+	switch {
+	case child == nil:
+		return ":\n" + indent + "- text: " + unreadFrame
+	case child.Failed:
 		return ":\n" + indent + "- text: (this frame did not answer)"
 	}
 	c.stopped = c.stopped || child.Stopped

@@ -153,7 +153,8 @@ func TestComposePutsFramesInTheirPlaces(t *testing.T) {
 	}{
 		"nested": {outline.ComposeOptions{}, "- Iframe \"Near\" [ref=e1]:\n  - button \"[ref=e9]\" [ref=f5e1]: [ref=e9]\n- " +
 			"Iframe [ref=e2]:\n  - button \"Far\" [ref=f7e1]\n  - text: far\n- Iframe \"Lost\" [ref=e3]:\n  - text: (this " +
-			"frame did not answer)\n- Iframe [ref=e4]\n\nLinks:\n1. Away -> http://far/"},
+			"frame did not answer)\n- Iframe [ref=e4]:\n  - text: (this frame was not read: it has not loaded, or " +
+			"there was no time)\n\nLinks:\n1. Away -> http://far/"},
 		"shallow": {
 			outline.ComposeOptions{Depth: &zero},
 			"- Iframe \"Near\" [ref=e1]:\n- Iframe [ref=e2]\n- Iframe \"Lost\" [ref=e3]\n- Iframe [ref=e4]\n\nLinks:\n1. Away " +

@@ -628,10 +628,10 @@ class Walk {
     this.kinds = kept.map((at) => this.kinds[at]);
   }
 
-  // frame continues in an embedded document, or leaves a mark for one that lives in another process.
+  // frame continues in an embedded document, or leaves a mark for one that lives in another process or has not loaded.
   frame(element, at, depth) {
     const doc = embedded(element);
-    if (!doc) {
+    if (!doc || (doc.URL === 'about:blank' && !doc.body?.firstChild && /^https?:/.test(element.src))) {
       this.frames.push({ ref: refOf(element), line: at, depth: depth + 1 });
       return;
     }
