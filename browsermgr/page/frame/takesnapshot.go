@@ -146,10 +146,11 @@ func (c *snapshotCapture) capturePieces(ctx context.Context) {
 	}
 	rootArg := arg
 	rootArg.Selector, rootArg.Frame, rootArg.Document = o.Selector, c.scope.Ref, c.scope.Document
-	all, cancel := context.WithCancel(ctx)
-	if deadline, ok := ctx.Deadline(); ok {
-		all, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+	limit := time.Hour
+	if end, ok := ctx.Deadline(); ok {
+		limit = time.Until(end) / 2
 	}
+	all, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	turns := make(chan struct{}, framesAtOnce)
 	answering := map[*Frame]context.Context{} // ends when the frame has failed to answer
@@ -163,7 +164,7 @@ func (c *snapshotCapture) capturePieces(ctx context.Context) {
 			around = all
 		}
 		own, fail := context.WithCancel(around)
-		answering[f] = own
+		answering[f] = own //nolint:fatcontext // it ends with that of the frame around it
 		wg.Go(func() {
 			if f == c.root {
 				c.capturePiece(ctx, all, f, rootArg)

@@ -100,7 +100,7 @@ func (s *slowFrames) answer(queue chan []byte, pace time.Duration) {
 	for {
 		select {
 		case m := <-queue:
-			time.Sleep(pace)
+			time.Sleep(pace) //nolint:forbidigo // the clock of synctest
 			s.answers <- m
 		case <-s.ended:
 			return
