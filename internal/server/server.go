@@ -90,7 +90,8 @@ type Server struct {
 	browserFound  chrome.Executable // the browser whose build date the dashboard shows
 	browserWanted string            // the setting for which it was found
 
-	Closers []func(context.Context) error // run last to first
+	closersLock sync.Mutex                    // Discord is connected in the background
+	Closers     []func(context.Context) error // run last to first
 }
 
 // Options configure a Server.
@@ -164,15 +165,22 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 func (a *Server) Close(hurry context.Context) error {
 	ctx, cancelGrace := context.WithTimeout(hurry, closeTimeout)
 	defer cancelGrace()
+	a.closersLock.Lock()
+	closers := a.Closers
+	a.Closers = nil
+	a.closersLock.Unlock()
 	var errs []error
-	for _, c := range slices.Backward(a.Closers) {
+	for _, c := range slices.Backward(closers) {
 		errs = append(errs, c(ctx))
 	}
-	a.Closers = nil
 	return errors.Join(errs...)
 }
 
-func (a *Server) onClose(f func(context.Context) error) { a.Closers = append(a.Closers, f) }
+func (a *Server) onClose(f func(context.Context) error) {
+	a.closersLock.Lock()
+	defer a.closersLock.Unlock()
+	a.Closers = append(a.Closers, f)
+}
 
 // inBackground runs do until the server closes.
 func (a *Server) inBackground(ctx context.Context, do func(context.Context)) {
