@@ -89,8 +89,11 @@ func (f *upgradeFixture) button(label string) string {
 // answers counts how often something was answered: at once, or by a message afterwards, which is a direct one where
 // the answer is private.
 func (f *upgradeFixture) answers(u usedDiscord) (n int) {
-	if it, ok := f.Interaction(u.id); ok && u.token == "" && it.Answer != 0 {
-		n++
+	if it, ok := f.Interaction(u.id); ok && it.Answer != 0 {
+		refused := strings.Contains(it.Text(), "tasks for one server is waiting") // on a slow machine
+		if u.token == "" || refused {
+			n++
+		}
 	}
 	for _, m := range f.Messages(f.room) {
 		late := u.by != f.ada && strings.Contains(m.Content, "<@"+u.by.ID+">: clank was being restarted")
