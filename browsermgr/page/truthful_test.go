@@ -164,3 +164,46 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 		})
 	}
 }
+
+func TestPointsOutsideOfTheVisiblePageAreRefused(t *testing.T) {
+	tab := show(t, `<style>html { height: 3000px }</style><script>got = []
+		for (const type of ['mousedown', 'wheel', 'mousemove']) addEventListener(type, (e) => got.push(type))</script>`)
+	act(t, tab, page.Action{Kind: actiontable.KindResize, Width: 500, Height: 400})
+	far := page.Action{X: 10, Y: 10, EndX: 499, EndY: 399}
+	for _, tt := range []struct {
+		kind actiontable.Kind
+		a    page.Action
+		want string // the event that the page gets, or
+		err  string
+	}{
+		{actiontable.KindClickCoords, page.Action{}, "mousedown", ""},
+		{actiontable.KindClickCoords, page.Action{X: 499.75, Y: 399.75}, "mousedown", ""},
+		{actiontable.KindClickCoords, page.Action{X: 500, Y: 10}, "", "the point 500, 10"},
+		{actiontable.KindClickCoords, page.Action{X: 10.5, Y: 2000}, "", "the point 10.5, 2000"},
+		{actiontable.KindDragCoords, far, "mousedown", ""},
+		{actiontable.KindDragCoords, page.Action{X: 10, Y: 400, EndX: 10, EndY: 10}, "", "the point 10, 400"},
+		{actiontable.KindDragCoords, page.Action{X: 10, Y: 10, EndX: 10, EndY: 900}, "", "the point 10, 900"},
+		{actiontable.KindWheel, page.Action{X: 499.75, Y: 399.75, DeltaY: 9}, "wheel", ""},
+		{actiontable.KindWheel, page.Action{X: 600, Y: 10, DeltaY: 9}, "", "the point 600, 10"},
+		{actiontable.KindPointerMove, page.Action{X: 400, Y: 300}, "mousemove", ""},
+		{actiontable.KindPointerMove, page.Action{X: 600, Y: 10}, "", "the point 600, 10"},
+		{actiontable.KindPointerDown, page.Action{X: 600, Y: 10}, "", "the point 600, 10"},
+		{actiontable.KindPointerDown, page.Action{X: 400, Y: 300}, "mousedown", ""},
+		{actiontable.KindPointerMove, page.Action{X: 600, Y: 300}, "mousemove", ""}, // the pressed button holds the mouse
+		{actiontable.KindPointerUp, page.Action{X: 600, Y: 300}, "", ""},
+	} {
+		js(t, tab, "got.length = 0")
+		tt.a.Kind = tt.kind
+		_, err := tab.Act(browsertest.Within(t, browsertest.Patience), tt.a)
+		if tt.err != "" {
+			check.Fails(t, err, page.ErrNotInteractable)
+			check.Fails(t, err, nil, tt.err+" is outside of the visible page, which is 500 wide and 400 high")
+			browsertest.WantJS(t, tab, "got", "[]")
+			continue
+		}
+		check.Must(t, err)
+		if got := js(t, tab, "got"); !strings.Contains(got, tt.want) {
+			t.Errorf("%s %+v: the page got %s, want %s", tt.kind, tt.a, got, tt.want)
+		}
+	}
+}

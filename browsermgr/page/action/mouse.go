@@ -141,6 +141,9 @@ func clickTotal(a Action) int {
 
 func (d *performer) clickCoords(ctx context.Context, a Action) error {
 	m := d.mouseAt(a)
+	if err := d.checkInView(ctx, m.At); err != nil {
+		return err
+	}
 	d.state.position = m.At
 	for deadline := time.Now().Add(a.Limit()); ; {
 		f, inFrame, err := d.moveToTarget(ctx, m)
@@ -355,6 +358,9 @@ func (d *performer) pickUp(ctx context.Context, m frame.Mouse) error {
 func (d *performer) dragCoords(ctx context.Context, a Action) error {
 	way, err := dragPath(a)
 	if err != nil {
+		return err
+	}
+	if err := d.checkInView(ctx, way...); err != nil {
 		return err
 	}
 	a.X, a.Y = way[0].X, way[0].Y

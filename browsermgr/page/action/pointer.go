@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed" // the script
 	"errors"
+	"fmt"
 	"strings"
 
 	"clank/browsermgr/cdp"
@@ -26,8 +27,33 @@ func (d *performer) frameAt(ctx context.Context, at frame.Point) (*frame.Frame, 
 	return f, err
 }
 
+// viewSizeScript returns the size of what is visible, which is a part of the viewport if the page is pinched.
+const viewSizeScript = `() => visualViewport?.scale > 1 ? { x: visualViewport.width, y: visualViewport.height } :
+  { x: innerWidth, y: innerHeight }`
+
+// checkInView fails if a point is not in the visible part of the page, since no element gets an event there.
+func (d *performer) checkInView(ctx context.Context, points ...frame.Point) error {
+	size, err := frame.CallFunction[frame.Point](ctx, d.mainFrame(), viewSizeScript, nil, nil)
+	if err != nil {
+		return d.explainUnanswered(ctx, err)
+	}
+	for _, at := range points {
+		if at.X < 0 || at.Y < 0 || at.X >= size.X || at.Y >= size.Y {
+			return fmt.Errorf("the point %g, %g is outside of the visible page, which is %g wide and %g high: scroll, or "+
+				"resize the page, and count in CSS pixels from its top left corner (%w)", at.X, at.Y, size.X, size.Y,
+				fault.ErrNotInteractable)
+		}
+	}
+	return nil
+}
+
 func (d *performer) pointerMove(ctx context.Context, a Action) error {
 	m := d.mouseAt(a)
+	if d.state.button == "" { // with a button pressed, the page also gets moves outside
+		if err := d.checkInView(ctx, m.At); err != nil {
+			return err
+		}
+	}
 	if err := d.moveTo(ctx, m); err != nil {
 		return err
 	}
@@ -53,6 +79,9 @@ func (d *performer) pointerDown(ctx context.Context, a Action) error {
 		return fault.Invalidf("the %s button is down already: let it go with pointerUp", held)
 	}
 	m := d.mouseAt(a)
+	if err := d.checkInView(ctx, m.At); err != nil {
+		return err
+	}
 	f, _, err := d.moveToTarget(ctx, m)
 	if err != nil {
 		return err
@@ -92,6 +121,9 @@ func (d *performer) pointerUp(ctx context.Context, a Action) error {
 // wheel turns the wheel at a point and waits until scrolling has ended.
 func (d *performer) wheel(ctx context.Context, a Action) error {
 	m := d.mouseAt(a)
+	if err := d.checkInView(ctx, m.At); err != nil {
+		return err
+	}
 	d.state.position = m.At
 	f, at, err := d.moveToTarget(ctx, m)
 	if err != nil {
