@@ -396,6 +396,33 @@ func TestRefSurvivesReordering(t *testing.T) {
 	}
 }
 
+func TestActionsTellARefNeverGivenFromOneWhoseElementIsGone(t *testing.T) {
+	tab := show(t, `<button id=gone>Gone</button><button>Here</button>`)
+	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
+	js(t, tab, "gone.remove()")
+	here := refs[1].Ref
+	for ref, want := range map[string]string{"e99": "no snapshot of this page has it", refs[0].Ref: "gone from the page"} {
+		for _, a := range []page.Action{
+			{Kind: actiontable.KindClick, Ref: ref},
+			{Kind: actiontable.KindType, Ref: ref, Text: "a"},
+			{Kind: actiontable.KindPress, Ref: ref, Key: "a"},
+			{Kind: actiontable.KindHover, Ref: ref},
+			{Kind: actiontable.KindScroll, Ref: ref},
+			{Kind: actiontable.KindScrollIntoView, Ref: ref},
+			{Kind: actiontable.KindDrag, StartRef: ref, EndRef: here},
+			{Kind: actiontable.KindDrag, StartRef: here, EndRef: ref},
+			{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"a"}},
+			{Kind: actiontable.KindFill, Fields: []actiontable.Field{{Ref: ref, Value: "a"}}},
+			{Kind: actiontable.KindFill, Fields: []actiontable.Field{{Ref: ref, Type: "checkbox", Value: "true"}}},
+			{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el.id"},
+		} {
+			_, err := tab.Act(browsertest.Within(t, browsertest.Patience), a)
+			check.Fails(t, err, page.ErrUnknownRef)
+			check.Fails(t, err, nil, "Unknown ref "+ref, want)
+		}
+	}
+}
+
 func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
 	tab := show(t, rows)
 	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()

@@ -153,14 +153,7 @@ func runOnElement(ctx context.Context, e frame.Element, a Action, res *evaluateR
 	if err != nil {
 		return err
 	}
-	arg := map[string]string{"ref": e.LocalRef, "selector": a.Selector}
-	id, err := frame.ScriptObject(ctx, e.Frame, frame.Script{Fn: "element", Arg: arg})
-	if errors.Is(err, cdp.ErrDocumentGone) {
-		if e.LocalRef == "" {
-			return (&frame.ScriptError{Code: "missing"}).Explain(e.GivenRef)
-		}
-		return fault.VanishedRef(e.GivenRef)
-	}
+	id, err := e.Object(ctx, a.Selector)
 	if err != nil {
 		return err
 	}

@@ -121,14 +121,8 @@ func setFiles(ctx context.Context, tab *page.Tab, u UploadRequest, files []strin
 		if err != nil {
 			return err
 		}
-		arg := map[string]string{"ref": e.LocalRef, "selector": u.Element}
-		id, err := frame.ScriptObject(ctx, e.Frame, frame.Script{Fn: "element", Arg: arg})
-		switch {
-		case errors.Is(err, cdp.ErrDocumentGone) && u.InputRef != "":
-			return fault.VanishedRef(e.GivenRef)
-		case errors.Is(err, cdp.ErrDocumentGone):
-			return fmt.Errorf("%s: not found; take a new snapshot", e.GivenRef)
-		case err != nil:
+		id, err := e.Object(ctx, u.Element)
+		if err != nil {
 			return err
 		}
 		defer e.Frame.Post(proto.RuntimeReleaseObject{ObjectID: id})
@@ -289,11 +283,7 @@ func (d *Transfers) handleChooserOpened(t *page.Tab, f *frame.Frame, ev cdp.Even
 func (d *Transfers) fillChooser(ctx context.Context, c *tabTransfers, ref string, files []string) error {
 	result := make(chan error, 1)
 	a := &chooserFiles{files: files, result: result}
-	limit := MaxTimeout
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = time.Until(deadline)
-	}
-	d.armChooser(c, a, limit)
+	d.armChooser(c, a, MaxTimeout)
 	defer func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -308,21 +298,46 @@ func (d *Transfers) fillChooser(ctx context.Context, c *tabTransfers, ref string
 	case res.BlockedByDialog:
 		return &page.DialogError{Dialog: *res.Dialog}
 	}
+	waiting, cancel := context.WithTimeoutCause(ctx, activationLimit, &fault.TimeLimitError{Limit: activationLimit})
+	defer cancel()
 	select {
 	case err := <-result:
-		return noChooserError(ref, err)
-	case <-ctx.Done():
-		return noChooserError(ref, context.Cause(ctx))
+		return err
+	case <-waiting.Done():
+		if _, ok := errors.AsType[*fault.TimeLimitError](context.Cause(waiting)); ok {
+			return noChooserError(ctx, c.tab, ref)
+		}
+		return context.Cause(waiting)
 	case <-c.tab.Done():
 		return c.tab.Err()
 	}
 }
 
-// noChooserError returns the error for a wait that ended without a file chooser.
-func noChooserError(ref string, err error) error {
-	if _, ok := errors.AsType[*fault.TimeLimitError](err); ok {
-		return fmt.Errorf("a click on %s opened no file chooser: %w; if there is a file input, name it by inputRef",
-			strings.TrimSpace(ref), err)
+// activationLimit is how long after a click Chromium lets a page open a file chooser, with some time to tell us: after 5
+// s without input it refuses ("transient activation", HTML).
+const activationLimit = 6 * time.Second
+
+// listLimit bounds the search for the file inputs of a page.
+const listLimit = 3 * time.Second
+
+// noChooserError says that a click opened no file chooser, and lists the file inputs of the page.
+func noChooserError(ctx context.Context, tab *page.Tab, ref string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listLimit)
+	defer cancel()
+	var found []string
+	snap, _ := tab.Snapshot(ctx, page.SnapshotOptions{Query: "[file]"}) // without one, nothing is listed
+	for line := range strings.Lines(snap.Text) {
+		if strings.Contains(line, " [file]") && strings.Contains(line, " [ref=") && len(found) < maxListed {
+			found = append(found, strings.TrimPrefix(strings.TrimSpace(line), "- "))
+		}
 	}
-	return err
+	advice := "take a new snapshot to see what the click did"
+	if len(found) > 0 {
+		advice = "give the files to a file input of the page instead: " + strings.Join(found, "; ")
+	}
+	return fmt.Errorf("a click on %s opened no file chooser (%w): %s", strings.TrimSpace(ref), page.ErrNotInteractable,
+		advice)
 }
+
+// maxListed bounds how many file inputs an error lists.
+const maxListed = 10

@@ -74,6 +74,8 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 	b.give(t, "a.txt", "b.txt")
 	tab := b.tab(t, s.URL+"/upload")
 	a, two := []string{"a.txt"}, []string{"a.txt", "b.txt"}
+	removed := refOf(t, tab, "Soon")
+	browsertest.JS(t, tab, "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Soon').remove()")
 	for _, tt := range []struct {
 		upload pagefiles.UploadRequest
 		is     error
@@ -84,8 +86,9 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 		{pagefiles.UploadRequest{Paths: a, Ref: "e1", Element: "a"}, page.ErrInvalid, "cannot be combined"},
 		{pagefiles.UploadRequest{Paths: a, InputRef: "e1", Element: "a"}, page.ErrInvalid, "exclude one another"},
 		{pagefiles.UploadRequest{Paths: []string{"../a.txt"}, Element: "#one"}, page.ErrInvalid, "Invalid path"},
-		{pagefiles.UploadRequest{Paths: a, InputRef: "e999"}, page.ErrUnknownRef, "Unknown ref"},
-		{pagefiles.UploadRequest{Paths: a, Ref: "e999"}, page.ErrUnknownRef, "Unknown ref"},
+		{pagefiles.UploadRequest{Paths: a, InputRef: "e999"}, page.ErrUnknownRef, "no snapshot of this page has it"},
+		{pagefiles.UploadRequest{Paths: a, Ref: "e999"}, page.ErrUnknownRef, "no snapshot of this page has it"},
+		{pagefiles.UploadRequest{Paths: a, Ref: removed}, page.ErrUnknownRef, "gone from the page"},
 		{pagefiles.UploadRequest{Paths: a, Element: "#nothing"}, nil, "not found"},
 		{pagefiles.UploadRequest{Paths: a, Element: "button"}, page.ErrNotInteractable, "not a file input"},
 		{pagefiles.UploadRequest{Paths: a, Element: "#off"}, page.ErrNotInteractable, "disabled"},
@@ -93,8 +96,8 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 		{pagefiles.UploadRequest{Paths: two, Ref: refOf(t, tab, "Choose")}, nil, "one file only, got 2"},
 		{
 			pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Nothing"), Limit: 1},
-			context.DeadlineExceeded,
-			"opened no file chooser",
+			page.ErrNotInteractable,
+			`opened no file chooser (not interactable): give the files to a file input of the page instead: `,
 		},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Alert")}, nil, `"wait"`},
 	} {

@@ -1,12 +1,16 @@
 package frame
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/outline"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // documentID identifies a document: its frame, the world's token, and the local number assigned by the script.
@@ -82,6 +86,23 @@ func (n *DocumentNumbers) Find(main *Frame, ref string) (Element, error) {
 	}
 	local := outline.RefKey{Document: doc.local, Number: key.Number}
 	return Element{Frame: doc.frame, LocalRef: local.String(), GivenRef: key.String()}, nil
+}
+
+// Object returns the element, or the first match of a selector if it has no ref, as an object in the world of our
+// scripts, which the caller releases.
+func (e Element) Object(ctx context.Context, selector string) (proto.RuntimeRemoteObjectID, error) {
+	arg := Locator{Ref: e.LocalRef, Selector: selector}
+	id, err := ScriptObject(ctx, e.Frame, Script{Fn: "element", Arg: arg})
+	switch {
+	case !errors.Is(err, cdp.ErrDocumentGone):
+		return id, err
+	case e.LocalRef == "":
+		return "", (&ScriptError{Code: "missing"}).Explain(e.GivenRef)
+	}
+	if _, err = RunScript[json.RawMessage](ctx, e.Frame, Script{Fn: "describe", Arg: arg}); err != nil {
+		return "", e.Explain(err) // it says whether there has been an element with this ref
+	}
+	return "", fault.VanishedRef(e.GivenRef)
 }
 
 // Explain describes an error of a script for the caller who named the element.
