@@ -315,10 +315,39 @@ var commandCases = []commandCase{
 	{line: "find --text 'as'", asks: findAsks, answer: findAnswer, stdout: "e2\ne4\n", stderr: `e2 is row`},
 	{line: "find --text before --role textbox", asks: findAsks, answer: findAnswer, stdout: "e1\n"},
 	{line: "find --text wash", asks: findAsks, answer: findAnswer, stdout: "e2\n"},
-	{line: "find --label wash", asks: findAsks, answer: findAnswer, stderr: "no element is like that", code: 4},
+	{
+		line: "find --label wash", asks: findAsks, answer: findAnswer,
+		stderr: `no element labeled "wash" is on this page; similar: e2 is row ""`, code: 4,
+	},
 	{
 		line: "find --label wash --json", asks: findAsks, answer: findAnswer, stdout: "{\n  \"elements\": []\n}\n",
-		stderr: "no element is like that", code: 4,
+		stderr: `{"error":"no element labeled \"wash\" is on this page; similar: e2 is row \"\""}`, code: 4,
+	},
+	{
+		line: "find --role button --label Serch --text now", asks: findAsks, answer: findAnswer,
+		stderr: `no button labeled "Serch" with the text "now" is on this page; similar: e3 is button "Save", e4 is button ` +
+			`"Save as [ref=e9]"`, code: 4,
+	},
+	{
+		line: "find --role link", asks: findAsks, answer: findAnswer,
+		stderr: `no link is on this page; the roles on it are textbox, row, button`, code: 4,
+	},
+	{
+		line: "find --label x", asks: findAsks, answer: findAnswer,
+		stderr: `no element labeled "x" is on this page; "clank browser snapshot" shows what there is`, code: 4,
+	},
+	{
+		line: "find --role textbox --label Find", asks: findAsks,
+		answer: `{"snapshot":"- textbox \"Name\" [ref=e1]\n- searchbox \"Find\" [ref=e2]"}`,
+		stdout: "e2\n", stderr: "e2 is searchbox \"Find\"\n",
+	},
+	{
+		line: "find --role textbox", asks: findAsks,
+		answer: `{"snapshot":"- textbox \"Name\" [ref=e1]\n- searchbox \"Find\" [ref=e2]"}`, stdout: "e1\n",
+	},
+	{
+		line: "find --role checkbox", asks: findAsks, answer: `{"snapshot":"- switch \"On\" [ref=e2]"}`, stdout: "e2\n",
+		stderr: "e2 is switch \"On\"\n",
 	},
 	{line: "find --role row --json", asks: findAsks, answer: findAnswer, stdout: "{\n  \"elements\": [\n    {\n      " +
 		"\"ref\": \"e2\",\n      \"role\": \"row\",\n      \"name\": \"\"\n    }\n  ]\n}\n"},

@@ -27,13 +27,14 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 	}{
 		"invalid": {
 			400, `{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}`, 1,
-			"clank browser click: click requires ref or selector (ACT_INVALID_REQUEST)\n",
+			`{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}`+"\n",
 		},
 		"no tab":       {404, `{"error":"tab not found: t9"}`, 4, "tab not found: t9"},
 		"no route":     {404, `{"error":"route not found: POST /act"}`, 1, "route not found"},
 		"no such page": {404, "404 page not found\n", 1, "404 page not found"},
 		"covered":      {500, `{"error":"click: e1 button \"Buy\" is covered by dialog (not interactable)","code":"ACT_OPERATION_FAILED"}`, 1, "covered"},
-		"named twice":  {500, `{"error":"click: covered"}`, 1, "clank browser click: covered\n"},
+		"named twice":  {500, `{"error":"click: covered"}`, 1, `{"error":"covered"}` + "\n"},
+		"named inside": {500, `{"error":"click: evaluate: fn: no","reason":"x"}`, 1, `{"error":"fn: no","reason":"x"}`},
 		"no profile":   {404, `{"error":"profile \"x\" not found"}`, 4, "not found"},
 		"no ref":       {500, `{"error":"Unknown ref e1: take a new snapshot"}`, 4, "Unknown ref e1"},
 		"secret":       {401, `Unauthorized`, 5, "refused the secret"},
@@ -150,7 +151,7 @@ func TestAnInterruptEndsTheRequest(t *testing.T) {
 		cancel(errors.New("interrupt"))
 	}()
 	got := runCommand(ctx, envForServer(t, address), "browser", "wait", "--time", "30000", "--json")
-	if want := (commandResult{"", "clank browser wait: interrupted\n", 130}); got != want {
+	if want := (commandResult{"", `{"error":"interrupted"}` + "\n", 130}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	<-left

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,7 +19,7 @@ func findCommand() browserCommand {
 	return browserCommand{
 		name: "find", short: "print the refs of the elements with this role, label or text, one per line",
 		options: []browserOption{
-			{name: "role", kind: kindText, value: "role", help: "their role, such as button"},
+			{name: "role", kind: kindText, value: "role", help: "their role, such as button; a kind of it if none has exactly this role"},
 			{name: "label", kind: kindText, value: "label", help: "their name, or a part of it if none has exactly this name"},
 			{name: "text", kind: kindText, value: "text", help: "text that they show, likewise"},
 			tabOption, timeoutOption,
@@ -37,15 +38,14 @@ func findCommand() browserCommand {
 			if found, err := in.findElements(answer); err != nil || len(found) > 0 {
 				return err
 			}
-			const message = `no element is like that; "clank browser snapshot" shows what there is`
-			return &client.Error{Status: http.StatusNotFound, Message: message}
+			return in.notFound(answer)
 		},
 		printAnswer: func(p *outputPrinter, in *commandInput, answer []byte) error {
 			found, err := in.findElements(answer)
 			for _, e := range found {
 				p.Line("%s", cleanLine(e.Ref))
-				if len(found) > 1 {
-					p.Message("%s is %s %q", cleanLine(e.Ref), cleanLine(e.Role), cleanText(e.Name))
+				if len(found) > 1 || !e.hasRole(in.text("role")) {
+					p.Message("%s is %s", cleanLine(e.Ref), e.describe())
 				}
 			}
 			return err
@@ -72,9 +72,9 @@ var snapshotLinePattern = sync.OnceValue(func() *regexp.Regexp {
 
 var refStatePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref=([^]]+)\]`) })
 
-// findElements returns the elements of a snapshot that match the flags, in page order. Text without a ref belongs to
-// the closest enclosing element that has one.
-func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
+// elementsOf returns the elements of a snapshot, in page order. Text without a ref belongs to the closest enclosing
+// element that has one.
+func elementsOf(answer []byte) ([]foundElement, error) {
 	snap, err := decodeAnswer[client.Snapshot](answer)
 	if err != nil {
 		return nil, err
@@ -102,11 +102,103 @@ func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 			list[owner].text += " " + name + " " + part[5]
 		}
 	}
-	list = slices.DeleteFunc(list, func(e foundElement) bool {
-		return in.has("role") && !strings.EqualFold(e.Role, in.text("role"))
+	return list, nil
+}
+
+// findElements returns the elements of a snapshot that match the flags, in page order. Kinds of the wanted role count
+// if no element that has it matches.
+func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
+	all, err := elementsOf(answer)
+	for _, fits := range []func(foundElement, string) bool{foundElement.hasRole, foundElement.isKindOf} {
+		var list []foundElement
+		for _, e := range all {
+			if fits(e, in.text("role")) {
+				list = append(list, e)
+			}
+		}
+		list = closest(list, in.text("label"), func(e foundElement) string { return e.Name })
+		list = closest(list, in.text("text"), func(e foundElement) string { return e.text })
+		if len(list) > 0 {
+			return list, err
+		}
+	}
+	return nil, err
+}
+
+// hasRole reports whether the element has a role; each has "".
+func (e foundElement) hasRole(role string) bool { return role == "" || strings.EqualFold(e.Role, role) }
+
+// isKindOf reports whether the element's role is the wanted one, a kind of it, or another name for it.
+func (e foundElement) isKindOf(role string) bool {
+	return e.hasRole(role) || slices.Contains(strings.Fields(superclassRoles[strings.ToLower(e.Role)]),
+		strings.ToLower(role))
+}
+
+// superclassRoles lists the roles of which a role is a kind, as far as these stand in snapshots (WAI-ARIA 1.3, superclass
+// roles), and other names of it.
+var superclassRoles = map[string]string{
+	"searchbox": "textbox", "switch": "checkbox", "menuitemcheckbox": "menuitem", "menuitemradio": "menuitem",
+	"treeitem": "listitem option", "gridcell": "cell", "columnheader": "cell gridcell", "rowheader": "cell gridcell",
+	"grid": "table", "treegrid": "grid tree table", "alertdialog": "dialog alert", "menubar": "menu", "feed": "list",
+	"article": "document", "toolbar": "group", "timer": "status", "img": "image",
+}
+
+// describe returns the role and name of an element, for people.
+func (e foundElement) describe() string {
+	return fmt.Sprintf("%s %q", cleanLine(e.Role), cleanText(e.Name))
+}
+
+// maxSimilar bounds how many elements an error names.
+const maxSimilar = 5
+
+// notFound says what was looked for in vain, and names the elements that are similar: those with the wanted role and a
+// word of the wanted text, then those with one of both.
+func (in *commandInput) notFound(answer []byte) error {
+	role, label, text := in.text("role"), in.text("label"), in.text("text")
+	wanted := "no " + cmp.Or(role, "element")
+	if label != "" {
+		wanted += fmt.Sprintf(" labeled %q", label)
+	}
+	if text != "" {
+		wanted += fmt.Sprintf(" with the text %q", text)
+	}
+	all, err := elementsOf(answer)
+	if err != nil {
+		return err
+	}
+	var similar, roles []string
+	for _, common := range []int{2, 1} {
+		for _, e := range all {
+			if !slices.Contains(roles, e.Role) {
+				roles = append(roles, e.Role)
+			}
+			score := 0
+			if role != "" && e.isKindOf(role) {
+				score++
+			}
+			if sharesWord(e.Name+" "+e.text, label+" "+text) {
+				score++
+			}
+			if score == common && len(similar) < maxSimilar {
+				similar = append(similar, cleanLine(e.Ref)+" is "+e.describe())
+			}
+		}
+	}
+	advice := `"clank browser snapshot" shows what there is`
+	if len(similar) > 0 {
+		advice = "similar: " + strings.Join(similar, ", ")
+	} else if role != "" && len(roles) > 0 {
+		advice = "the roles on it are " + cleanLine(strings.Join(roles, ", "))
+	}
+	return &client.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("%s is on this page; %s", wanted, advice)}
+}
+
+// sharesWord reports whether a text contains a word of the wanted one, unless the word is very short.
+func sharesWord(text, wanted string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(wanted)), func(word string) bool {
+		return len(word) > 2 && strings.Contains(text, word)
 	})
-	list = closest(list, in.text("label"), func(e foundElement) string { return e.Name })
-	return closest(list, in.text("text"), func(e foundElement) string { return e.text }), nil
 }
 
 // closest returns the elements that exactly match the wanted text or, if there are none, those that contain it. Case

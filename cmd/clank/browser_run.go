@@ -9,12 +9,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action/actiontable"
 
 	"github.com/spf13/pflag"
 )
@@ -217,15 +219,26 @@ func (r *browserRun) explain(ctx context.Context, err error) error {
 	case r.silent:
 		return &exitError{Code: browserExitCode(err)}
 	}
-	text := strings.TrimPrefix(cleanLine(err.Error()), r.command.name+": ") // servers also start with the action
-	if answered, ok := errors.AsType[*client.Error](err); ok && r.flags.json {
-		if answered.Code != "" {
-			text += " (" + cleanLine(answered.Code) + ")"
-		}
-	} else {
-		text = fault.PlainText(text)
+	shown := &shownError{text: r.withoutActs(cleanLine(err.Error()))}
+	if answered, ok := errors.AsType[*client.Error](err); ok {
+		shown.code, shown.reason = cleanLine(answered.Code), cleanLine(answered.Reason)
 	}
-	return &exitError{Code: browserExitCode(err), Err: errors.New(text)}
+	if !r.flags.json {
+		shown.text = fault.PlainText(shown.text)
+	}
+	return &exitError{Code: browserExitCode(err), Err: shown}
+}
+
+// withoutActs removes what servers begin the text of an error with: the name of the command, and those of the actions
+// it consists of.
+func (r *browserRun) withoutActs(text string) string {
+	for {
+		act, rest, ok := strings.Cut(text, ": ")
+		if !ok || act != r.command.name && !slices.Contains(actiontable.Kinds(actiontable.API), act) {
+			return text
+		}
+		text = rest
+	}
 }
 
 // browserExitCode returns the exit code for an error of the server or the connection.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -204,8 +205,8 @@ func explainFlagError(err error) error {
 	return usagef("--%s %w", flag.Name, invalid.Unwrap())
 }
 
-// reportError prints why a command failed and returns the exit code. err may be nil.
-func reportError(e *commandEnv, c *cobra.Command, err error) int {
+// reportError prints why a command failed, as JSON if requested, and returns the exit code. err may be nil.
+func reportError(e *commandEnv, c *cobra.Command, asJSON bool, err error) int {
 	usage, wrongUse := errors.AsType[*usageError](err)
 	exit, ended := errors.AsType[*exitError](err)
 	code := exitFailed
@@ -217,13 +218,47 @@ func reportError(e *commandEnv, c *cobra.Command, err error) int {
 	case ended:
 		err, code = exit.Err, exit.Code
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case asJSON:
+		printErrorJSON(e, err)
+		return code
+	default:
 		fmt.Fprintf(e.Stderr, "%s: %s\n", c.CommandPath(), cleanText(err.Error()))
 	}
 	if code == exitUsage {
 		fmt.Fprintf(e.Stderr, "see %q\n", c.CommandPath()+" --help")
 	}
 	return code
+}
+
+// printErrorJSON prints an error as JSON, in the shape of the control API.
+func printErrorJSON(e *commandEnv, err error) {
+	told := struct {
+		Error  string `json:"error"`
+		Code   string `json:"code,omitempty"`
+		Reason string `json:"reason,omitempty"`
+	}{Error: cleanText(err.Error())}
+	if shown, ok := errors.AsType[*shownError](err); ok {
+		told.Code, told.Reason = shown.code, shown.reason
+	}
+	lines := json.NewEncoder(e.Stderr)
+	lines.SetEscapeHTML(false)
+	_ = lines.Encode(told) // nobody is left to tell if this fails
+}
+
+// asksForJSON reports whether a command line has the flag --json.
+func asksForJSON(args []string) bool {
+	for _, word := range args {
+		name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		switch {
+		case word == "--":
+			return false
+		case isFlag(word) && name == "json":
+			return !given || value == "true"
+		}
+	}
+	return false
 }
 
 // didYouMean returns the known words similar to an unknown one, as the end of a message; "" if there are none or

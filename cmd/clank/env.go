@@ -96,6 +96,11 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
+// shownError is an error with what is printed for it: the text, and with --json also the identifiers for programs.
+type shownError struct{ text, code, reason string }
+
+func (e *shownError) Error() string { return e.text }
+
 // exitError ends the program with Code. If Err is nil the message has already been printed.
 type exitError struct {
 	Code int

@@ -108,12 +108,13 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 	if len(args) == 0 {
 		root := newRootCommand(e, []string{"help"})
 		root.SetOut(e.Stderr)
-		return max(reportError(e, root, root.Help()), exitUsage)
+		return max(reportError(e, root, false, root.Help()), exitUsage)
 	}
 	if args[0] == "-version" || args[0] == "--version" {
 		args[0] = "version"
 	}
 	var root *cobra.Command
+	asJSON := asksForJSON(args)
 	if strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		root = newRootCommand(e, nil)
 		root.SetArgs(completionArgs(root, args))
@@ -121,10 +122,10 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 		root = newRootCommand(e, args)
 		line, err := resolveCommandLine(root, args)
 		if err != nil {
-			return reportError(e, line.command, err)
+			return reportError(e, line.command, asJSON, err)
 		}
 		root.SetArgs(append(append(line.words, "--"), line.operands...))
 	}
 	cmd, err := root.ExecuteContextC(ctx)
-	return reportError(e, cmd, explainFlagError(err))
+	return reportError(e, cmd, asJSON, explainFlagError(err))
 }
