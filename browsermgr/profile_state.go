@@ -131,6 +131,9 @@ func (p *profileState) restartIfHeadlessDiffers(ctx context.Context, b *browser,
 		return fmt.Errorf("%w: the browser of profile %q %s and is in use: close its windows first (%d open)", ErrUnavailable,
 			p.name, how, n)
 	}
+	if !*headless && !chrome.HasDisplay() { // it could not be started again
+		return &NoDisplayError{Profile: p.name, HeadlessSource: "request"}
+	}
 	return b.stop(ctx)
 }
 

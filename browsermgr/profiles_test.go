@@ -369,6 +369,11 @@ func TestPrecedenceOfHeadlessSettings(t *testing.T) {
 	if s := status(t, p); !s.Headless || s.HeadlessSource != "request" {
 		t.Errorf("on request: %t, %s", s.Headless, s.HeadlessSource)
 	}
+	pid := *status(t, p).PID
+	check.Fails(t, p.Start(t.Context(), browsermgr.StartOptions{Headless: new(false)}), browsermgr.ErrUnavailable)
+	if s := status(t, p); !s.Running || *s.PID != pid {
+		t.Errorf("after a start that cannot be: running %t, process %d, want %d", s.Running, *s.PID, pid)
+	}
 }
 
 func TestSettingsAreReadAtEachStart(t *testing.T) {
