@@ -78,8 +78,18 @@ func (t *Tab) Reload(ctx context.Context) (Result, error) {
 			if err := f.Do(ctx, proto.PageReload{}); err != nil {
 				return err
 			}
-			return t.waitUntil(ctx, func() bool { return t.loadState.Documents != before.Documents })
+			err := t.waitUntil(ctx, func() bool { return t.loadState.Documents != before.Documents })
+			return cmp.Or(err, t.checkLoaded())
 		})
+}
+
+// checkLoaded fails if the tab shows Chromium's error page.
+func (t *Tab) checkLoaded() error {
+	if IsErrorPage(t.URL()) {
+		return errors.New("the page did not load, so that the browser shows its own error page: try again later, or " +
+			"navigate to another address")
+	}
+	return nil
 }
 
 // Back goes one step back in the tab's history. It fails if there is none.
@@ -102,9 +112,10 @@ func (t *Tab) goInHistory(ctx context.Context, word string, by int) (Result, err
 			if err := f.Do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
 				return err
 			}
-			return t.waitUntil(ctx, func() bool {
+			err = t.waitUntil(ctx, func() bool {
 				return t.loadState.Documents != before.Documents || t.loadState.SameDocument != before.SameDocument
 			})
+			return cmp.Or(err, t.checkLoaded())
 		})
 }
 

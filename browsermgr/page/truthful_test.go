@@ -207,3 +207,34 @@ func TestPointsOutsideOfTheVisiblePageAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestACheckThatChangesNothingIsReported(t *testing.T) {
+	tab := show(t, `<p role=switch aria-checked=false tabindex=0>Dead</p><input type=checkbox aria-label=Kept checked
+		onclick="event.preventDefault()"><p role=switch aria-checked=false tabindex=0 onclick="this.remove()">Gone</p>
+		<p role=switch aria-checked=false tabindex=0 onclick="setTimeout(() => { this.ariaChecked = true }, 100)">Late</p>`)
+	refs := map[string]string{}
+	for _, r := range snapshot(t, tab, page.SnapshotOptions{}).Refs() {
+		refs[r.Name] = r.Ref
+	}
+	for name, want := range map[string]string{
+		"Dead": `switch "Dead" was clicked and is still unchecked`, "Gone": "", "Late": "",
+		"Kept": `checkbox "Kept" was clicked and is still checked`,
+	} {
+		field := actiontable.Field{Ref: refs[name], Type: "checkbox", Value: name != "Kept"}
+		_, err := tab.Act(browsertest.Within(t, browsertest.Patience),
+			page.Action{Kind: actiontable.KindFill, Fields: []actiontable.Field{field}})
+		if want == "" {
+			check.Must(t, err)
+			continue
+		}
+		check.Fails(t, err, page.ErrNotInteractable)
+		check.Fails(t, err, nil, want)
+	}
+}
+
+func TestAReloadThatFailsSaysSo(t *testing.T) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) { browsertest.HTML(w, "<p>Up") })
+	tab := openTab(t, srv.URL)
+	srv.Close()
+	check.Fails(t, check.Err(tab.Reload(t.Context())), nil, "reload: the page did not load")
+}

@@ -2,12 +2,14 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 
@@ -197,7 +199,15 @@ func (d *performer) setChecked(ctx context.Context, e frame.Element, checked boo
 	if err != nil || !res.Click {
 		return err
 	}
-	return d.click(ctx, Action{Kind: actiontable.KindClick, Ref: e.GivenRef, TimeoutMs: a.TimeoutMs})
+	err = d.click(ctx, Action{Kind: actiontable.KindClick, Ref: e.GivenRef, TimeoutMs: a.TimeoutMs})
+	if err != nil {
+		return err
+	}
+	_, err = runFieldScript[bool](ctx, e, "keptCheck", fieldArg{Checked: checked}, a.StepLimit())
+	if errors.Is(err, fault.ErrUnknownRef) {
+		return nil // the click made the page replace it
+	}
+	return err
 }
 
 // isTruthy reports whether a value means checked.

@@ -93,14 +93,11 @@ func (n *DocumentNumbers) Find(main *Frame, ref string) (Element, error) {
 func (e Element) Object(ctx context.Context, selector string) (proto.RuntimeRemoteObjectID, error) {
 	arg := Locator{Ref: e.LocalRef, Selector: selector}
 	id, err := ScriptObject(ctx, e.Frame, Script{Fn: "element", Arg: arg})
-	switch {
-	case !errors.Is(err, cdp.ErrDocumentGone):
+	if !errors.Is(err, cdp.ErrDocumentGone) {
 		return id, err
-	case e.LocalRef == "":
-		return "", (&ScriptError{Code: "missing"}).Explain(e.GivenRef)
 	}
 	if _, err = RunScript[json.RawMessage](ctx, e.Frame, Script{Fn: "describe", Arg: arg}); err != nil {
-		return "", e.Explain(err) // it says whether there has been an element with this ref
+		return "", e.Explain(err) // it says why there is no element
 	}
 	return "", fault.VanishedRef(e.GivenRef)
 }

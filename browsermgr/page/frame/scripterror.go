@@ -121,6 +121,8 @@ func (f *ScriptError) explainValue(given string) error {
 		return refuse("takes %s characters at most, and holds no more of the text than these", f.Text)
 	case "notcheck":
 		return refuse("cannot be checked or unchecked")
+	case "unchecked":
+		return refuse("was clicked and is still %s: take a new snapshot to see what the click did", f.Text)
 	case "radio":
 		return refuse("is a radio button: check another one of its group instead")
 	case "notselect":

@@ -185,14 +185,26 @@ FUNCTIONS.focus = async (a) => {
   return {};
 };
 
+const labelled = (e) => (e.localName === 'label' && e.control ? e.control : e);
+const isChecked = (e) => (e.localName === 'input' ? e.checked : e.getAttribute('aria-checked') === 'true');
+
 FUNCTIONS.check = async (a) => {
-  const element = await field(a, (e) => (e.localName === 'label' && e.control ? e.control : e));
-  const checked = element.localName === 'input' ? element.checked : element.getAttribute('aria-checked') === 'true';
+  const element = await field(a, labelled);
+  const checked = isChecked(element);
   if (element.localName === 'input' ? !/^(checkbox|radio)$/.test(element.type) : !element.hasAttribute('aria-checked')) {
     throw new Failure('notcheck', describe(element));
   }
   if (checked !== a.checked && !a.checked && element.type === 'radio') throw new Failure('radio', describe(element));
   return { click: checked !== a.checked };
+};
+
+// keptCheck says after the click whether it has done what it was for, unless the page has put something else in its place.
+FUNCTIONS.keptCheck = async (a) => {
+  const element = labelled(byRef(a.ref));
+  const done = () => isChecked(element) === a.checked || !attached(element);
+  await until(done);
+  if (!done()) throw new Failure('unchecked', { ...describe(element), text: a.checked ? 'unchecked' : 'checked' });
+  return true;
 };
 
 // inWords is a text without the pictures that people leave out.

@@ -491,7 +491,11 @@ FUNCTIONS.box = (a) => {
   return { x: corner.x, y: corner.y, width: far.x - corner.x, height: far.y - corner.y };
 };
 
-FUNCTIONS.describe = (a) => describe(byRef(a.ref));
+FUNCTIONS.describe = (a) => {
+  const element = a.ref ? byRef(a.ref) : bySelector(a.selector);
+  if (!element) throw new Failure('missing');
+  return describe(element);
+};
 
 FUNCTIONS.scrollArea = (a) => {
   const { clientWidth: width, clientHeight: height } = scrollerOf(a.ref ? byRef(a.ref) : bySelector(a.selector), a.axis);
