@@ -42,6 +42,7 @@ type actAnswer struct {
 	Downloads       []files.Download `json:"downloads,omitempty"`
 	Notes           []string         `json:"notes,omitempty"` // side effects: downloads, new tabs, dialogs
 	BlockedByDialog bool             `json:"blockedByDialog,omitempty"`
+	NotDone         bool             `json:"notDone,omitempty"` // the dialog was open before: nothing was done
 	BrowserState    *browserState    `json:"browserState,omitempty"`
 }
 
@@ -111,7 +112,7 @@ func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer
 	})
 	switch {
 	case isPendingDialog(err):
-		did.dialog = true
+		did.dialog, answer.NotDone = true, true
 	case IsNavigationBlocked(err):
 		return answer, err
 	case err != nil:

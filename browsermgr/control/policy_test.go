@@ -277,6 +277,9 @@ func TestAPageThatShowsADialogIsGuardedToo(t *testing.T) {
 	if a := c.ok("GET", "/snapshot", nil); a.body["blockedByDialog"] != true {
 		t.Errorf("snapshot: %s", a.text)
 	}
+	if a := c.ok("POST", "/act", map[string]any{"kind": "press", "key": "a"}); a.body["notDone"] != true {
+		t.Errorf("press while the dialog is open: %s", a.text)
+	}
 	c.ok("POST", "/hooks/dialog", map[string]any{"accept": true})
 }
 

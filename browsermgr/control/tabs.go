@@ -319,8 +319,8 @@ func pickIndex(index int) tabPicker {
 	return func(d *profileTabs) (profile.NamedTab, error) {
 		tabs := d.TabNames.Tabs()
 		if index >= len(tabs) {
-			return profile.NamedTab{}, fmt.Errorf("%w: there is no tab at index %d, counted from 0; %d are open",
-				profile.ErrTabNotFound, index, len(tabs))
+			return profile.NamedTab{}, fmt.Errorf("%w: there is no tab number %d (index %d); %d are open",
+				profile.ErrTabNotFound, index+1, index, len(tabs))
 		}
 		return tabs[index], nil
 	}

@@ -178,7 +178,7 @@ func ambiguousDialog(ids []string) error {
 	if len(ids) == 0 {
 		return ErrNoDialog
 	}
-	return fmt.Errorf("%w by that id: %s", ErrNoDialog, strings.Join(ids, ", "))
+	return fmt.Errorf("%w by that id, only %s", ErrNoDialog, strings.Join(ids, ", "))
 }
 
 // UndoAnswer reverts BeginAnswer.

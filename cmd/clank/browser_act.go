@@ -85,6 +85,7 @@ func actionCommand(kind actiontable.Kind) browserCommand {
 	return browserCommand{
 		name: spec.Command, short: spec.About, examples: spec.Examples,
 		buildRequest: func(in *commandInput) (controlRequest, error) { return in.specRequest(spec) },
+		checkAnswer:  checkDone,
 		printAnswer:  printActed(spec.Done),
 		addFields:    func(c *browserCommand) { c.addFieldsOf(spec) },
 	}
@@ -260,6 +261,15 @@ func printActed(format string) func(*outputPrinter, *commandInput, []byte) error
 	})
 }
 
+// checkDone returns an error for an action that was not done because a dialog was open before.
+func checkDone(_ *commandInput, answer []byte) error {
+	r, err := decodeAnswer[client.Result](answer)
+	if err == nil && r.NotDone {
+		return dialogError(r.BrowserState)
+	}
+	return err
+}
+
 // arrayFromFlagOrFile returns the JSON array from one of two flags.
 func (in *commandInput) arrayFromFlagOrFile(inline, fromFile string) ([]json.RawMessage, error) {
 	var data []byte
@@ -281,6 +291,9 @@ func (in *commandInput) arrayFromFlagOrFile(inline, fromFile string) ([]json.Raw
 	}
 	var entries []json.RawMessage
 	if err := json.Unmarshal(data, &entries); err != nil {
+		if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
+			return nil, usagef("%s must be a JSON array: put [ and ] around it", inline)
+		}
 		return nil, usagef("%s must be a JSON array: %v", inline, err)
 	}
 	if len(entries) == 0 {

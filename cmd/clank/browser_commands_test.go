@@ -371,6 +371,18 @@ var commandCases = []commandCase{
 		stdout: "{\n  \"result\": \"\"\n}\n",
 	},
 	{line: "get attribute e4", stderr: "<name> is missing", code: 2},
+	{line: "get text ''", stderr: "<ref> is empty", code: 2},
+	{
+		line: "click e1", asks: "POST /act", body: `{"kind":"click","ref":"e1"}`,
+		answer: `{"ok":true,"notDone":true,` + dialogOpen + `}`, stderr: `a dialog is open (d1, confirm "Sure?")`, code: 1,
+	},
+	{
+		line: "click e1", asks: "POST /act", body: `{"kind":"click","ref":"e1"}`,
+		answer: `{"ok":true,"notes":["downloaded a (3 bytes) to /d/a","a new tab opened: t2"],"downloads":[{"path":"/d/a"}]}`,
+		stdout: "clicked e1\ndownloaded: /d/a\n", stderr: "a new tab opened: t2\n",
+	},
+	{line: "batch --actions {}", stderr: "actions must be a JSON array: put [ and ] around it", code: 2},
+	{line: "screenshot --type gif", stderr: `--type is one of png, jpeg, not "gif"`, code: 2},
 	{line: "highlight e3", asks: "POST /highlight", body: `{"ref":"e3"}`, stdout: "highlighted e3\n"},
 
 	// Acting.
@@ -600,9 +612,10 @@ var commandCases = []commandCase{
 	},
 	{line: "trace start", asks: "POST /trace/start", body: `{}`, stdout: "trace started\n"},
 	{
-		line: "trace stop --out a.zip", asks: "POST /trace/stop", body: `{"path":"a.zip"}`, answer: `{"path":"/t/a.zip"}`,
-		stdout: "TRACE:/t/a.zip\n",
+		line: "trace stop --out a.zip", asks: "POST /trace/stop", body: `{}`, answer: `{"path":"/nowhere/a.zip"}`,
+		stderr: "made as /nowhere/a.zip on the server's machine", code: 1,
 	},
+	{line: "trace stop", asks: "POST /trace/stop", body: `{}`, answer: `{"path":"/t/a.zip"}`, stdout: "TRACE:/t/a.zip\n"},
 
 	// State.
 	{line: "cookies", asks: "GET /cookies", answer: `{"cookies":[]}`, stdout: "[]\n"},

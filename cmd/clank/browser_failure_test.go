@@ -27,7 +27,7 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 	}{
 		"invalid": {
 			400, `{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}`, 1,
-			`{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}`+"\n",
+			`{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}` + "\n",
 		},
 		"no tab":       {404, `{"error":"tab not found: t9"}`, 4, "tab not found: t9"},
 		"no route":     {404, `{"error":"route not found: POST /act"}`, 1, "route not found"},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"clank/browsermgr/control/client"
 )
@@ -129,7 +130,8 @@ func (in *commandInput) copyUploads() (paths []string, err error) {
 				return nil, err
 			}
 		}
-		to := filepath.Join(in.uploadDir, strconv.Itoa(i), filepath.Base(path))
+		name := strings.ToValidUTF8(filepath.Base(path), "\uFFFD") // as in a page; JSON has no other bytes
+		to := filepath.Join(in.uploadDir, strconv.Itoa(i), name)
 		if err := in.copyFile(path, to); err != nil {
 			return nil, err
 		}

@@ -263,6 +263,6 @@ func checkCommand(name, short, done string, checked bool) browserCommand {
 			field := map[string]any{"ref": in.arg(0), "type": "checkbox", "value": checked}
 			return in.actRequest(string(actiontable.KindFill), map[string]any{"fields": []any{field}}), nil
 		},
-		printAnswer: printActed(done),
+		checkAnswer: checkDone, printAnswer: printActed(done),
 	}
 }

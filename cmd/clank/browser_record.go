@@ -80,10 +80,12 @@ func recordCommands() []browserCommand {
 		},
 		{
 			name: "trace stop", short: "end the recording and save it", isCapture: true,
-			options: []browserOption{{name: "out", kind: kindText, value: "path", help: "where, below the server's " +
-				"directory for files", field: "path"}, tabOption},
+			options: []browserOption{{
+				name: "out", kind: kindFile, value: "path",
+				help: "copy it into this file and print the path",
+			}, tabOption},
 			buildRequest: buildPost("/trace/stop"),
-			checkAnswer:  checkHasFile, printAnswer: printFilePath("TRACE:"),
+			checkAnswer:  checkHasFile, printAnswer: printFilePath("TRACE:"), saveContent: readSavedFile,
 		},
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"clank/browsermgr/control/client"
@@ -27,7 +29,8 @@ type browserRun struct {
 	flags   *browserFlags
 	command *browserCommand
 	printer *outputPrinter
-	silent  bool // the error has already been printed
+	kind    string // of the action that is requested; "" for none
+	silent  bool   // the error has already been printed
 }
 
 // run runs the command. When ctx ends it returns early, and the server stops its work.
@@ -59,6 +62,7 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 	if err != nil {
 		return err
 	}
+	r.kind, _ = req.body["kind"].(string)
 	answer, address, err := r.sendRequest(ctx, in.home, req)
 	if err == nil && r.command.checkAnswer != nil {
 		err = r.command.checkAnswer(in, answer)
@@ -224,7 +228,7 @@ func (r *browserRun) explain(ctx context.Context, err error) error {
 		shown.code, shown.reason = cleanLine(answered.Code), cleanLine(answered.Reason)
 	}
 	if !r.flags.json {
-		shown.text = fault.PlainText(shown.text)
+		shown.text = r.withFlagNames(fault.PlainText(shown.text))
 	}
 	return &exitError{Code: browserExitCode(err), Err: shown}
 }
@@ -234,11 +238,31 @@ func (r *browserRun) explain(ctx context.Context, err error) error {
 func (r *browserRun) withoutActs(text string) string {
 	for {
 		act, rest, ok := strings.Cut(text, ": ")
-		if !ok || act != r.command.name && !slices.Contains(actiontable.Kinds(actiontable.API), act) {
+		if !ok || act != r.command.name && !serverAct().MatchString(act) &&
+			!slices.Contains(actiontable.Kinds(actiontable.API), act) {
 			return text
 		}
 		text = rest
 	}
+}
+
+// serverAct matches what the server calls the parts of requests.
+var serverAct = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(?:snapshot of|screenshot of|accessibility tree of|read|highlight in|answer dialog in) ` +
+		`tab \S+|go back|go forward|wait for download|(?:create|rename|delete) profile)$`)
+})
+
+// withFlagNames returns a text of the server with the names that the command line has for fields and the action.
+func (r *browserRun) withFlagNames(text string) string {
+	for _, o := range r.command.options {
+		if strings.ToLower(o.field) != o.field { // others are words
+			text = strings.ReplaceAll(text, o.field, "--"+o.name)
+		}
+	}
+	if r.kind != "" && strings.ToLower(r.kind) != r.kind {
+		text = strings.ReplaceAll(text, r.kind, r.command.name)
+	}
+	return text
 }
 
 // browserExitCode returns the exit code for an error of the server or the connection.

@@ -154,6 +154,11 @@ func checkOperands(c *cobra.Command, args []string) error {
 	if len(args) < len(shape) && strings.HasPrefix(shape[len(args)], "<") {
 		return usagef("%s is missing", shape[len(args)])
 	}
+	for i, name := range shape[:min(len(args), len(shape))] {
+		if args[i] == "" && slices.Contains([]string{"<ref>", "<startRef>", "<endRef>", "<url>", "<path>"}, name) {
+			return usagef("%s is empty", name)
+		}
+	}
 	if len(args) > len(shape) && !strings.Contains(c.Use, "…") {
 		return usagef("unexpected argument %q%s", args[len(shape)], similarCommand(c, args[len(shape)]))
 	}

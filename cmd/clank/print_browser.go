@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"clank/browsermgr/control/client"
 )
@@ -191,11 +193,19 @@ func printConsequences(p *outputPrinter, r client.Result) {
 		downloads = append(downloads, *r.Download)
 	}
 	printDownloads(p, downloads)
+	for _, note := range r.Notes {
+		if (len(downloads) == 0 || !downloadNote().MatchString(note)) && !r.BlockedByDialog {
+			p.Message("%s", cleanText(note))
+		}
+	}
 	printRefused(p, r.Refused)
 	if r.BlockedByDialog {
 		p.Message("%s", dialogHint(r.BrowserState))
 	}
 }
+
+// downloadNote matches notes about downloads, which have their own field.
+var downloadNote = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:still |not )?download`) })
 
 // printRefused prints what was refused on an open page, unless refused is "".
 func printRefused(p *outputPrinter, refused string) {

@@ -135,6 +135,7 @@ type Result struct {
 	Downloads       []Download    `json:"downloads,omitempty"`
 	Notes           []string      `json:"notes,omitempty"`           // side effects, in sentences
 	BlockedByDialog bool          `json:"blockedByDialog,omitempty"` // the action was left unfinished; it did not fail
+	NotDone         bool          `json:"notDone,omitempty"`         // the dialog was open before: nothing was done
 	BrowserState    *BrowserState `json:"browserState,omitempty"`
 	Refused         string        `json:"refused,omitempty"` // a part of the page that was refused, such as a frame
 }

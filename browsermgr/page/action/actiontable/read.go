@@ -299,7 +299,11 @@ func need(kind Kind, params []Param, groups [][]string, given func(Param) bool) 
 		if len(group) > 2 {
 			return fault.Invalidf("%s requires at least one of %s", kind, strings.Join(group, ", "))
 		}
-		return fault.Invalidf("%s requires %s", kind, strings.Join(group, " or "))
+		each := ""
+		if kind == KindFill {
+			each = ", each with a ref"
+		}
+		return fault.Invalidf("%s requires %s%s", kind, strings.Join(group, " or "), each)
 	}
 	return nil
 }
