@@ -106,8 +106,9 @@ func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, ta
 type OpenedTab struct {
 	Tab
 
-	ResolvedProfile string `json:"resolvedProfile"`
-	Refused         string `json:"refused,omitempty"` // a part of the page that was refused, such as a frame
+	ResolvedProfile string   `json:"resolvedProfile"`
+	Refused         string   `json:"refused,omitempty"` // a part of the page that was refused, such as a frame
+	Notes           []string `json:"notes,omitempty"`   // side effects
 }
 
 func openTab(ctx context.Context, c *Call) (OpenedTab, error) {
@@ -120,38 +121,39 @@ func openTab(ctx context.Context, c *Call) (OpenedTab, error) {
 			return OpenedTab{}, err
 		}
 	}
-	h, refused, err := openNewTab(ctx, c, url, label)
+	h, opened, err := openNewTab(ctx, c, url, label)
 	if err != nil {
 		return OpenedTab{}, err
 	}
 	defer h.Release()
-	return OpenedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name, refused}, nil
+	opened.Tab = describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0]
+	return opened, nil
 }
 
-// openNewTab opens a tab, on which the caller calls Release. If the page does not load, the tab is closed. refused
-// names a part of the loaded page that was refused, such as a frame.
-func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, refused string, _ error) {
+// openNewTab opens a tab, on which the caller calls Release. If the page does not load, the tab is closed. The Tab of
+// opened is left out.
+func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, opened OpenedTab, _ error) {
 	profile, err := c.Tabs.Manager.FindProfile(c.Profile())
 	if err != nil {
-		return nil, "", err
+		return nil, opened, err
 	}
 	if url, err = c.Tabs.CheckAddress(ctx, profile.Name(), url); err != nil {
-		return nil, "", err
+		return nil, opened, err
 	}
 	if err := c.Approver.ApproveNavigation(ctx, profile.Name(), nil, url); err != nil {
-		return nil, "", err
+		return nil, opened, err
 	}
 	d, use, err := c.Browser(ctx, true)
 	if err != nil {
-		return nil, "", err
+		return nil, opened, err
 	}
 	h := &heldTab{Profile: d, Lease: use}
-	if refused, err = openAndLoad(ctx, h, url); err != nil {
+	if opened, err = openAndLoad(ctx, h, url); err != nil {
 		if h.Tab != nil {
 			err = errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 		}
 		use.Release()
-		return nil, "", err
+		return nil, opened, err
 	}
 	h.Refresh()
 	if label != "" {
@@ -159,25 +161,26 @@ func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, re
 	}
 	if err != nil {
 		use.Release()
-		return nil, "", err
+		return nil, opened, err
 	}
 	h.MarkUsed()
-	return h, refused, nil
+	return h, opened, nil
 }
 
-// openAndLoad opens a blank tab and navigates it. refused names a part of the loaded page that was refused, such as a
-// frame.
-func openAndLoad(ctx context.Context, h *heldTab, url string) (refused string, _ error) {
+// openAndLoad opens a blank tab and navigates it. The Tab of opened is left out.
+func openAndLoad(ctx context.Context, h *heldTab, url string) (opened OpenedTab, err error) {
+	opened.ResolvedProfile = h.Profile.Name
 	if err := h.Open(ctx); err != nil || url == "about:blank" {
-		return "", err
+		return opened, err
 	}
 	reached := false
-	err := h.WithPolicy(ctx, func() error {
-		res, _, err := navigateTab(ctx, h, url, navigateTimeout)
-		reached = loadedDocument(res, err)
+	err = h.WithPolicy(ctx, func() error {
+		res, got, err := navigateTab(ctx, h, url, navigateTimeout)
+		reached, opened.Notes = loadedDocument(res, err), resultNotes(res, got)
 		return err
 	})
-	return refusedPart(ctx, h, err, reached)
+	opened.Refused, err = refusedPart(ctx, h, err, reached)
+	return opened, err
 }
 
 func focusTab(ctx context.Context, c *Call) (TargetAnswer, error) {

@@ -371,6 +371,11 @@ var commandCases = []commandCase{
 		stdout: "{\n  \"result\": \"\"\n}\n",
 	},
 	{line: "get attribute e4", stderr: "<name> is missing", code: 2},
+	{
+		line: "open a.test/x", asks: "POST /tabs/open", body: `{"url":"https://a.test/x"}`,
+		answer: `{"url":"https://a.test/x","targetId":"AB","notes":["the server answered HTTP 404"]}`,
+		stdout: "opened: https://a.test/x\nid: AB\n", stderr: "the server answered HTTP 404\n",
+	},
 	{line: "get text ''", stderr: "<ref> is empty", code: 2},
 	{
 		line: "click e1", asks: "POST /act", body: `{"kind":"click","ref":"e1"}`,

@@ -19,7 +19,8 @@ func findCommand() browserCommand {
 	return browserCommand{
 		name: "find", short: "print the refs of the elements with this role, label or text, one per line",
 		options: []browserOption{
-			{name: "role", kind: kindText, value: "role", help: "their role, such as button; a kind of it if none has exactly this role"},
+			{name: "role", kind: kindText, value: "role", help: "their role, such as button, or a kind of it if none has " +
+				"exactly this role"},
 			{name: "label", kind: kindText, value: "label", help: "their name, or a part of it if none has exactly this name"},
 			{name: "text", kind: kindText, value: "text", help: "text that they show, likewise"},
 			tabOption, timeoutOption,
@@ -134,8 +135,8 @@ func (e foundElement) isKindOf(role string) bool {
 		strings.ToLower(role))
 }
 
-// superclassRoles lists the roles of which a role is a kind, as far as these stand in snapshots (WAI-ARIA 1.3, superclass
-// roles), and other names of it.
+// superclassRoles lists the roles of which a role is a kind, as far as these stand in snapshots (WAI-ARIA 1.3,
+// superclass roles), and other names of it.
 var superclassRoles = map[string]string{
 	"searchbox": "textbox", "switch": "checkbox", "menuitemcheckbox": "menuitem", "menuitemradio": "menuitem",
 	"treeitem": "listitem option", "gridcell": "cell", "columnheader": "cell gridcell", "rowheader": "cell gridcell",

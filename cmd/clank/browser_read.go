@@ -33,7 +33,10 @@ func readCommands() []browserCommand {
 				{name: "full-page", help: "the whole page, not only what is in view", field: "fullPage"},
 				{name: "ref", kind: kindText, value: "ref", help: "this element of the last snapshot", field: "ref"},
 				{name: "element", kind: kindText, value: "css", help: "the first element that matches", field: "element"},
-				{name: "type", kind: kindText, value: "type", help: "png or jpeg", field: "type", choices: []string{"png", "jpeg"}, strict: true},
+				{
+					name: "type", kind: kindText, value: "type", help: "png or jpeg", field: "type",
+					choices: []string{"png", "jpeg"}, strict: true,
+				},
 				{name: "labels", help: "draw the refs onto it", field: "labels"},
 				out,
 			},

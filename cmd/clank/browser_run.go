@@ -224,11 +224,15 @@ func (r *browserRun) explain(ctx context.Context, err error) error {
 		return &exitError{Code: browserExitCode(err)}
 	}
 	shown := &shownError{text: r.withoutActs(cleanLine(err.Error()))}
-	if answered, ok := errors.AsType[*client.Error](err); ok {
+	answered, ok := errors.AsType[*client.Error](err)
+	if ok {
 		shown.code, shown.reason = cleanLine(answered.Code), cleanLine(answered.Reason)
 	}
 	if !r.flags.json {
-		shown.text = r.withFlagNames(fault.PlainText(shown.text))
+		shown.text = fault.PlainText(shown.text)
+		if ok && answered.Status == http.StatusBadRequest {
+			shown.text = r.withFlagNames(shown.text)
+		}
 	}
 	return &exitError{Code: browserExitCode(err), Err: shown}
 }
@@ -249,7 +253,7 @@ func (r *browserRun) withoutActs(text string) string {
 // serverAct matches what the server calls the parts of requests.
 var serverAct = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(?:snapshot of|screenshot of|accessibility tree of|read|highlight in|answer dialog in) ` +
-		`tab \S+|go back|go forward|wait for download|(?:create|rename|delete) profile)$`)
+		`tab \S+|tab \S+|go back|go forward|wait for download|(?:create|rename|delete) profile)$`)
 })
 
 // withFlagNames returns a text of the server with the names that the command line has for fields and the action.

@@ -51,7 +51,7 @@ func tabCommands() []browserCommand {
 			printAnswer: printTyped(func(p *outputPrinter, tab client.OpenedTab) {
 				p.Line("opened: %s", cleanLine(tab.URL))
 				p.Line("id: %s", cleanLine(tab.TargetID))
-				printRefused(p, tab.Refused)
+				printConsequences(p, client.Result{Notes: tab.Notes, Refused: tab.Refused})
 			}),
 		},
 		{

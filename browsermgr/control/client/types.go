@@ -30,7 +30,8 @@ type Tab struct {
 type OpenedTab struct {
 	Tab
 
-	Refused string `json:"refused,omitempty"` // a refused part of the page, such as a frame
+	Refused string   `json:"refused,omitempty"` // a refused part of the page, such as a frame
+	Notes   []string `json:"notes,omitempty"`   // side effects, in sentences
 }
 
 // TabList holds the tabs of a profile; a browser that is not running has none.

@@ -313,8 +313,8 @@ func (d *Transfers) fillChooser(ctx context.Context, c *tabTransfers, ref string
 	}
 }
 
-// activationLimit is how long after a click Chromium lets a page open a file chooser, with some time to tell us: after 5
-// s without input it refuses ("transient activation", HTML).
+// activationLimit is how long after a click Chromium lets a page open a file chooser, with some time to tell us. After
+// 5 s without input it refuses ("transient activation", HTML).
 const activationLimit = 6 * time.Second
 
 // listLimit bounds the search for the file inputs of a page.
