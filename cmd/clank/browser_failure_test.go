@@ -34,6 +34,7 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 		"no such page": {404, "404 page not found\n", 1, "404 page not found"},
 		"covered":      {500, `{"error":"click: e1 button \"Buy\" is covered by dialog (not interactable)","code":"ACT_OPERATION_FAILED"}`, 1, "covered"},
 		"named twice":  {500, `{"error":"click: covered"}`, 1, `{"error":"covered"}` + "\n"},
+		"of a tab":     {500, `{"error":"tab t2: snapshot of tab t2: no"}`, 1, `{"error":"no"}`},
 		"named inside": {500, `{"error":"click: evaluate: fn: no","reason":"x"}`, 1, `{"error":"fn: no","reason":"x"}`},
 		"no profile":   {404, `{"error":"profile \"x\" not found"}`, 4, "not found"},
 		"no ref":       {500, `{"error":"Unknown ref e1: take a new snapshot"}`, 4, "Unknown ref e1"},

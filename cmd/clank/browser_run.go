@@ -252,8 +252,9 @@ func (r *browserRun) withoutActs(text string) string {
 
 // serverAct matches what the server calls the parts of requests.
 var serverAct = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(?:snapshot of|screenshot of|accessibility tree of|read|highlight in|answer dialog in) ` +
-		`tab \S+|tab \S+|go back|go forward|wait for download|(?:create|rename|delete) profile)$`)
+	return regexp.MustCompile(`^(?:(?:(?:snapshot|screenshot|accessibility tree) of |` +
+		`(?:highlight|answer dialog) in |read )?tab \S+|go (?:back|forward)|wait for download|` +
+		`(?:create|rename|delete) profile)$`)
 })
 
 // withFlagNames returns a text of the server with the names that the command line has for fields and the action.
