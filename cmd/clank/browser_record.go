@@ -80,10 +80,8 @@ func recordCommands() []browserCommand {
 		},
 		{
 			name: "trace stop", short: "end the recording and save it", isCapture: true,
-			options: []browserOption{{
-				name: "out", kind: kindFile, value: "path",
-				help: "copy it into this file and print the path",
-			}, tabOption},
+			options: []browserOption{{name: "out", kind: kindFile, value: "path", help: "copy it into this file and print " +
+				"the path"}, tabOption},
 			buildRequest: buildPost("/trace/stop"),
 			checkAnswer:  checkHasFile, printAnswer: printFilePath("TRACE:"), saveContent: readSavedFile,
 		},
