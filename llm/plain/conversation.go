@@ -35,7 +35,8 @@ type round struct {
 type result struct {
 	tool string
 	step int  // counted from 0
-	look bool // it only looked at the page, to find the way
+	look bool // the step was not done with it: it looked at the page, or led up to the step
+	part bool // it did the step with one of several things
 	outcome
 	input  string // of the call, JSON
 	failed bool
@@ -44,7 +45,7 @@ type result struct {
 // callID matches the ids that this model gives to its calls: a number of its own, the purpose, and the step that the
 // call belongs to. So what has been done is known even where the conversation has been shortened.
 var callID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^plain_(\d{1,9})_(step|look)(\d{1,4})$`)
+	return regexp.MustCompile(`^plain_(\d{1,9})_(step|look|way|part)(\d{1,4})$`)
 })
 
 // readConversation finds the newest instruction and what has been done about it.
@@ -85,10 +86,19 @@ func readConversation(req llm.Request) conversation {
 	if n := len(c.rounds); n > 0 {
 		c.instruction = c.rounds[n-1].instruction
 	}
-	if i := slices.IndexFunc(c.results, func(r result) bool { return r.failed }); i >= 0 {
+	// A list of options that takes no text is as good as one that has none with that text.
+	failed := func(r result) bool { return r.failed && (!r.look || r.tool != "browser_type") }
+	if i := slices.IndexFunc(c.results, failed); i >= 0 {
 		c.failed = &c.results[i]
 	}
 	return c
+}
+
+// hasPage reports whether a page is known to be open.
+func (c conversation) hasPage() bool {
+	return slices.ContainsFunc(c.rounds, func(r round) bool {
+		return slices.ContainsFunc(r.results, func(r result) bool { return isPage(r.url) })
+	})
 }
 
 // checkDownloads counts a download as failed that did not begin.
@@ -121,13 +131,15 @@ func ownCall(c llm.ToolCall) (r result, number int, ok bool) {
 	}
 	number, _ = strconv.Atoi(m[1])
 	step, _ := strconv.Atoi(m[3])
-	return result{tool: c.Name, step: step, look: m[2] == "look", input: string(c.Input)}, number, true
+	r = result{tool: c.Name, step: step, look: m[2] != "step", part: m[2] == "part", input: string(c.Input)}
+	return r, number, true
 }
 
 // replay returns how many steps have been done, and the page as the results leave it.
 func (c conversation) replay() (done int, p page) {
 	done = c.done
 	for _, r := range c.results {
+		p.note(r)
 		p.take(r)
 		if !r.look && !r.failed {
 			done = max(done, r.step+1)

@@ -8,10 +8,10 @@ import (
 
 // decision is what to do next.
 type decision struct {
-	tool     string
-	input    inputs
-	lookOnly bool   // it only finds the way
-	problem  string // why the step cannot be done, for the person
+	tool    string
+	input   inputs
+	purpose string // "step" if empty; look: it only finds the way; way: it leads up to the step; part: one of several
+	problem string // why the step cannot be done, for the person
 }
 
 // lookFirst asks for the page as it is now, after the line with a ref or whole.
@@ -20,7 +20,15 @@ func lookFirst(after string) decision {
 	if after != "" {
 		in["after"] = after
 	}
-	return decision{tool: "browser_snapshot", input: in, lookOnly: true}
+	return decision{tool: "browser_snapshot", input: in, purpose: "look"}
+}
+
+// lookAgain looks at a page that may have changed; if it had not, after a moment: menus come with a delay.
+func (p page) lookAgain() decision {
+	if !p.fresh || p.waited {
+		return lookFirst("")
+	}
+	return decision{tool: "browser_wait", input: inputs{"timeMs": 1000}, purpose: "look"}
 }
 
 // maxMore bounds how often a step asks a page to go on.
@@ -42,6 +50,20 @@ func decideStep(s step, p page) decision {
 	if len(es) == 0 && !isPage(p.url) {
 		return decision{problem: noPage}
 	}
+	if s.want == wantChoose || s.want == wantSet {
+		if do, ok := s.choose(p, es); ok {
+			return do
+		}
+	}
+	if s.want == wantOption && s.on.list && p.did(isPart) == 0 {
+		if do, ok := s.selectListed(es); ok {
+			return do
+		}
+	}
+	s, last := s.current(p, es)
+	if !last {
+		do.purpose = "part"
+	}
 	i, why := pickElement(s, es)
 	end := -1
 	if s.onto != (target{}) && i >= 0 {
@@ -49,12 +71,16 @@ func decideStep(s step, p page) decision {
 			i = -1
 		}
 	}
-	if i < 0 && !p.fresh {
-		return lookFirst("") // it may have come since
+	scrolls := s.want == wantSeen && len(p.way) > 0
+	if i < 0 && !scrolls && (!p.fresh || !p.waited && !p.part) {
+		return p.lookAgain() // it may have come since
 	}
 	fold := slices.IndexFunc(es, func(e element) bool { return e.fold != "" })
 	if fold >= 0 && p.more < maxMore && (i < 0 || s.on.nth == -1 || s.on.nth > 0 && fold < i) {
 		return lookFirst(es[fold].fold)
+	}
+	if do, ok := s.approach(p, es, i); ok {
+		return do
 	}
 	switch {
 	case p.part && s.on.nth > 0:
@@ -102,12 +128,18 @@ func (d decision) onElement(s step, es []element, i int) decision {
 	d.input["ref"] = e.first
 	list := ancestorWithRole(es, i, listRoles...)
 	switch {
-	case s.want == wantOn && e.checked, s.want == wantOff && !e.checked && isBox(e):
+	case s.want == wantOn && e.checked, s.want == wantOff && !e.checked && isBox(e),
+		s.want == wantOpen && e.expanded == "true", s.want == wantSorted && sortOf(es, i) == "ascending",
+		s.want == wantReversed && sortOf(es, i) == "descending":
 		d.tool = "browser_hover" // it is as it should be
+	case s.tool == "browser_type" && e.readonly && d.input["text"] == "":
+		if j, _ := findElement(es, target{name: "clear", where: "in", near: &s.on}, hasRef); j >= 0 {
+			return decision{tool: "browser_click", input: inputs{"ref": es[j].ref}}
+		}
 	case s.tool == "browser_type" && e.role == "dropdown":
-		d = decision{tool: "browser_select", input: inputs{"ref": e.ref, "values": []string{fmt.Sprint(s.input["text"])}}}
+		d.tool, d.input = "browser_select", inputs{"ref": e.ref, "values": []string{fmt.Sprint(s.input["text"])}}
 	case s.want == wantOption && e.role == "option" && list >= 0 && es[list].ref != "":
-		return decision{tool: "browser_select", input: inputs{"ref": es[list].ref, "values": []string{e.name}}}
+		d.tool, d.input = "browser_select", inputs{"ref": es[list].ref, "values": []string{e.name}}
 	}
 	return d
 }
@@ -119,10 +151,44 @@ func hasRef(e element) bool { return e.ref != "" }
 // usable says for the tools that cannot be used on everything with a ref what they can be used on.
 var usable = map[string]func(element) bool{
 	"browser_type": func(e element) bool {
-		return e.ref != "" && (e.role == "dropdown" || e.role == "slider" || slices.Contains(fieldRoles, e.role))
+		return e.ref != "" && (slices.Contains(typableRoles, e.role) || slices.Contains(fieldRoles, e.role))
 	},
 	"browser_select": func(e element) bool { return e.ref != "" && slices.Contains(listRoles, e.role) },
 	"browser_scroll": func(e element) bool { return e.first != "" },
+}
+
+var typableRoles = []string{"dropdown", "slider", "separator"}
+
+// isCell reports whether an element is a cell that may open a field.
+func isCell(e element) bool {
+	return e.ref != "" && (e.role == "gridcell" || e.role == "cell" && e.acts)
+}
+
+// boxInEntry returns the only box in the entry that a step to tick or choose something names, or -1: people tick a row.
+func boxInEntry(es []element, s step, i int) int {
+	choice := s.want == wantOption && (i < 0 || slices.Contains([]string{"row", "cell", "gridcell"}, es[i].role))
+	if s.on.name == "" && s.on.nth == 0 || !choice && (s.want != wantOn && s.want != wantOff || i >= 0 && isBox(es[i])) {
+		return -1
+	}
+	near := s.on
+	if near.role == "checkbox" {
+		near = near.withRole("")
+	}
+	for _, at := range []string{"row", "listitem"} {
+		var boxes []int
+		found, _ := candidates(es, near, anything)
+		for j, e := range es {
+			entry := ancestorWithRole(es, j, at)
+			inIt := func(k int) bool { return k == entry || ancestorWithRole(es, k, at) == entry }
+			if (isBox(e) || e.role == "radio") && e.ref != "" && entry >= 0 && slices.ContainsFunc(found, inIt) {
+				boxes = append(boxes, j)
+			}
+		}
+		if len(boxes) == 1 {
+			return boxes[0]
+		}
+	}
+	return -1
 }
 
 // pickElement finds the element that a step means: its index, or -1 and why there is none.
@@ -138,7 +204,30 @@ func pickElement(s step, es []element) (int, string) {
 	if s.want == wantOn || s.want == wantOff {
 		fits = func(e element) bool { return e.ref != "" && e.acts }
 	}
+	if s.on == (target{role: "field"}) {
+		if at := slices.IndexFunc(es, func(e element) bool { return e.active && fits(e) }); at >= 0 {
+			return at, ""
+		}
+	}
+	if s.want == wantRemove {
+		can := s.removers(es)
+		fits = func(e element) bool { return e.ref != "" && can[e.ref] }
+	}
+	if s.want == wantOpen {
+		closed := func(e element) bool { return e.ref != "" && e.expanded != "" }
+		if i, _ := findElement(es, s.on, closed); i >= 0 {
+			return i, ""
+		}
+	}
 	i, why := findElement(es, s.on, fits)
+	if s.tool == "browser_type" && i < 0 {
+		if at, _ := findElement(es, s.on, isCell); at >= 0 {
+			return at, ""
+		}
+	}
+	if at := boxInEntry(es, s, i); at >= 0 {
+		return at, ""
+	}
 	if i >= 0 || s.want != wantSearch {
 		return i, why
 	}

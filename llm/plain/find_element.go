@@ -53,7 +53,11 @@ const maxNear = 100
 // and the target as its words were meant.
 func candidates(es []element, t target, fits func(element) bool) ([]int, target) {
 	found, t := t.called(es, fits)
-	if found = prefer(es, found, func(e element) bool { return e.acts }); t.where == "" {
+	found = prefer(es, found, func(e element) bool { return e.acts })
+	found = inmost(es, found)
+	// The label of a radio button is not meant where the button is called so itself.
+	found = prefer(es, found, func(e element) bool { return t.role != "" || slices.Contains(interactive, e.role) })
+	if found = drawn(es, found); t.where == "" {
 		return found, t
 	}
 	near, meant := t.near.called(es, anything)
@@ -91,17 +95,28 @@ func (t target) called(es []element, fits func(element) bool) ([]int, target) {
 			return found, *t.whole
 		}
 	}
-	return named(es, t, fits), t
+	found := named(es, t, fits)
+	if len(found) == 0 && t.or != nil {
+		return t.or.called(es, fits)
+	}
+	return found, t
 }
 
 // named returns the elements with the target's name and kind: those with exactly that name if there are any, else those
 // whose name differs in case, else those whose name contains the words. Without a name everything of that kind counts.
 func named(es []element, t target, fits func(element) bool) []int {
-	name := normalizeName(t.name)
+	name, month := normalizeName(t.name), date{}
+	if t.date.day > 0 {
+		month = shownMonth(es)
+	}
 	for _, same := range []func(string) bool{
 		func(s string) bool { return s == t.name || t.name == "" },
 		func(s string) bool { return normalizeName(s) == name },
-		func(s string) bool { return strings.Contains(normalizeName(s), name) },
+		func(s string) bool { return t.date.named(s, month) },
+		func(s string) bool {
+			return t.date.day == 0 && strings.Contains(" "+normalizeName(s)+" ", " "+name+" ")
+		},
+		func(s string) bool { return t.date.day == 0 && strings.Contains(normalizeName(s), name) },
 	} {
 		var found []int
 		for i, e := range es {
@@ -110,10 +125,37 @@ func named(es []element, t target, fits func(element) bool) []int {
 			}
 		}
 		if len(found) > 0 {
+			found = t.date.thisMonth(found, month)
 			return prefer(es, found, func(e element) bool { return t.wants(e.role) })
 		}
 	}
 	return nil
+}
+
+// inmost returns those of found that have none of the same name in them: a heading with a button that is all of it.
+func inmost(es []element, found []int) []int {
+	return slices.DeleteFunc(slices.Clone(found), func(outer int) bool {
+		return slices.ContainsFunc(found, func(i int) bool {
+			return i != outer && isInside(es, i, outer) && normalizeName(es[i].name) == normalizeName(es[outer].name)
+		})
+	})
+}
+
+// drawn returns found without the options of lists that are drawn by other elements, which people click.
+func drawn(es []element, found []int) []int {
+	clicked := func(e element) bool {
+		return slices.ContainsFunc(found, func(i int) bool { return es[i].role == "option" && es[i].name == e.name })
+	}
+	var twins []int
+	for i, e := range es {
+		if e.role == "generic" && e.ref != "" && e.pointer && clicked(e) {
+			twins = append(twins, i)
+		}
+	}
+	if len(twins) > 0 {
+		return twins
+	}
+	return found
 }
 
 // prefer returns those of found that are better, or all if none is.
@@ -243,7 +285,7 @@ func notFound(es []element, t target, fits func(element) bool) string {
 		}
 		d := e.describe()
 		_, known := likeness[d]
-		other := t.name == "" && !t.wants(e.role) || e.role == "option" && score < 0.5
+		other := t.name == "" && !t.wants(e.role) || e.role == "option" && score < 0.5 && t.role != "option"
 		if known || other || !fits(e) || !e.acts {
 			continue
 		}

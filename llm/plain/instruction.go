@@ -4,8 +4,11 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // step is one thing to do: a tool and its input. Which elements it needs is known when the page is.
@@ -14,9 +17,10 @@ type step struct {
 	tool   string
 	input  map[string]any
 	on     target // the element whose ref the tool takes; the zero value if it needs none
+	option target // what is chosen in it, or removed with it
 	onto   target // where a drag ends
 	want   want
-	kind   string // a word for what is listed, see roleWords; empty for all
+	kind   string // a word for what is listed, see roleWords, empty for all; or the direction that is scrolled
 }
 
 // want is what a step wants besides using its tool.
@@ -27,6 +31,13 @@ const (
 	wantOn            // a checked box
 	wantOff           // an unchecked box
 	wantOption        // an option, whatever it is an option of
+	wantChoose        // an option of what is named, which may have to be opened
+	wantSet           // a value: an option, or a text
+	wantOpen          // what is in it to be shown
+	wantSorted        // the column sorted upwards
+	wantReversed      // the column sorted downwards
+	wantRemove        // what is named removed
+	wantSeen          // what is named in view
 	wantSearch        // the field to search in, whatever it is called
 	wantDownload      // that a download begins
 	wantLook          // the person wants to know what there is
@@ -55,17 +66,33 @@ func parseInstruction(instruction string, known places) ([]step, error) {
 		return nil, misunderstood(strings.TrimSpace(instruction), err)
 	}
 	var steps []step
+	var before phrase
 	for _, p := range splitSteps(ts) {
 		source := instruction[p[0].start:p[len(p)-1].end]
-		s, err := parseStep(p, known)
-		if err == nil && s.on.same {
-			s.on, err = lastTarget(steps)
+		if len(before) == 0 && p.lower() == "ok" {
+			continue
+		}
+		times, once := p.times()
+		some, err := parseSteps(once, before, known)
+		if err != nil && p.repeats(before) {
+			p = append(phrase{before[0]}, p...)
+			times, once = p.times()
+			some, err = parseSteps(once, before, known)
+		}
+		before = p
+		for i := range some {
+			if err == nil && some[i].on.same {
+				some[i].on, err = lastTarget(append(steps, some[:i]...))
+			}
+			some[i].source = strings.Join(strings.Fields(source), " ")
 		}
 		if err != nil {
 			return nil, misunderstood(source, err)
 		}
-		s.source = strings.Join(strings.Fields(source), " ")
-		steps = append(steps, s)
+		for range times {
+			steps = append(steps, some...)
+		}
+		known.page = true
 	}
 	return steps, nil
 }
@@ -80,6 +107,61 @@ func lastTarget(steps []step) (target, error) {
 	return target{}, problem(`I do not know what "it" means here: say its name`)
 }
 
+// repeats reports whether a phrase without a verb takes that of the phrase before: "click Edit, then Save", and "set A
+// to 1, B to 2". A name must be recognizable as one.
+func (p phrase) repeats(before phrase) bool {
+	if len(before) == 0 {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(p[0].text)
+	name := p[0].quoted || unicode.IsUpper(first) || unicode.IsDigit(first)
+	into := slices.ContainsFunc(joints[before.word(0)], func(w string) bool {
+		at := p.last(w)
+		return before.last(w) > 0 && at > 0 && at < len(p)-1
+	})
+	if before.is(0, "set", "fill") && stepReaders[p.word(0)] == nil && into {
+		return true
+	}
+	return name && (into || slices.Contains(repeated, before.word(0)))
+}
+
+// repeated are the verbs that a list of names may follow.
+var repeated = []string{
+	"click", "tap", "press", "open", "tick", "check", "untick", "uncheck", "select", "choose", "pick", "hover", "expand",
+	"remove", "delete",
+}
+
+// maxTimes bounds how often a step is done.
+const maxTimes = 20
+
+// times returns how often a phrase says that a step is to be done, and the phrase without that.
+func (p phrase) times() (int, phrase) {
+	last := len(p) - 1
+	if !slices.Contains([]string{"click", "tap", "press", "hit", "push", "scroll"}, p.word(0)) || last < 2 {
+		return 1, p
+	}
+	if p.is(last, "twice") {
+		return 2, p[:last]
+	}
+	n, err := strconv.Atoi(p.word(last - 1))
+	if p.is(last, "times") && err == nil && n > 0 && n <= maxTimes {
+		return n, p[:last-1]
+	}
+	return 1, p
+}
+
+// parseSteps reads a phrase, which is one step or stands for several.
+func parseSteps(p, before phrase, known places) ([]step, error) {
+	if p.is(0, "make") {
+		return readMake(p)
+	}
+	if joints[before.word(0)] != nil && slices.Contains([]string{"log in", "sign in"}, p.lower()) { // what was typed
+		return []step{{tool: "browser_click", on: nameOr("log in", "login", "sign in")}}, nil
+	}
+	s, err := parseStep(p, known)
+	return []step{s}, err
+}
+
 // parseStep reads one step.
 func parseStep(p phrase, known places) (step, error) {
 	if len(p) == 1 && !p[0].quoted {
@@ -89,6 +171,9 @@ func parseStep(p phrase, known places) (step, error) {
 	}
 	if s, ok := wholeSteps[p.without(fillers...).lower()]; ok {
 		return s, nil
+	}
+	if isButton(p) {
+		return buttonStep(p), nil
 	}
 	read := stepReaders[p.word(0)]
 	if read == nil {
@@ -108,6 +193,8 @@ var stepReaders = byWord(map[string]func(p phrase, known places) (step, error){
 	"scroll": readScroll, "hover|point|mouse": readHover, "wait": readWait,
 	"read|extract|get|tell|summarize|summarise|show": readRead, "new|switch": readTab, "log|login|sign": readLogin,
 	"accept|dismiss|confirm|answer": readDialog, "close|quit": readClose,
+	"expand|unfold|collapse": readExpand, "sort|order": readSort, "remove|delete": readRemove, "give|rate": readRate,
+	"replace|change": readFill, "make": readWhole,
 	"list": readList, "back|forward|reload|refresh|look|what|screenshot|take": readWhole,
 })
 

@@ -104,8 +104,8 @@ func TestWhatIsNotThereIsToldWithWhatIs(t *testing.T) {
 	w := &world{state: state}
 	answer := w.ask(t, newModel(), `open the demo shop, click "Sign it"`)
 	check.Contains(t, answer, `I did not find "Sign it" on the page. There is: button "Sign in", `)
-	if w.looks != 1 {
-		t.Errorf("looked %d times, want one more look before giving up", w.looks)
+	if w.looks != 3 {
+		t.Errorf("looked %d times, want two more looks, and a wait between them, before giving up", w.looks)
 	}
 }
 

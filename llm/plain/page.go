@@ -17,7 +17,54 @@ type page struct {
 	more       int      // how often the state was asked to go on
 	part       bool     // what came before was left out of the conversation
 	url, title string
+	step       int             // the step that is being done
+	way        []result        // the acts that led up to it
+	waited     bool            // what it needs was waited for
+	old        map[string]bool // the refs that were there before these acts; nil if they are not known
 }
+
+// note takes note of an act that led up to a step.
+func (p *page) note(r result) {
+	if r.step != p.step || !r.look {
+		*p = p.forStep(-1)
+		p.step = r.step
+	}
+	switch {
+	case !r.look || r.tool == "browser_snapshot":
+		return
+	case r.tool == "browser_wait":
+		p.waited = true
+		return
+	}
+	if len(p.way) == 0 {
+		p.old = map[string]bool{}
+		for _, e := range p.elements() {
+			p.old[e.ref] = true
+		}
+	}
+	p.way = append(p.way, r)
+}
+
+// did returns how many of the acts that led up to the step are such.
+func (p page) did(such func(result) bool) (n int) {
+	for _, r := range p.way {
+		if such(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// forStep returns the page without what led up to another step.
+func (p page) forStep(i int) page {
+	if p.step != i {
+		p.way, p.old, p.waited = nil, nil, false
+	}
+	return p
+}
+
+// isNew reports whether an element came with what led up to the step.
+func (p page) isNew(e element) bool { return e.ref != "" && p.old != nil && !p.old[e.ref] }
 
 // take brings the page up to date with one result.
 func (p *page) take(r result) {
@@ -125,7 +172,11 @@ type element struct {
 	in              string // what it is in, where the lines do not show it
 	beside          string // the text that stands at what has no name of its own
 	fold            string // the ref after which what is left out here follows
-	checked         bool
+	expanded, sort  string // states, empty if it has none
+	checked, active bool
+	selected        bool
+	readonly, empty bool // empty: a list without options
+	pointer         bool // people see that it can be clicked
 	acts            bool // it can be operated
 	depth           int
 	parent          int // index of the element it is inside of, -1 at the top
@@ -159,12 +210,16 @@ func (p page) elements() []element {
 				es[list].role = "dropdown" // nothing can be typed into it
 			}
 		}
+		if in := e.parent; in >= 0 && e.role == "text" && es[in].acts && es[in].name+es[in].text == "" {
+			es[in].text = e.text // as in "listitem: Lamp"
+		}
 		es = append(es, e)
 		for i := len(es) - 1; i >= 0 && e.ref != "" && es[i].first == ""; i = es[i].parent {
 			es[i].first = e.ref
 		}
 	}
 	for i := range es {
+		es[i].empty = es[i].role == "listbox" && (i+1 == len(es) || es[i+1].parent != i)
 		if row := es[i].parent; es[i].role == "columnheader" && row >= 0 && es[row].role == "row" {
 			es[row].role = "header row"
 		}
@@ -199,6 +254,9 @@ func textBeside(es []element, i int) string {
 		}
 		return around(-1)
 	case role == "slider", role == "file field", slices.Contains(fieldRoles, role), slices.Contains(listRoles, role):
+		if i+1 < len(es) && es[i+1].parent == es[i].parent {
+			return cmp.Or(around(-1), around(1)) // a placeholder may be drawn behind it
+		}
 		return around(-1)
 	default:
 		return ""
@@ -271,11 +329,22 @@ func (e *element) readAttribute(a string) {
 		_ = json.Unmarshal([]byte(around), &e.in) // always quoted
 	case a == "checked":
 		e.checked = true
+	case a == "selected":
+		e.selected = true
+	case a == "readonly":
+		e.readonly = true
+	case a == "active":
+		e.active = true
+	case key == "expanded":
+		e.expanded = cmp.Or(value, "true")
+	case key == "sort":
+		e.sort = value
 	case a == "file":
 		e.role, e.acts = "file field", true
 	case e.ref == "" || key == "nth" || a == "new":
 	default:
 		e.acts = true
+		e.pointer = strings.Contains(a, "cursor:pointer")
 		if strings.Contains(a, "contenteditable") && e.role == "generic" {
 			e.role = "textbox"
 		}

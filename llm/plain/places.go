@@ -13,6 +13,7 @@ import (
 type places struct {
 	shown []string          // the names as given, sorted
 	urls  map[string]string // by folded name
+	page  bool              // a page is open, on which there may be what is to be opened
 }
 
 func newPlaces(m map[string]string) places {
@@ -20,6 +21,12 @@ func newPlaces(m map[string]string) places {
 	for name, u := range m {
 		p.urls[foldPlace(name)] = u
 	}
+	return p
+}
+
+// on returns the places with a page open, or not.
+func (p places) on(page bool) places {
+	p.page = page
 	return p
 }
 

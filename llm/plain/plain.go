@@ -65,7 +65,7 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, stop llm.
 	if c.instruction, err = m.script(c.instruction); err != nil {
 		return err.Error(), nil, llm.StopRefused
 	}
-	steps, err := parseInstruction(c.instruction, m.places)
+	steps, err := parseInstruction(c.instruction, m.places.on(c.hasPage()))
 	if err != nil {
 		return err.Error() + "\n\n" + m.help(), nil, llm.StopRefused
 	}
@@ -86,20 +86,19 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, stop llm.
 	if s.on.again {
 		s.on = resolveAgain(s.on, c.rounds[:len(c.rounds)-1], m.places)
 	}
-	do := decideStep(s, page)
+	do := decideStep(s, page.forStep(done))
 	if do.problem != "" {
 		return finalAnswer(c, steps, done, do.problem), nil, llm.StopRefused
 	}
-	purpose := "step"
-	text = fmt.Sprintf("Step %d of %d: %s", done+1, len(steps), s.source)
-	if do.lookOnly {
-		purpose, text = "look", ""
+	if do.purpose == "" {
+		do.purpose = "step"
+		text = fmt.Sprintf("Step %d of %d: %s", done+1, len(steps), s.source)
 	}
 	input, err := json.Marshal(do.input)
 	if err != nil {
 		return finalAnswer(c, steps, done, err.Error()), nil, llm.StopRefused
 	}
-	id := fmt.Sprintf("plain_%d_%s%d", c.newest+1, purpose, done)
+	id := fmt.Sprintf("plain_%d_%s%d", c.newest+1, do.purpose, done)
 	return text, &llm.ToolCall{ID: id, Name: do.tool, Input: input}, llm.StopTools
 }
 

@@ -81,6 +81,8 @@ func readList(p phrase, _ places) (step, error) {
 	return step{tool: "browser_snapshot", want: wantLook, kind: kind}, nil
 }
 
+var tabID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^t\d+$`) })
+
 // readTab reads "new tab at example.com", "switch to tab t2" and "switch to the Billing tab".
 func readTab(p phrase, known places) (step, error) {
 	if p.is(0, "new") {
@@ -91,10 +93,13 @@ func readTab(p phrase, known places) (step, error) {
 		return tabStep(inputs{"action": "new", "url": u}), err
 	}
 	rest := p.after(1, "to", "the")
-	if rest.is(0, "tab") && len(rest) == 2 {
+	if rest.is(0, "tab") && len(rest) == 2 && tabID().MatchString(rest[1].text) {
 		return tabStep(inputs{"action": "select", "tab": rest[1].text}), nil
 	}
-	if s, ok := openOnPage(rest); ok && s.on.role == "tab" {
+	if rest.is(0, "tab") && len(rest) > 1 { // "tab Billing"
+		rest = append(slices.Clone(rest[1:]), rest[0])
+	}
+	if s, ok := openOnPage(rest, known); ok && (s.on.role == "tab" || known.page) {
 		return s, nil
 	}
 	if p.is(1, "on", "off") {

@@ -18,7 +18,7 @@ func readOpen(p phrase, known places) (step, error) {
 		return tabStep(inputs{"action": "new", "url": u}), err
 	}
 	u, err := readPlace(p, known)
-	if s, ok := openOnPage(p); err != nil && ok {
+	if s, ok := openOnPage(p, known); err != nil && ok {
 		return s, nil
 	}
 	return openStep(u), err
@@ -26,9 +26,16 @@ func readOpen(p phrase, known places) (step, error) {
 
 // openOnPage reads what a click opens on the page, if its kind is said: "the Billing tab", "the second result". It
 // is no tab of the browser.
-func openOnPage(p phrase) (step, bool) {
+func openOnPage(p phrase, known places) (step, bool) {
 	t, ok := readTarget(p)
-	return step{tool: "browser_click", on: t}, ok && t.role != "" && (t.role != "tab" || t.name != "")
+	of := p.after(0, articles...)
+	if of.is(0, "next", "previous") && len(of) == 2 { // page, month, slide
+		t = nameOr(of.lower(), of.word(0))
+	} else if n, err := strconv.Atoi(of.word(1)); err == nil && of.is(0, "page") {
+		t = nameOr(of.lower(), strconv.Itoa(n))
+	}
+	s := step{tool: "browser_click", on: t, want: wantOpen}
+	return s, ok && (known.page || t.role != "") && (t.role != "tab" || t.name != "" || t.nth != 0)
 }
 
 // readPlace reads the name of a place or an address.
@@ -61,6 +68,8 @@ func orPlace(known places) string {
 func readGo(p phrase, known places) (step, error) {
 	switch {
 	case p.is(1, "to") && p.after(2, "the").is(0, "tab"):
+		return readTab(p, known)
+	case p.is(1, "to") && p.is(len(p)-1, "tab"):
 		return readTab(p, known)
 	case p.is(1, "to"):
 		return readOpen(p.after(1), known)
@@ -178,11 +187,19 @@ func typeInto(text, field phrase) (step, error) {
 func readFill(p phrase, known places) (step, error) {
 	rest := p.after(1, "in", "out")
 	at := rest.last("with")
-	if p.is(0, "set") {
+	if p.is(0, "set", "change") {
 		at = rest.last("to")
 	}
 	if at > 0 && at < len(rest)-1 {
-		return typeInto(rest[at+1:], rest[:at])
+		field := rest[:at]
+		if p.is(0, "replace") && field.after(0, articles...).lower() == "text" {
+			field = phrase{{text: "field"}}
+		}
+		s, err := typeInto(rest[at+1:], field)
+		if p.is(0, "set", "change") && err == nil {
+			s.want, s.option = wantSet, target{name: rest[at+1:].text()}
+		}
+		return s, err
 	}
 	if p.is(0, "fill") && rest.last("into", "in") > 0 {
 		return readType(append(phrase{p[0]}, rest...), known)
@@ -204,6 +221,9 @@ func readSearch(p phrase, _ places) (step, error) {
 
 func readSelect(p phrase, _ places) (step, error) {
 	const why = `say what to select and where, such as select "Red" in Colour`
+	if s, ok := selectAll(p); ok {
+		return s, nil
+	}
 	rest := p.after(1)
 	at := rest.last("in", "from")
 	if len(rest) > 1 && rest[0].quoted {
@@ -214,11 +234,16 @@ func readSelect(p phrase, _ places) (step, error) {
 		s.want = wantOption
 		return s, err
 	}
-	option := rest[:at].after(0, "the", "option").text()
-	if option == "" {
+	s, err := pointAt("browser_select", nil, rest[at+1:], why)
+	words := rest[:at].after(0, "the", "option")
+	if s.option = (target{name: words.text(), list: !words.quoted()}); len(words) == 0 {
 		return step{}, problem(why)
 	}
-	return pointAt("browser_select", inputs{"values": []string{option}}, rest[at+1:], why)
+	if option, ok := readTarget(rest[:at]); ok && (option.nth != 0 || option.date.day > 0) {
+		s.option = option
+	}
+	s.want = wantChoose
+	return s, err
 }
 
 // readUpload reads "upload a.pdf", and "upload a.pdf and b.pdf into Attachments".
@@ -257,6 +282,9 @@ func readDrag(p phrase, _ places) (step, error) {
 	const why = `say what to drag and where to, such as drag "Task 1" to "Done"`
 	rest := p.after(1)
 	at := rest.last("to", "onto", "into", "over")
+	if at > 0 && p.is(0, "move") && rest[:at].is(at-1, "slider") {
+		return readFill(append(phrase{{text: "set"}}, rest...), places{})
+	}
 	if at <= 0 || p.is(0, "move") && p.is(1, "to") {
 		return step{}, problem(why)
 	}
@@ -300,6 +328,11 @@ func readScroll(p phrase, _ places) (step, error) {
 		}
 	}
 	s := step{tool: "browser_scroll", input: in}
+	if to := p.last("to"); to > 0 && len(where) > 0 && !inside {
+		s, err := pointAt("browser_hover", nil, p[to+1:], why)
+		s.want, s.kind = wantSeen, in["direction"].(string)
+		return s, err
+	}
 	if len(where) == 0 || slices.Contains([]string{"page", "the page", "this page"}, where.lower()) {
 		return s, nil
 	}

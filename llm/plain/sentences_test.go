@@ -72,9 +72,11 @@ func TestSentencesBecomeCalls(t *testing.T) {
 		{`wait for 1.5 s`, "wait timeMs=1500"},
 		{`wait for the page to load, wait until it is loaded`, "wait loadState=load; wait loadState=load"},
 		{`type ada into E-mail and x y into Password`, "type ref=e5 text=ada; type ref=e6 text=x y"},
+		{`set E-mail to ada, Password to "x" and E-mail to y`, "type ref=e5 text=ada; type ref=e6 text=x; type ref=e5 text=y"},
 		{`fill in E-mail with ada and the Password with "x"`, "type ref=e5 text=ada; type ref=e6 text=x"},
 		{`enter "Ada" in the 2nd field and "12" in the third field`, "type ref=e5 text=Ada; type ref=e6 text=12"},
 		{`enter ada as the E-mail`, "type ref=e5 text=ada"},
+		{`type salt and sort into Search`, "type ref=e2 text=salt and sort"},
 		{`type salt and pepper into Search`, "type ref=e2 text=salt and pepper"},
 		{`type time in and time out into Search`, "type ref=e2 text=time in and time out"},
 		{`Read the page.`, "extract"},
@@ -207,6 +209,7 @@ type world struct {
 	at      string            // the page's address; empty means that of the demo shop
 	state   string            // what the page shows
 	after   map[string]string // what it shows after the call with that name
+	then    []string          // what it shows after each act in turn
 	fail    map[string]string // why the call with that name fails
 	body    map[string]string // section and text of the call with that name
 	history []llm.Message
@@ -263,6 +266,11 @@ func (w *world) answer(t *testing.T, c llm.ToolCall) {
 	body, reads := w.body[c.Name]
 	if after, ok := w.after[c.Name]; ok {
 		w.state = after
+	}
+	looks := slices.Contains([]string{"browser_snapshot", "browser_open", "browser_wait"}, c.Name)
+	if len(w.then) > 0 && !looks {
+		w.state, w.then = w.then[0], w.then[1:]
+		body, reads = "page:\n"+w.state, true
 	}
 	switch {
 	case failed:

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // articles lead the words for a thing and say nothing about it.
@@ -19,13 +20,16 @@ var roleWords = byWord(map[string][]string{
 	"button": {"button", "file field"}, "file|file field|upload": {"file field"}, "link|result": {"link"}, "tab": {"tab"},
 	"menu": {"menu", "menuitem", "button"}, "menu item": {"menuitem", "menuitemcheckbox", "menuitemradio"},
 	"checkbox": {"checkbox", "menuitemcheckbox", "switch"}, "switch|toggle": {"switch", "checkbox"},
-	"radio|radio button": {"radio", "menuitemradio"}, "icon": {"button", "link", "img"}, "image|picture": {"img", "link"},
-	"item": {"listitem", "option", "menuitem", "treeitem"}, "entry": {"listitem", "link"}, "option": {"option"},
+	"radio|radio button": {"radio", "menuitemradio"}, "icon": {"button", "link", "img"},
+	"image|picture|chart": {"img", "link"},
+	"item":                {"listitem", "option", "menuitem", "treeitem"}, "entry": {"listitem", "link"},
+	"option":  {"option"},
 	"heading": {"heading"}, "row": {"row"}, "header row": {"header row"},
-	"cell": {"cell", "gridcell"}, "slider": {"slider"}, "form": {"form"},
+	"cell": {"cell", "gridcell"}, "slider": {"slider"}, "form": {"form"}, "column": {"columnheader", "button"},
+	"star":   {"radio", "button", "img"},
 	"dialog": {"dialog", "alertdialog"}, "section": {"region", "group", "article"}, "table": {"table", "grid", "treegrid"},
 	"dropdown|drop-down|combobox|menu list": listRoles, "list": append(listRoles, "list"),
-	"field|box|input|textbox|text box|text field|input field|bar|area|" +
+	"field|box|input|textbox|text box|text field|input field|bar|area|editor|" +
 		"search box|search field|search bar": fieldRoles,
 })
 
@@ -64,6 +68,9 @@ type target struct {
 	where string // "in", "after", "before" or "beside" near; empty if not said
 	near  *target
 	whole *target // all words as a name, which comes first: "Log in here"; may be nil
+	or    *target // what is meant if there is no such thing; may be nil
+	list  bool    // the name may be those of several things: "Bold and Italic"
+	date  date    // the name is a day of a calendar
 }
 
 // relations say where a thing is by another.
@@ -90,6 +97,11 @@ var loose = []struct{ words, where string }{{"of", "in"}, {"for", "in"}}
 // readTarget reads how a person points at something, such as "the 2nd link", "the box below Amount" or "Delete in the
 // Lamp row". ok is false if a part of the words is not understood.
 func readTarget(p phrase) (t target, ok bool) {
+	if day := p.after(0, articles...); len(day) > 0 {
+		if d, ok := day.asDate(); ok {
+			return target{name: day.text(), date: d}, true
+		}
+	}
 	whole, wholeOK := readThing(p, false)
 	kind, ok := readKind(p)
 	for _, words := range [][]struct{ words, where string }{relations, loose} {
@@ -133,14 +145,19 @@ func readKind(p phrase) (target, bool) {
 // readThing reads a target that is not said to be near another. alone says that the word for its kind may stand alone.
 func readThing(p phrase, alone bool) (t target, ok bool) {
 	p = p.after(0, articles...)
-	if t.nth = ordinal(p.word(0)); t.nth != 0 {
+	if last := len(p) - 1; last > 0 && p.is(last, "now") { // "click Pay now"
+		if other, ok := readThing(p[:last], alone); ok {
+			t.or = &other
+		}
+	}
+	if t.nth = ordinal(p.word(0)); t.nth != 0 && (len(p) > 1 || !unicode.IsUpper(rune(p[0].text[0]))) {
 		p = p.after(1, articles...)
-	} else if p.is(0, "number", "no", "no.", "#") && len(p) > 1 {
+	} else if t.nth = 0; p.is(0, "number", "no", "no.", "#") && len(p) > 1 {
 		if n, err := strconv.Atoi(p.word(1)); err == nil && n > 0 {
 			t.nth, p = n, p.after(2)
 		}
 	}
-	if len(p) == 1 && p.is(0, "one", "ones") {
+	if len(p) == 1 && p.is(0, "one", "ones") && !unicode.IsUpper(rune(p[0].text[0])) {
 		t.again = t.nth != 0
 		return t, t.again
 	}
@@ -156,11 +173,28 @@ func readThing(p phrase, alone bool) (t target, ok bool) {
 		return t, false
 	}
 	t.name = strings.TrimSpace(p.text())
+	t.list = !p.quoted() && len(listed(t.name)) > 1
 	if n, err := strconv.Atoi(t.name); err == nil && n > 0 && t.nth == 0 && slices.Contains(counted, t.role) {
+		t.whole = &target{name: t.role + " " + t.name} // something may be called so
 		t.name, t.nth = "", n
 	}
 	return t, t.name != "" || t.nth != 0
 }
+
+// nameOr returns a target with the first of the names that there is.
+func nameOr(name string, others ...string) target {
+	t := target{name: name}
+	if len(others) > 0 {
+		other := nameOr(others[0], others[1:]...)
+		t.or = &other
+	}
+	return t
+}
+
+var listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` (?:and|&|>) `) })
+
+// listed returns the names that a name may list.
+func listed(name string) []string { return listMark().Split(name, -1) }
 
 // withRole returns the target as something of a kind.
 func (t target) withRole(role string) target {
