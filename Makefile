@@ -181,9 +181,10 @@ names: chromium ## compare roles, names and states of snapshots with Chromium's 
 			if (/^names: /) {split($$0, n, "[= ]"); all += n[3]; same += n[5]} else print} \
 			END {printf "names: elements=%d equal=%d percent=%.1f\n", all, same, 100 * same / all}'
 
-widgets: chromium ## tasks on pages of component libraries from npm, solved with snapshots and refs
-	@CLANK_PEERS=1 $(GO) test ./internal/test/widgets -count=1 -timeout 30m -run '^TestWidgets$$' -v \
-		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^widgets: /) last = $$0; else print} END {print last; exit bad || !last}'
+widgets: chromium ## tasks on pages of component libraries from npm, solved with snapshots and refs (SENTENCES=1: by plain too)
+	@CLANK_PEERS=1 $(GO) test ./internal/test/widgets -count=1 -timeout 60m -run '^TestWidgets$$$(if $(SENTENCES),|^TestSentences$$)' -v \
+		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); \
+			if (/^(widgets|plain): [0-9]/) last = last (last ? "\n" : "") $$0; else print} END {print last; exit bad || !last}'
 
 apps: chromium ## tasks on applications from Debian and npm, by a policy that reads only snapshots
 	@scripts/ensure-apps

@@ -31,6 +31,7 @@ const cache = "../../../.cache/widgets"
 // task is a page and what is to be done with it.
 type task struct {
 	name, is string
+	say      string // what a person would write
 	steps    []string
 }
 
@@ -59,8 +60,13 @@ func readLibrary(path string) (*library, error) {
 	for body := range strings.SplitSeq(bodies, "\n//== ") {
 		name, body, _ := strings.Cut(body, "\n")
 		t := task{name: strings.TrimSpace(name)}
-		fmt.Fprintf(&l.script, "%q: () => {\n%s\n},\n", t.name, body)
+		fmt.Fprintf(&l.script, "%q: () => {\n", t.name)
 		for line := range strings.Lines(body) {
+			if say, ok := strings.CutPrefix(line, "//say "); ok {
+				t.say = strings.TrimSpace(say)
+				continue
+			}
+			l.script.WriteString(line)
 			line = strings.TrimSpace(line)
 			if step, ok := strings.CutPrefix(line, "//do "); ok {
 				t.steps = append(t.steps, step)
@@ -68,6 +74,7 @@ func readLibrary(path string) (*library, error) {
 				t.is = is
 			}
 		}
+		l.script.WriteString("\n},\n")
 		if t.is != "" {
 			l.tasks = append(l.tasks, t)
 		}

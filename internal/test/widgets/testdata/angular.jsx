@@ -43,12 +43,14 @@ const mount = (template, root) => {
 };
 
 //== select
+//say choose Banana in Fruit
 //do click combobox "Fruit"
 //do click option "Banana"
 //is result === 'Banana'
 return `<mat-form-field><mat-label>Fruit</mat-label><mat-select (selectionChange)="done($event.value)">@for (f of fruit; track f) {<mat-option [value]="f">{{f}}</mat-option>}</mat-select></mat-form-field>`
 
 //== select-multiple
+//say choose Apple and Cherry in Fruit
 //do click combobox "Fruit"
 //do click option "Apple"
 //do click option "Cherry"
@@ -56,6 +58,7 @@ return `<mat-form-field><mat-label>Fruit</mat-label><mat-select (selectionChange
 return `<mat-form-field><mat-label>Fruit</mat-label><mat-select multiple (selectionChange)="done($event.value.join())">@for (f of fruit; track f) {<mat-option [value]="f">{{f}}</mat-option>}</mat-select></mat-form-field>`
 
 //== autocomplete
+//say type err into Fruit and pick Cherry
 //do slowly combobox "Fruit" = err
 //do gone Banana
 //do click option "Cherry"
@@ -64,6 +67,7 @@ return `<mat-form-field><mat-label>Fruit</mat-label><input #i matInput [matAutoc
   <mat-autocomplete #a (optionSelected)="done($event.option.value)">@for (f of like(fruit); track f) {<mat-option [value]="f">{{f}}</mat-option>}</mat-autocomplete>`
 
 //== datepicker
+//say open the calendar, go to the next month and pick 14 April
 //do click button "Open calendar"
 //do click button "Next month"
 //do click button "April 14, 2026"
@@ -72,6 +76,7 @@ return `<mat-form-field><mat-label>Day</mat-label><input matInput [matDatepicker
   <mat-datepicker-toggle matSuffix [for]="p" /><mat-datepicker #p [startAt]="start" /></mat-form-field>`
 
 //== menu
+//say open Options, then Share, then click Mail
 //do click button "Options"
 //do click menuitem "Share"
 //do click menuitem "Mail"
@@ -80,6 +85,7 @@ return `<button mat-button [matMenuTriggerFor]="m">Options</button><mat-menu #m>
   <mat-menu #s><button mat-menu-item (click)="done('mail')">Mail</button></mat-menu>`
 
 //== dialog
+//say click Delete and then Agree
 //do click button "Delete"
 //do click button "Agree"
 //is result === 'agreed'
@@ -87,65 +93,77 @@ return `<button mat-button (click)="dialog.open(t)">Delete</button><ng-template 
   <button mat-button mat-dialog-close>No</button><button mat-button mat-dialog-close (click)="done('agreed')">Agree</button></mat-dialog-actions></ng-template>`
 
 //== bottom-sheet
+//say click Share and choose Copy link
 //do click button "Share"
 //do click * "Copy link"
 //is result === 'copied'
 return `<button mat-button (click)="sheet.open(t)">Share</button><ng-template #t><mat-nav-list><a mat-list-item (click)="done('copied')">Copy link</a></mat-nav-list></ng-template>`
 
 //== snack-bar
+//say click Remove and then Undo
 //do click button "Remove"
 //do click button "Undo"
 //is result === 'undone'
 return `<button mat-button (click)="bar.open('Removed', 'Undo').onAction().subscribe(undone)">Remove</button>`
 
 //== checkbox
+//say tick Terms
 //do click checkbox "Terms"
 //is result === true
 return `<mat-checkbox (change)="done($event.checked)">Terms</mat-checkbox>`
 
 //== slide-toggle
+//say turn Wifi on
 //do click switch "Wifi"
 //is result === true
 return `<mat-slide-toggle (change)="done($event.checked)">Wifi</mat-slide-toggle>`
 
 //== radio
+//say pick Cherry
 //do click radio "Cherry"
 //is result === 'Cherry'
 return `<mat-radio-group aria-label="Fruit" (change)="done($event.value)">@for (f of fruit; track f) {<mat-radio-button [value]="f">{{f}}</mat-radio-button>}</mat-radio-group>`
 
 //== button-toggle
+//say choose Right
 //do click radio "Right"
 //is result === 'right'
 return `<mat-button-toggle-group aria-label="Align" (change)="done($event.value)"><mat-button-toggle value="left">Left</mat-button-toggle><mat-button-toggle value="right">Right</mat-button-toggle></mat-button-toggle-group>`
 
 //== tabs
+//say open the Billing tab and click Pay
 //do click tab "Billing"
 //do click button "Pay"
 //is result === 'paid'
 return `<mat-tab-group animationDuration="0"><mat-tab label="Profile">Ada</mat-tab><mat-tab label="Billing"><button mat-button (click)="done('paid')">Pay</button></mat-tab></mat-tab-group>`
 
 //== chips-listbox
+//say select Banana
 //do click option "Banana"
 //is result === 'Banana'
 return `<mat-chip-listbox aria-label="Fruit" (change)="done($event.value)">@for (f of fruit; track f) {<mat-chip-option [value]="f">{{f}}</mat-chip-option>}</mat-chip-listbox>`
 
 //== chips-remove
+//say remove Banana
 //do click button "Remove Banana"
 //is result === 'Banana'
 return `<mat-chip-grid aria-label="Fruit">@for (f of fruit; track f) {<mat-chip-row (removed)="done(f)">{{f}}<button matChipRemove [attr.aria-label]="'Remove ' + f">x</button></mat-chip-row>}</mat-chip-grid>`
 
 //== chips-add
+//say type blue into New tag and press Enter
 //do type textbox "New tag" = blue
 //do press Enter
 //is result === 'blue'
 return `<mat-form-field><mat-chip-grid #g aria-label="Tags" /><input aria-label="New tag" [matChipInputFor]="g" (matChipInputTokenEnd)="done($event.value)"></mat-form-field>`
 
 //== slider
+//say set the volume to 70
 //do type slider "Volume" = 70
 //is result === 70
 return `<mat-slider><input matSliderThumb aria-label="Volume" value="30" (valueChange)="done($event)"></mat-slider>`
 
 //== table-sort
+//say sort by Age
 //do click button "Age"
 //is result === 'age asc'
 return `<table mat-table [dataSource]="people" matSort (matSortChange)="done($event.active + ' ' + $event.direction)">
@@ -154,6 +172,7 @@ return `<table mat-table [dataSource]="people" matSort (matSortChange)="done($ev
   <tr mat-header-row *matHeaderRowDef="['name', 'age']"></tr><tr mat-row *matRowDef="let row; columns: ['name', 'age']"></tr></table>`
 
 //== paginator
+//say set Items per page to 20 and go to the next page
 //do click combobox "Items per page"
 //do click option "20"
 //do click button "Next page"
@@ -161,6 +180,7 @@ return `<table mat-table [dataSource]="people" matSort (matSortChange)="done($ev
 return `<mat-paginator [length]="100" [pageSize]="10" [pageSizeOptions]="[10, 20]" (page)="done($event.pageIndex + ' of ' + $event.pageSize)" />`
 
 //== stepper
+//say click Next, go to Pay and click Pay now
 //do click button "Next"
 //do click tab "Pay"
 //do click button "Pay now"
@@ -168,22 +188,26 @@ return `<mat-paginator [length]="100" [pageSize]="10" [pageSizeOptions]="[10, 20
 return `<mat-stepper animationDuration="0"><mat-step label="Address"><button mat-button matStepperNext>Next</button></mat-step><mat-step label="Check">Check</mat-step><mat-step label="Pay"><button mat-button (click)="done('paid')">Pay now</button></mat-step></mat-stepper>`
 
 //== expansion-panel
+//say expand Details and click Buy
 //do click button "Details"
 //do click button "Buy"
 //is result === 'bought'
 return `<mat-expansion-panel><mat-expansion-panel-header><mat-panel-title>Details</mat-panel-title></mat-expansion-panel-header><button mat-button (click)="done('bought')">Buy</button></mat-expansion-panel>`
 
 //== selection-list
+//say select Banana
 //do click option "Banana"
 //is result === 'Banana'
 return `<mat-selection-list aria-label="Fruit" (selectionChange)="done($event.options[0].value)">@for (f of fruit; track f) {<mat-list-option [value]="f">{{f}}</mat-list-option>}</mat-selection-list>`
 
 //== selection-list-multiple
+//say select Banana and Cherry in Fruit
 //do select listbox "Fruit" = Banana|Cherry
 //is result === 'Banana,Cherry'
 return `<mat-selection-list #all aria-label="Fruit" (selectionChange)="done($event.source._value.join())">@for (f of fruit; track f) {<mat-list-option [value]="f">{{f}}</mat-list-option>}</mat-selection-list>`
 
 //== tree
+//say expand Fruit and click Pear
 //do click button "Open Fruit"
 //do click treeitem "Pear"
 //is result === 'Pear'

@@ -50,6 +50,7 @@ const options = (names, more = '') => names.map(n => `<li role=option id="o-${n}
 const picked = () => all('[aria-selected=true]').map(o => o.textContent).join();
 
 //== alert
+//say click Trigger
 //do click button "Trigger"
 //do see - alert: Hello
 //is root.querySelector('[role=alert]').textContent === 'Hello'
@@ -57,12 +58,14 @@ show(`<button>Trigger</button><div role=alert></div>`);
 $('button').onclick = () => { $('[role=alert]').textContent = 'Hello'; };
 
 //== breadcrumb
+//say click Guide in the breadcrumb
 //do see link "Here" [current=page]
 //do click link "Guide" in navigation "Breadcrumb"
 //is location.hash === '#guide'
 show(`<nav aria-label=Breadcrumb><ol><li><a href=#home>Home</a><li><a href=#guide>Guide</a><li><a href=#here aria-current=page>Here</a></ol></nav>`);
 
 //== button-toggle
+//say press Mute
 //do click button "Mute"
 //do see button "Mute" [pressed]
 //do press Enter
@@ -72,6 +75,7 @@ show(`<div role=button tabindex=0 aria-pressed=false>Mute</div>`);
 uses($('div'), () => flip($('div'), 'pressed'));
 
 //== carousel-tabbed
+//say click Stop automatic slide show and go to Slide 3
 //do click button "Stop automatic slide show"
 //do click tab "Slide 3"
 //do see tabpanel "3 of 3"
@@ -83,6 +87,7 @@ $('button').onclick = () => { $('[aria-live]').ariaLive = 'polite'; done('stoppe
 all('[role=tab]').forEach(t => { t.onclick = () => all('[role=tab]').forEach(o => { set(o, 'selected', o === t); $('#' + o.getAttribute('aria-controls')).hidden = o !== t; }); });
 
 //== checkbox-mixed
+//say uncheck Lettuce and check Tomato
 //do see checkbox "All condiments" [checked=mixed]
 //do click checkbox "All condiments"
 //do see checkbox "All condiments" [checked]
@@ -98,6 +103,7 @@ uses($('#all'), () => { const to = !is($('#all'), 'checked'); boxes.forEach(b =>
 boxes.forEach(b => uses(b, () => { flip(b, 'checked'); sum(); }));
 
 //== combobox-both
+//say type ala into State and choose Alaska
 //do type combobox "State" = al
 //do see [expanded]
 //do press ArrowDown
@@ -119,6 +125,7 @@ $('#c').oninput = e => {
 points($('#c'), () => all('#l li'), take);
 
 //== combobox-select-only
+//say choose Banana in Fruit, then choose Cherry in Fruit
 //do click combobox "Fruit"
 //do press ArrowDown 2
 //do press Enter
@@ -133,6 +140,7 @@ points(box, () => all('li'), o => { if ($('#l').hidden) return open(true); all('
 box.onclick = () => open($('#l').hidden);
 
 //== combobox-grid
+//say type ba into Fruit and click Musa
 //do type combobox "Fruit" = ba
 //do click gridcell "Musa"
 //is root.querySelector('input').value === 'Banana'
@@ -146,6 +154,7 @@ $('#c').oninput = () => {
 $('#g').onclick = e => { $('#c').value = e.target.parentNode.firstChild.textContent; $('#g').hidden = true; set($('#c'), 'expanded', false); };
 
 //== feed
+//say click Post 1 and press page down 3 times
 //do click article "Post 1"
 //do press PageDown 3
 //do see article "Post 4"
@@ -162,6 +171,7 @@ $('[role=feed]').onkeydown = k => {
 };
 
 //== grid-layout
+//say click Remove Bob and Remove Ada
 //do click gridcell "Remove Bob"
 //do press ArrowUp
 //do press Enter
@@ -172,6 +182,7 @@ all('.x').forEach(x => uses(x, () => { const next = x.parentNode.nextSibling ?? 
 rove(() => all('.x'), ['ArrowUp', 'ArrowDown']);
 
 //== grid-edit
+//say click Cash, type Rent into Description, press Enter, type 250 into 100 and press Enter
 //do click button "Cash"
 //do type textbox "Description" = Rent
 //do press Enter
@@ -189,6 +200,7 @@ $('#n').onkeydown = k => {
 };
 
 //== landmarks
+//say click All in Related
 //do see - banner
 //do see - main
 //do see - region "News"
@@ -198,6 +210,7 @@ $('#n').onkeydown = k => {
 show(`<header><h1>Site</h1></header><nav aria-label=Main><a href=#main>All</a></nav><main><section aria-labelledby=n><h2 id=n>News</h2><p>Text</section></main><aside aria-label=Related><a href=#related>All</a></aside><footer>End</footer>`);
 
 //== link
+//say click W3C and press Enter
 //do click link "W3C"
 //do press Enter
 //is result === 2
@@ -207,6 +220,7 @@ $('span').onclick = () => done(++n);
 $('span').onkeydown = k => { if (k.key === 'Enter') done(++n); };
 
 //== listbox-grouped
+//say choose Whale in Animals and press Home
 //do see group "Land"
 //do select listbox "Animals" = Whale
 //do see option "Whale" [selected]
@@ -216,6 +230,7 @@ show(`<div role=listbox tabindex=0 aria-label=Animals><ul role=group aria-label=
 points($('[role=listbox]'), () => all('[role=option]'), () => {}, o => all('[role=option]').forEach(x => set(x, 'selected', x === o)));
 
 //== listbox-rearranged
+//say select Sunroof and Heater in Features, click Up, then select Radio in Features
 //do select listbox "Features" = Sunroof|Heater
 //do click button "Up"
 //do select listbox "Features" = Radio
@@ -225,6 +240,7 @@ points($('ul'), () => all('li'), o => { flip(o, 'selected'); set($('button'), 'd
 $('button').onclick = () => { const top = all('[aria-selected=false]')[0]; all('[aria-selected=true]').forEach(o => top.before(o)); };
 
 //== menu-button
+//say open Actions and choose Copy, then open Actions and choose Paste
 //do click button "Actions"
 //do press ArrowDown
 //do press Enter
@@ -239,6 +255,7 @@ $('button').onclick = () => open($('ul').hidden);
 points($('ul'), () => all('li'), o => { acted.push(o.textContent); done(acted.join()); open(false); });
 
 //== menubar-choices
+//say choose Bold in Style, then choose Red in Style, press the right arrow and press Enter
 //do click menuitem "Style"
 //do click menuitemcheckbox "Bold"
 //do click menuitem "Style"
@@ -257,6 +274,7 @@ $('[role=menuitemcheckbox]').onclick = e => { flip(e.target, 'checked'); open(fa
 all('[role=menuitemradio]').forEach(r => { r.onclick = () => { all('[role=menuitemradio]').forEach(o => set(o, 'checked', o === r)); open(false); style.focus(); }; });
 
 //== meter
+//say click Use
 //do see meter "Battery": 72 %
 //do click button "Use"
 //do see : 71 %
@@ -265,6 +283,7 @@ show(`<div role=meter aria-label=Battery aria-valuemin=0 aria-valuemax=100 aria-
 $('button').onclick = () => { const v = $('[role=meter]').ariaValueNow - 1; set($('[role=meter]'), 'valuenow', v); set($('[role=meter]'), 'valuetext', v + ' %'); };
 
 //== radio-activedescendant
+//say choose Deep dish
 //do click radio "Thin"
 //do press ArrowDown
 //do see radio "Deep dish" [checked]
@@ -274,6 +293,7 @@ show(`<div role=radiogroup aria-label=Crust tabindex=0>${['Regular', 'Thin', 'De
 points($('[role=radiogroup]'), () => all('[role=radio]'), () => {}, r => all('[role=radio]').forEach(o => set(o, 'checked', o === r)));
 
 //== slider-vertical
+//say set the temperature to 25.5
 //do see 22°
 //do type slider "Temperature" = 25.5
 //do see 25.5°
@@ -282,6 +302,7 @@ show(`<div role=slider aria-label=Temperature aria-orientation=vertical aria-val
 slides($('div'), 0.5, 2, v => v + '°');
 
 //== slider-thumbs
+//say set Lowest to 150 and Highest to 200
 //do type slider "Lowest" = 120
 //do type slider "Highest" = 200
 //do type slider "Lowest" = 150
@@ -293,6 +314,7 @@ slides(low, 1, 10, v => { set(high, 'valuemin', v); return '$' + v; });
 slides(high, 1, 10, v => { set(low, 'valuemax', v); return '$' + v; });
 
 //== slider-seek
+//say set Seek to 90
 //do type slider "Seek" = 90
 //do see 1 minute 30 seconds
 //is root.querySelector('[role=slider]').ariaValueNow === '90'
@@ -300,6 +322,7 @@ show(`<div role=slider aria-label=Seek aria-valuemin=0 aria-valuemax=245 aria-va
 slides($('div'), 1, 15, v => `${Math.floor(v / 60)} minute ${v % 60} seconds`);
 
 //== spinbutton
+//say set the day to 20
 //do type spinbutton "Day" = 14
 //do press PageUp
 //do see : nineteenth
@@ -310,6 +333,7 @@ slides($('[role=spinbutton]'), 1, 5, v => v === 19 ? 'nineteenth' : 'day ' + v);
 $('button').onclick = () => $('[role=spinbutton]').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp' }));
 
 //== switch
+//say turn on Alerts
 //do click switch "Alerts"
 //do see switch "Alerts" [checked]
 //do press Space
@@ -319,6 +343,7 @@ show(`<div role=switch aria-checked=false tabindex=0><span>Alerts</span><span ar
 uses($('div'), () => { flip($('div'), 'checked'); $('div').lastChild.textContent = is($('div'), 'checked') ? 'on' : 'off'; });
 
 //== table-sorted
+//say sort by Name descending
 //do see columnheader [sort=ascending]
 //do click button "Name"
 //do see [sort=descending]
@@ -327,6 +352,7 @@ show(`<table><caption>Students</caption><thead><tr><th aria-sort=ascending><butt
 $('button').onclick = () => { const up = $('th').ariaSort !== 'ascending'; $('th').ariaSort = up ? 'ascending' : 'descending'; $('tbody').prepend(...all('tbody tr').reverse()); };
 
 //== tabs-manual
+//say go to the Maria tab
 //do click tab "Agnes"
 //do press ArrowRight
 //do see tab "Agnes" [selected]
@@ -339,6 +365,7 @@ all('[role=tab]').forEach(t => { t.onclick = () => all('[role=tab]').forEach(o =
 rove(() => all('[role=tab]'), ['ArrowLeft', 'ArrowRight']);
 
 //== toolbar
+//say click Bold and Italic, choose Right, set Size to 14 and tick Night
 //do click button "Bold"
 //do press ArrowRight
 //do press Space
@@ -353,6 +380,7 @@ slides($('[role=spinbutton]'), 1, 5);
 rove(() => all('.r'), ['ArrowLeft', 'ArrowRight']);
 
 //== tooltip
+//say click Save
 //do hover button "Save"
 //do see - tooltip "Keeps the page"
 //do press Escape
@@ -365,6 +393,7 @@ Object.assign($('button'), { onmouseenter: () => open(true), onmouseleave: () =>
 document.onkeydown = k => { if (k.key === 'Escape') open(false); };
 
 //== tree-navigation
+//say expand About and click History
 //do click treeitem "About"
 //do press ArrowRight
 //do click treeitem "History"
@@ -377,6 +406,7 @@ rove(seen, ['ArrowUp', 'ArrowDown']);
 $('[aria-expanded]').addEventListener('keydown', k => { if (/ArrowRight|ArrowLeft/.test(k.key)) { set(k.target, 'expanded', k.key === 'ArrowRight'); $('#sub').hidden = k.key !== 'ArrowRight'; } });
 
 //== tree-multiselect
+//say expand Projects and select a.txt and b.txt
 //do click treeitem "Projects"
 //do click treeitem "Projects"
 //do see treeitem "Projects" [expanded=false]
@@ -390,6 +420,7 @@ $('[aria-expanded]').onclick = e => { flip(e.currentTarget, 'expanded'); $('[rol
 all('[role=group] li').forEach(f => { f.onclick = e => { e.stopPropagation(); all('[role=group] li').forEach(o => set(o, 'selected', o === f ? !e.ctrlKey || !is(o, 'selected') : e.ctrlKey && is(o, 'selected'))); }; });
 
 //== treegrid
+//say click Lunch, press the right arrow, press the down arrow and press Enter
 //do click row in row "Lunch"
 //do press ArrowRight
 //do see Re: Lunch
@@ -404,6 +435,7 @@ first.tabIndex = 0; second.tabIndex = -1;
 all('tbody tr').forEach(r => r.addEventListener('keydown', k => { const to = move(['ArrowUp', 'ArrowDown'], k.key, rows().indexOf(r), rows().length); if (to !== undefined) rows()[to].focus(); }));
 
 //== splitter
+//say set Contents to 35 and press Enter twice
 //do type separator "Contents" = 35
 //do see : 35
 //do press Enter

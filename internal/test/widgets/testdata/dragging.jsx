@@ -35,42 +35,50 @@ const lanes = () => { root.innerHTML = '<div><div>One</div><div>Two</div><div>Fo
 const meeting = [{ title: 'Meeting', start: '2026-03-10' }];
 
 //== sortablejs
+//say drag Task A to Task C
 //do drag listitem in listitem "Task A" -> listitem in listitem "Task C"
 //is result && result !== 'ABC'
 sortable({})
 
 //== sortablejs-pointer
+//say drag Task A to Task C
 //do drag listitem in listitem "Task A" -> listitem in listitem "Task C"
 //is result && result !== 'ABC'
 sortable({ forceFallback: true })
 
 //== sortablejs-handle
+//say drag Grip C to Task A
 //do drag * "Grip C" -> listitem in listitem "Task A"
 //is result && result !== 'ABC'
 sortable({ handle: '.grip' })
 
 //== sortablejs-lists
+//say move Task A to the Doing list
 //do drag listitem in listitem "Task A" -> listitem in listitem "Task D"
 //is result === 'doing'
 root.innerHTML = list('AB', 'Todo') + list('D', 'Doing');
 for (const ul of root.children) Sortable.create(ul, { group: 'g', onAdd: e => done(e.to.getAttribute('aria-label').toLowerCase()) });
 
 //== dnd-kit
+//say drag Card 1 to Lane B
 //do drag button "Card 1" -> group "Lane B"
 //is result === '1:B'
 return <DndContext onDragEnd={e => done(e.active.id + ':' + e.over?.id)}><Drag id="1" /><Drop id="A" /><Drop id="B" /></DndContext>
 
 //== dnd-kit-onto-a-card
+//say drag Card 1 onto Card 2
 //do drag button "Card 1" -> button "Card 2"
 //is result === '1:B'
 return <DndContext onDragEnd={e => done(e.active.id + ':' + e.over?.id)}><Drag id="1" /><Drop id="A" /><Drop id="B"><Drag id="2" /></Drop></DndContext>
 
 //== dnd-kit-sortable
+//say drag Step A to Step C
 //do drag button "Step A" -> button "Step C"
 //is result === 'BCA'
 return <Steps />
 
 //== dnd-kit-keys
+//say hover over Step A, press Tab, press Space, press the down arrow, wait for "area B" and press Space
 //do hover button "Step A"
 //do press Tab
 //do press Space
@@ -81,63 +89,75 @@ return <Steps />
 return <Steps />
 
 //== dropzone
+//say upload photo.txt
 //do upload button "Drop files here" = photo.txt
 //is result === 'photo.txt'
 zone({})
 
 //== dropzone-remove
+//say upload photo.txt and remove the file
 //do upload button "Drop files here" = photo.txt
 //do click link "Remove file"
 //is result === 'removed'
 zone({ addRemoveLinks: true, init() { this.on('removedfile', () => done('removed')) } })
 
 //== fullcalendar-event
+//say click Meeting
 //do click * "Meeting"
 //is result === 'Meeting'
 calendar({ events: meeting, eventClick: e => done(e.event.title) })
 
 //== fullcalendar-day
+//say pick 18 March
 //do click gridcell "March 18, 2026"
 //is result === '2026-03-18'
 calendar({ dateClick: e => done(e.dateStr) })
 
 //== fullcalendar-next
+//say go to the next month and click 9
 //do click button "Next month"
 //do click link "9"
 //is result === '2026-04-09'
 calendar({ navLinks: true, navLinkDayClick: d => done(d.toLocaleDateString('sv')) })
 
 //== fullcalendar-drag
+//say move Meeting to 19 March
 //do drag * "Meeting" -> gridcell "March 19, 2026"
 //is result === '2026-03-19'
 calendar({ events: meeting, editable: true, eventDrop: e => done(e.event.startStr) })
 
 //== vis-timeline-item
+//say click Beta
 //do click * "Beta"
 //is result === '2'
 timeline({}).on('select', e => done(e.items.join()))
 
 //== vis-timeline-group
+//say click Bob
 //do click * "Bob"
 //is result === 'group-label 2'
 timeline({}).on('click', e => done(e.what + ' ' + e.group))
 
 //== vis-timeline-move
+//say drag Beta to Alpha
 //do drag * "Beta" -> * "Alpha"
 //is result < '2026-01-05'
 timeline({ editable: true, itemsAlwaysDraggable: true, onMove: (item, ok) => { ok(item); done(item.start.toISOString()) } })
 
 //== dragula
+//say drag One to Four
 //do drag * "One" -> * "Four"
 //is /Two.*One/.test(result)
 lanes().on('drop', (el, to) => done(to.textContent))
 
 //== dragula-lanes
+//say drag One to Three
 //do drag * "One" -> * "Three"
 //is /One/.test(result) && /Three/.test(result)
 lanes().on('drop', (el, to) => done(to.textContent))
 
 //== interact-drop
+//say drag the card to the lane
 //do drag * "Card" -> * "Lane"
 //is result === 'Card'
 root.innerHTML = '<p class="drag-item" style="width:80px">Card</p><div class="dropzone" style="height:90px">Lane</div>';

@@ -32,16 +32,19 @@ function SlateBox() {
 }
 
 //== codemirror-type
+//say type "let a = 1" into the editor
 //do type textbox = let a = 1
 //is view.state.doc.toString() === 'let a = 1'
 code('')
 
 //== codemirror-replace
+//say replace the text with short
 //do type textbox = short
 //is view.state.doc.toString() === 'short'
 code('one\ntwo\nthree')
 
 //== codemirror-append
+//say add ! at the end of the text
 //do click textbox
 //do press Control+End
 //do press !
@@ -49,11 +52,13 @@ code('one\ntwo\nthree')
 code('one\ntwo')
 
 //== codemirror-after
+//say add "!" at the end
 //do slowly textbox = !
 //is view.state.doc.toString() === 'one\ntwo!'
 code('one\ntwo')
 
 //== codemirror-search
+//say click the editor, press ctrl+f, type two into Find, type 2 into Replace and click replace all
 //do click textbox
 //do press Control+f
 //do type textbox "Find" = two
@@ -63,6 +68,7 @@ code('one\ntwo')
 code('one two two')
 
 //== codemirror-keys
+//say click the editor, press ctrl+a and press Delete
 //do click textbox
 //do press Control+a
 //do press Delete
@@ -70,6 +76,7 @@ code('one two two')
 code('gone soon')
 
 //== codemirror-undo
+//say type new into the editor, press ctrl+z and add ! at the end
 //do type textbox = new
 //do press Control+z
 //do press Control+End
@@ -78,11 +85,13 @@ code('gone soon')
 code('old')
 
 //== prosemirror-type
+//say write Dear Ada into the editor
 //do type generic [contenteditable] = Dear Ada
 //is view.state.doc.textContent === 'Dear Ada'
 prose('<p>x</p>')
 
 //== prosemirror-bold
+//say select all the text and make it bold
 //do click generic [contenteditable]
 //do press Control+a
 //do click * "Toggle strong"
@@ -90,6 +99,7 @@ prose('<p>x</p>')
 prose('<p>Plain</p>')
 
 //== prosemirror-paragraphs
+//say click the editor, press ctrl+end, press Enter and type B
 //do click generic [contenteditable]
 //do press Control+End
 //do press Enter
@@ -98,6 +108,7 @@ prose('<p>Plain</p>')
 prose('<p>A</p>')
 
 //== prosemirror-heading
+//say click the editor, open "Type...", hover over Heading and click Level 2
 //do click generic [contenteditable]
 //do click * "Type..."
 //do hover * "Heading"
@@ -106,11 +117,13 @@ prose('<p>A</p>')
 prose('<p>Title</p>')
 
 //== quill-type
+//say type Hello Quill into the editor
 //do type * [contenteditable] = Hello Quill
 //is q.getText() === 'Hello Quill\n'
 quill()
 
 //== quill-bold
+//say type Strong into the editor and make it bold
 //do type * [contenteditable] = Strong
 //do press Control+a
 //do click button "bold"
@@ -118,12 +131,14 @@ quill()
 quill()
 
 //== quill-list
+//say type Item into the editor and click "list: bullet"
 //do type * [contenteditable] = Item
 //do click button "list: bullet"
 //is q.root.querySelector('li')
 quill()
 
 //== quill-heading
+//say type Title into the editor, click Normal and choose Heading 1
 //do type * [contenteditable] = Title
 //do click button "Normal"
 //do click button "Heading 1"
@@ -131,11 +146,13 @@ quill()
 quill()
 
 //== slate-type
+//say set Body to Bye
 //do type textbox "Body" = Bye
 //is result.includes('"Bye"')
 return <SlateBox />
 
 //== slate-append
+//say add ! to the end of Body
 //do click textbox "Body"
 //do press Control+End
 //do slowly textbox "Body" = !
@@ -143,6 +160,7 @@ return <SlateBox />
 return <SlateBox />
 
 //== slate-bold
+//say select all the text in Body and make it bold
 //do click textbox "Body"
 //do press Control+a
 //do click button "Bold"

@@ -21,17 +21,20 @@ card(other, ['CVC'])
 
 
 //== card-two-deep
+//say type 777 into CVC
 //do slowly textbox "CVC" = 777
 //is document.querySelector('iframe').contentWindow.result === '777'
 const f = document.createElement('iframe'); f.width = 500; f.height = 300; f.src = '/frames/nested'; root.append(f);
 
 //== card-same-site
+//say fill in Number with 4242424242424242 and CVC with 123
 //do slowly textbox "Number" = 4242424242424242
 //do slowly textbox "CVC" = 123
 //is fields.Number === '4242424242424242' && fields.CVC === '123'
 card(location.origin)
 
 //== card-other-site
+//say set Number to 4242424242424242, Expiry to 1230 and CVC to 321
 //do slowly textbox "Number" = 4242424242424242
 //do slowly textbox "Expiry" = 1230
 //do slowly textbox "CVC" = 321
@@ -39,11 +42,13 @@ card(location.origin)
 card(other)
 
 //== card-filled
+//say enter 4111111111111111 as the Number
 //do type textbox "Number" = 4111111111111111
 //is fields.Number === '4111111111111111'
 card(other)
 
 //== card-in-a-frame
+//say click Pay
 //do click button "Pay"
 //is document.querySelector('iframe').contentWindow.result === 'paid'
 root.innerHTML = '<iframe title="Pay" srcdoc="<button onclick=&quot;result=\'paid\'&quot;>Pay</button>"></iframe>';

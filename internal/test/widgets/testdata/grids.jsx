@@ -35,11 +35,13 @@ function Virtual({ count, horizontal }) {
 }
 
 //== ag-sort
+//say sort by price
 //do click generic "Price"
 //is first() === 'Ford'
 grid()
 
 //== ag-edit
+//say double-click Ford, type Fiat and press Enter
 //do dblclick gridcell "Ford"
 //do type textbox "Input Editor" = Fiat
 //do press Enter
@@ -47,94 +49,111 @@ grid()
 grid({ defaultColDef: { editable: true }, onCellValueChanged: e => done(e.newValue) })
 
 //== ag-type
+//say change Ford to Fiat and press Enter
 //do type gridcell "Ford" = Fiat
 //do press Enter
 //is result === 'Fiat'
 grid({ defaultColDef: { editable: true }, onCellValueChanged: e => done(e.newValue) })
 
 //== ag-type-slowly
+//say type Fiat into the Ford cell and press Enter
 //do slowly gridcell "Ford" = Fiat
 //do press Enter
 //is result === 'Fiat'
 grid({ defaultColDef: { editable: true }, onCellValueChanged: e => done(e.newValue) })
 
 //== handsontable-type
+//say change Ford to Fiat and press Enter
 //do type gridcell "Ford" = Fiat
 //do press Enter
 //is result === 'Fiat'
 new Handsontable(root, { data: cars.map(c => [c.make, c.price]), colHeaders: true, themeName: 'ht-theme-main', licenseKey: 'non-commercial-and-evaluation', afterChange: c => c && done(c[0][3]) });
 
 //== tabulator-type
+//say set Ford to Fiat and press Enter
 //do type gridcell "Ford" = Fiat
 //do press Enter
 //is result === 'Fiat'
 new TabulatorFull(root, { data: cars, columns: [{ title: 'Make', field: 'make', editor: 'input' }, { title: 'Price', field: 'price' }] }).on('cellEdited', c => done(c.getValue()));
 
 //== muix-type
+//say type Fiat into Ford and press Enter
 //do type gridcell "Ford" = Fiat
 //do press Enter
 //is result === 'Fiat'
 return <DataGrid rows={cars.map((c, id) => ({ id, ...c }))} columns={[{ field: 'make', editable: true }, { field: 'price' }]} processRowUpdate={r => { done(r.make); return r; }} />
 
 //== ag-select
+//say tick the Porsche row
 //do click checkbox in row "Porsche"
 //is result === 'Porsche'
 grid({ rowSelection: { mode: 'multiRow' }, onSelectionChanged: e => done(e.api.getSelectedRows().map(r => r.make).join()) })
 
 //== ag-floating-filter
+//say type por into the Make filter
 //do type textbox "Make Filter Input" = por
 //is api.getDisplayedRowCount() === 1
 grid({ defaultColDef: { filter: true, floatingFilter: true } })
 
 //== ag-paging
+//say go to the next page and click Car 13
 //do click button "Next Page"
 //do click gridcell "Car 13"
 //is result === 'Car 13'
 grid({ rowData: Array.from({ length: 30 }, (x, i) => ({ make: 'Car ' + i })), pagination: true, paginationPageSize: 10, paginationPageSizeSelector: [10, 20], onCellClicked: e => done(e.value) })
 
 //== ag-scroll
+//say scroll to Car 180 and click it
 //do scroll gridcell -> gridcell "Car 180"
 //do click gridcell "Car 180"
 //is result === 'Car 180'
 grid({ rowData: Array.from({ length: 300 }, (x, i) => ({ make: 'Car ' + i })), onCellClicked: e => done(e.value) })
 
 //== ag-row-drag
+//say drag Toyota to Porsche
 //do drag gridcell "Toyota" -> gridcell "Porsche"
 //is result
 grid({ rowDragManaged: true, rowDragEntireRow: true, onRowDragEnd: () => done(first()) })
 
 //== tanstack-sort
+//say sort by Make
 //do click columnheader "Make"
 //is rows() === 'Ford,Porsche,Toyota'
 return <Table cols={cols} />
 
 //== tanstack-filter
+//say type por into Filter
 //do type textbox "Filter" = por
 //is rows() === 'Porsche'
 return <Table cols={cols} />
 
 //== tanstack-page
+//say go to the next page
 //do click button "Next"
 //is rows() === 'Porsche'
 return <Table cols={cols} size={2} />
 
 //== tanstack-row-action
+//say delete the Ford row
 //do click button "Delete" in row "Ford"
 //is result === 'Ford'
 return <Table cols={[...cols, { id: 'x', header: '', cell: c => <button onClick={() => done(c.row.original.make)}>Delete</button> }]} />
 
 //== tanstack-edit
+//say type Tesla into the field in the Toyota row
 //do type textbox in row "Toyota" = Tesla
 //is result === 'Toyota→Tesla'
 return <Table cols={[{ accessorKey: 'make', header: 'Make' }, { id: 'e', header: 'New', cell: c => <input onChange={e => done(c.row.original.make + '→' + e.target.value)} /> }]} />
 
 //== virtual-rows
+//say scroll to Row 120 and click it
 //do scroll region "Rows" -> button "Row 120"
 //do click button "Row 120"
 //is result === 120
 return <Virtual count={10000} />
 
 //== virtual-columns
+//say scroll right to Row 20 and click it
 //do click region "Rows"
 //do press ArrowRight 40
 //do see Row 20
@@ -143,6 +162,7 @@ return <Virtual count={10000} />
 return <Virtual count={100} horizontal />
 
 //== virtual-end
+//say click Rows, press End and click Row 9999
 //do click region "Rows"
 //do press End
 //do click button "Row 9999"

@@ -7,17 +7,20 @@ const toggle = (C, label) => <M.FormControlLabel control={<C onChange={e => done
 const people = ["Ada", "Bob", "Cleo", "Dan"];
 
 //== button
+//say click Save
 //do click button "Save"
 //is result === 'saved'
 return <><M.Button>Cancel</M.Button><M.Button variant="contained" onClick={() => done('saved')}>Save</M.Button></>
 
 //== autocomplete
+//say choose Berlin in City
 //do type combobox "City" = ber
 //do click option "Berlin"
 //is result === 'Berlin'
 return <M.Autocomplete options={["Athens", "Berlin", "Bern", "Cairo"]} onChange={(e, v) => done(v)} renderInput={p => <M.TextField {...p} label="City" />} />
 
 //== select-multiple
+//say choose Ada and Dan in Names
 //do click combobox "Names"
 //do select listbox = Ada|Dan
 //is result === 'Ada,Dan'
@@ -25,6 +28,7 @@ function App() { const [v, set] = useState(['Cleo']); return <M.FormControl><M.I
 return <App />
 
 //== autocomplete-multiple
+//say choose Red and Blue in Tags
 //do click combobox "Tags"
 //do click option "Red"
 //do click combobox "Tags"
@@ -33,6 +37,7 @@ return <App />
 return <M.Autocomplete multiple options={["Red", "Green", "Blue"]} onChange={(e, v) => done(v.join())} renderInput={p => <M.TextField {...p} label="Tags" />} />
 
 //== select
+//say choose Thirty in Age
 //do click combobox "Age"
 //do click option "Thirty"
 //is result === 30
@@ -40,47 +45,56 @@ return <M.FormControl fullWidth><M.InputLabel id="l">Age</M.InputLabel><M.Select
   <M.MenuItem value={20}>Twenty</M.MenuItem><M.MenuItem value={30}>Thirty</M.MenuItem></M.Select></M.FormControl>
 
 //== checkbox
+//say tick Accept
 //do click checkbox "Accept"
 //is result === 'Accepttrue'
 return toggle(M.Checkbox, "Accept")
 
 //== switch
+//say turn on Wifi
 //do click switch "Wifi"
 //is result === 'Wifitrue'
 return toggle(M.Switch, "Wifi")
 
 //== radio
+//say choose Large
 //do click radio "Large"
 //is result === 'l'
 return <M.FormControl><M.FormLabel id="s">Size</M.FormLabel><M.RadioGroup aria-labelledby="s" onChange={e => done(e.target.value)}>
   <M.FormControlLabel value="s" control={<M.Radio />} label="Small" /><M.FormControlLabel value="l" control={<M.Radio />} label="Large" /></M.RadioGroup></M.FormControl>
 
 //== slider
+//say set the volume to 7
 //do type slider "Volume" = 7
 //is result === 7
 return <M.Box sx={{ width: 300, m: 4 }}><M.Slider aria-label="Volume" defaultValue={30} onChange={(e, v) => done(v)} /></M.Box>
 
 //== range
+//say set Max to 100
 //do type slider "Max" = 100
 //is result === '20,100'
 return <M.Box sx={{ width: 300, m: 4 }}><M.Slider getAriaLabel={i => ["Min", "Max"][i]} defaultValue={[20, 40]} onChange={(e, v) => done(v.join())} /></M.Box>
 
 //== rating
+//say give it 4 stars
 //do click radio "4 Stars"
 //is result === 4
 return <M.Rating name="r" onChange={(e, v) => done(v)} />
 
 //== textfield
+//say set Name to Grace Hopper
 //do type textbox "Name" = Grace Hopper
 //is result === 'Grace Hopper'
 return <M.TextField label="Name" onChange={e => done(e.target.value)} />
 
 //== multiline
+//say write one two into Notes
 //do type textbox "Notes" = one two
 //is result === 'one two'
 return <M.TextField label="Notes" multiline minRows={3} onChange={e => done(e.target.value)} />
 
 //== dialog
+//say click Delete and Agree
 //do click button "Delete"
 //do click button "Agree"
 //is result === 'agreed'
@@ -89,6 +103,7 @@ function App() { const [open, set] = useState(false); return <><M.Button onClick
 return <App />
 
 //== menu
+//say open Options and choose Archive
 //do click button "Options"
 //do click menuitem "Archive"
 //is result === 'Archive'
@@ -97,48 +112,57 @@ function App() { const [at, set] = useState(null); return <><M.Button onClick={e
 return <App />
 
 //== tabs
+//say switch to Billing
 //do click tab "Billing"
 //is result === 1
 return <M.Tabs value={0} onChange={(e, v) => done(v)}><M.Tab label="Profile" /><M.Tab label="Billing" /></M.Tabs>
 
 //== accordion
+//say expand Details and click Buy
 //do click button "Details"
 //do click button "Buy"
 //is result === 'bought'
 return <M.Accordion><M.AccordionSummary>Details</M.AccordionSummary><M.AccordionDetails><M.Button onClick={() => done('bought')}>Buy</M.Button></M.AccordionDetails></M.Accordion>
 
 //== chip
+//say click Bob and press Delete
 //do click button "Bob"
 //do press Delete
 //is result === 'Bob'
 return <M.Stack direction="row">{people.map(p => <M.Chip key={p} label={p} onClick={() => {}} onDelete={() => done(p)} />)}</M.Stack>
 
 //== chip-icon
+//say remove Bob
 //do click generic [listener] after "Bob"
 //is result === 'Bob'
 return <M.Stack direction="row">{people.map(p => <M.Chip key={p} label={p} onDelete={() => done(p)} />)}</M.Stack>
 
 //== pagination
+//say go to page 4
 //do click button "Go to page 4"
 //is result === 4
 return <M.Pagination count={8} onChange={(e, v) => done(v)} />
 
 //== toggle-group
+//say choose Right
 //do click button "Right"
 //is result === 'right'
 return <M.ToggleButtonGroup exclusive onChange={(e, v) => done(v)}>{["left", "right"].map(v => <M.ToggleButton key={v} value={v} aria-label={v[0].toUpperCase() + v.slice(1)}>{v[0]}</M.ToggleButton>)}</M.ToggleButtonGroup>
 
 //== transfer-row
+//say tick Cleo
 //do click checkbox in row "Cleo"
 //is result === 'Cleo'
 return <M.Table><M.TableBody>{people.map(p => <M.TableRow key={p}><M.TableCell><M.Checkbox onChange={() => done(p)} /></M.TableCell><M.TableCell>{p}</M.TableCell></M.TableRow>)}</M.TableBody></M.Table>
 
 //== list
+//say open Drafts
 //do click button "Drafts"
 //is result === 'Drafts'
 return <M.List>{["Inbox", "Drafts"].map(x => <M.ListItemButton key={x} onClick={() => done(x)}><M.ListItemText primary={x} /></M.ListItemButton>)}</M.List>
 
 //== speed-dial
+//say hover over Actions and click Print
 //do hover button "Actions"
 //do click menuitem "Print"
 //is result === 'Print'
@@ -146,6 +170,7 @@ return <M.Box sx={{ height: 300, position: 'relative' }}><M.SpeedDial ariaLabel=
   <M.SpeedDialAction key={x} icon={x[0]} slotProps={{ tooltip: { title: x } }} onClick={() => done(x)} />)}</M.SpeedDial></M.Box>
 
 //== stepper
+//say click Next twice and then Pay now
 //do click button "Next"
 //do click button "Next"
 //do see Pay now
@@ -156,6 +181,7 @@ function App() { const [n, set] = useState(0); return <><M.Stepper activeStep={n
 return <App />
 
 //== snackbar
+//say click Remove and then Undo
 //do click button "Remove"
 //do click button "Undo"
 //is result === 'undone'
@@ -163,6 +189,7 @@ function App() { const [o, set] = useState(false); return <><M.Button onClick={(
 return <App />
 
 //== table-sort
+//say sort by Price
 //do click button "Price"
 //is result === 'Price'
 return <M.Table><M.TableHead><M.TableRow>{["Name", "Price"].map(c => <M.TableCell key={c}><M.TableSortLabel onClick={() => done(c)}>{c}</M.TableSortLabel></M.TableCell>)}</M.TableRow></M.TableHead></M.Table>

@@ -14,18 +14,21 @@ const options = ["Ocean", "Purple", "Red"].map(l => ({ value: l.toLowerCase(), l
 const input = options => { root.innerHTML = `<label>When <input></label>`; flatpickr(root.querySelector('input'), { onChange: (d, s) => done(s), ...options }); };
 
 //== react-select
+//say choose Purple in Colour
 //do click combobox "Colour"
 //do click option "Purple"
 //is result === 'purple'
 return <Select aria-label="Colour" options={options} onChange={o => done(o.value)} />
 
 //== react-select-search
+//say type re into Colour and press Enter
 //do type combobox "Colour" = re
 //do press Enter
 //is result === 'red'
 return <Select aria-label="Colour" options={options} onChange={o => done(o.value)} />
 
 //== react-select-multi
+//say choose Red and Ocean in Colours and remove Red
 //do click combobox "Colours"
 //do click option "Red"
 //do click combobox "Colours"
@@ -35,24 +38,28 @@ return <Select aria-label="Colour" options={options} onChange={o => done(o.value
 return <Select aria-label="Colours" isMulti options={options} onChange={o => done(o.map(x => x.value).join())} />
 
 //== react-select-create
+//say type blog into Tag and choose Create blog
 //do type combobox "Tag" = blog
 //do click option "Create blog"
 //is result === 'blog'
 return <Creatable aria-label="Tag" options={options} onChange={o => done(o.value)} formatCreateLabel={v => "Create " + v} />
 
 //== react-select-async
+//say type oc into Colour and choose Ocean
 //do type combobox "Colour" = oc
 //do click option "Ocean"
 //is result === 'ocean'
 return <Async aria-label="Colour" loadOptions={q => new Promise(r => setTimeout(r, 300, options.filter(o => o.value.includes(q))))} onChange={o => done(o.value)} />
 
 //== react-select-clear
+//say clear Colour
 //do click combobox "Colour"
 //do press Delete
 //is result === 'cleared'
 return <Select aria-label="Colour" isClearable defaultValue={options[0]} options={options} onChange={o => done(o ? o.value : 'cleared')} />
 
 //== downshift-combobox
+//say type mo into Book and pick Moby Dick
 //do type combobox "Book" = mo
 //do click option "Moby Dick"
 //is result === 'Moby Dick'
@@ -61,6 +68,7 @@ function App() { const [items, set] = useState([]); const d = useCombobox({ item
 return <App />
 
 //== downshift-select
+//say choose Emma in Choose
 //do click combobox "Choose"
 //do click option "Emma"
 //is result === 'Emma'
@@ -69,12 +77,14 @@ function App() { const items = ["Emma", "Ulysses"]; const d = useSelect({ items,
 return <App />
 
 //== flatpickr
+//say pick 18 March 2026 in When
 //do click textbox "When"
 //do click * "March 18, 2026"
 //is result === '2026-03-18'
 input({ defaultDate: '2026-03-02' })
 
 //== flatpickr-month
+//say click When, choose July in Month and pick July 4
 //do click textbox "When"
 //do select combobox "Month" = July
 //do click * "July 4, 2026"
@@ -82,12 +92,14 @@ input({ defaultDate: '2026-03-02' })
 input({ defaultDate: '2026-03-02' })
 
 //== flatpickr-range
+//say pick 10 March in When
 //do click textbox "When"
 //do click * "March 10, 2026"
 //is result === '2026-03-02 to 2026-03-10'
 input({ mode: 'range', defaultDate: ['2026-03-02'] })
 
 //== flatpickr-time
+//say click When, set Hour to 9 and press Tab
 //do click textbox "When"
 //do type spinbutton "Hour" = 9
 //do press Tab
@@ -95,11 +107,13 @@ input({ mode: 'range', defaultDate: ['2026-03-02'] })
 input({ enableTime: true, noCalendar: true, time_24hr: true, dateFormat: 'H:i', defaultHour: 12 })
 
 //== flatpickr-inline
+//say pick 20 March
 //do click * "March 20, 2026"
 //is result === '2026-03-20'
 input({ inline: true, defaultDate: '2026-03-02' })
 
 //== react-datepicker
+//say pick 19 March in Start
 //do click textbox "Start"
 //do click * "March 19th, 2026"
 //is result === 19
@@ -107,6 +121,7 @@ function App() { const [d, set] = useState(new Date(2026, 2, 1)); return <DatePi
 return <App />
 
 //== react-datepicker-type
+//say type 04/05/2026 into Start and press Enter
 //do type textbox "Start" = 04/05/2026
 //do press Enter
 //is result === '4/5'
@@ -114,6 +129,7 @@ function App() { const [d, set] = useState(null); return <DatePicker title="Star
 return <App />
 
 //== react-datepicker-next
+//say click Start, go to the next month and pick April 8
 //do click textbox "Start"
 //do click button "Next Month"
 //do click * "April 8th, 2026"
@@ -122,6 +138,7 @@ function App() { const [d, set] = useState(new Date(2026, 2, 1)); return <DatePi
 return <App />
 
 //== react-datepicker-time
+//say choose 10:00 AM in Start
 //do click textbox "Start"
 //do click option "10:00 AM"
 //is result === 10
