@@ -114,35 +114,54 @@ func TestAStopBetweenTwoRunsStopsWhatWouldGoOn(t *testing.T) {
 }
 
 func TestATaskGoesOnAfterARestartWithWhatIsLeftOfItsMoney(t *testing.T) {
-	s := newStage(t)
-	kept := newOpenMessages(map[string][]byte{})
-	s.bot.Messages, s.tasks.spent = kept, 0.25
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps, password: hunter22", "budget": 1.0, "steps": 7})
-	s.next().step("look", nil)
-	kept.wait(s, "where it is shown", func(all map[string][]byte) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Values(all)), func(data []byte) bool {
-			return strings.HasPrefix(string(data), `{"guild":"`+s.guild.ID+`"`)
+	for name, x := range map[string]struct {
+		task  string
+		acted bool
+		want  string
+	}{
+		"after an act": {"lamps, password: hunter22", true, "go on"},
+		"before one":   {"lamps", false, "lamps"}, // the session may not know yet what was asked
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			kept := newOpenMessages(map[string][]byte{})
+			s.bot.Messages, s.tasks.spent = kept, 0.25
+			s.open()
+			it := s.browse(s.ada, discordtest.Args{"task": x.task, "budget": 1.0, "steps": 7})
+			k := s.next()
+			if x.acted {
+				k.step("look", nil)
+			} else {
+				k.watch(sessions.Event{
+					Record: sessions.TaskRecord{Task: k.Task, State: sessions.TaskRunning},
+					Step:   &sessions.Step{N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"},
+				})
+			}
+			kept.wait(s, "where it is shown", func(all map[string][]byte) bool {
+				return slices.ContainsFunc(slices.Collect(maps.Values(all)), func(data []byte) bool {
+					return strings.HasPrefix(string(data), `{"guild":"`+s.guild.ID+`"`)
+				})
+			})
+			s.close()
+			s.answer(it, "clank is being restarted")
+			for _, data := range kept.kept {
+				if strings.Contains(string(data), "hunter22") {
+					t.Errorf("a password is kept: %s", data)
+				}
+			}
+			next := s.newBot()
+			next.Messages = kept
+			check.Must(t, next.Open(s.ctx()))
+			defer func() { check.Must(t, next.Close(context.Background())) }()
+			again := s.next()
+			if again.Prompt != x.want || again.SessionID != "s1" || again.MaxSteps != 7 || again.MaxUSD != 0.75 {
+				t.Errorf("the next one is %q in session %q with %d steps and %v USD, want %q, s1, 7 and 0.75", again.Prompt,
+					again.SessionID, again.MaxSteps, again.MaxUSD, x.want)
+			}
+			again.done("brass")
+			s.answer(it, "brass")
 		})
-	})
-	s.close()
-	s.answer(it, "clank is being restarted")
-	for _, data := range kept.kept {
-		if strings.Contains(string(data), "hunter22") {
-			t.Errorf("a password is kept: %s", data)
-		}
 	}
-	next := s.newBot()
-	next.Messages = kept
-	check.Must(t, next.Open(s.ctx()))
-	defer func() { check.Must(t, next.Close(context.Background())) }()
-	again := s.next()
-	if again.SessionID != "s1" || again.MaxSteps != 7 || again.MaxUSD != 0.75 {
-		t.Errorf("the next one goes on in session %q with %d steps and %v USD, want s1, 7 and 0.75", again.SessionID,
-			again.MaxSteps, again.MaxUSD)
-	}
-	again.done("brass")
-	s.answer(it, "brass")
 }
 
 func TestABotStartsAnewIfDiscordHasForgottenItsSession(t *testing.T) {

@@ -185,7 +185,7 @@ func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, ti
 		Model:    rec.Model,
 		MaxSteps: rec.MaxSteps, MaxUSD: rec.RemainingUSD(),
 	}
-	if rec.Started.IsZero() {
+	if rec.Steps == 0 { // its session may not have stored the prompt yet
 		paused.Prompt = rec.Prompt
 	}
 	b.keepPaused(ctx, work, where, &paused)
