@@ -123,6 +123,7 @@ func TestClickWaitsUntilItCan(t *testing.T) {
 			`<div onclick="window.ok=1" style="width:90px;height:30px"><div style=position:relative><input role=combobox aria-label=Buy readonly
 			style="position:absolute;opacity:0;left:0;width:80px;height:30px;padding:0;border:0"><i style="position:absolute;inset:0;height:30px">Apple</i></div></div>`,
 		},
+		{"field thinner than a pixel", `<input role=combobox aria-label=Buy readonly style="width:.1px;padding:0;border:0" onclick="window.ok=1">`},
 		{"touched alone", `<div id=t>Buy</div><script>t.addEventListener('touchstart', (e) => e.preventDefault()); t.addEventListener('touchend', (e) => window.ok = +e.isTrusted)</script>`},
 		{"smooth scrolling", `<style>html{scroll-behavior:smooth}</style><div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
 	} {

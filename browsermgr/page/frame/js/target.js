@@ -183,7 +183,7 @@ function aim(element, hitTest) {
     const top = Math.max(box.top, 0);
     const right = Math.min(box.right, width);
     const bottom = Math.min(box.bottom, height);
-    if (right - left < 1 || bottom - top < 1) continue;
+    if (right - left < (Math.min(1, box.width) || 1) || bottom - top < (Math.min(1, box.height) || 1)) continue;
     for (const [fx, fy] of POINTS) {
       const x = left + (right - left) * fx;
       const y = top + (bottom - top) * fy;
