@@ -39,6 +39,15 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- listitem "One" [ref] [item]`, `- row "A" [ref] [item]`},
 		},
 		{
+			"empty cells that can be written in",
+			`<table role=grid><tr><td>A<td></table><table class=l><tr><td>B<td>&nbsp;</table><table><tr><td>C<td></table>`,
+			[]string{
+				"  - gridcell \"A\" [ref]\n    - gridcell [ref]", "    - cell \"B\" [ref]\n    - cell [ref]",
+				"    - cell \"C\" [ref]\n    - cell",
+			},
+			[]string{},
+		},
+		{
 			"a menu with the focus", `<ul tabindex=0 class=l><li><div>Ada</div><li><div>Bob</div></ul>`,
 			[]string{`- list [ref] [tabindex]:`, `  - listitem "Ada" [ref] [item]`},
 			[]string{`- list [ref] [tabindex]`, `- listitem "Ada" [ref] [item]`},

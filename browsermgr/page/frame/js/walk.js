@@ -556,6 +556,11 @@ class Walk {
     return drags(document);
   }
 
+  // takesText says that something can be written into a cell though it is empty: that of a grid, or of a table that listens.
+  takesText(role) {
+    return role === 'gridcell' || (role === 'cell' && this.delegated > 0);
+  }
+
   // hasActions says that lines from an index on have something that can be acted on.
   hasActions(from) {
     for (let i = from; i < this.lines.length; i++) if (this.kinds[i] & ACTS) return true;
@@ -571,7 +576,7 @@ class Walk {
     }
     this.kinds[at] = text ? HAS_VALUE : 0;
     const acts = control || reasons || role === 'Iframe';
-    if (acts || this.refers(role, name)) {
+    if (acts || this.refers(role, name) || (!name && !text && !parent && this.takesText(role))) {
       this.kinds[at] |= acts ? HAS_REF | ACTS : HAS_REF;
       line += ` [ref=${refOf(element)}]`;
     }
