@@ -258,6 +258,12 @@ func TestTypeIntoRichText(t *testing.T) {
 	browsertest.WantJS(t, tab, "rich.textContent", `"new"`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: ""})
 	browsertest.WantJS(t, tab, "rich.textContent.trim()", `""`)
+	rewrite(t, tab, `<iframe id=f srcdoc="<body contenteditable aria-label=Mail>a<br>b<br>c"></iframe>`)
+	ref = refOf(t, tab, `"Mail"`)
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "d", Slowly: true})
+	browsertest.WantJS(t, tab, "f.contentDocument.body.innerText", `"a\nb\ncd"`)
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "new"})
+	browsertest.WantJS(t, tab, "f.contentDocument.body.innerText.trim()", `"new"`)
 }
 
 func TestTypeSlowlySendsKeys(t *testing.T) {

@@ -179,8 +179,8 @@ FUNCTIONS.focus = async (a) => {
     throw new Failure('nottext', { ...describe(element), kind: element.localName });
   }
   if (a.text && element.isContentEditable) { // a click leaves the caret amid its lines
-    getSelection().selectAllChildren(element);
-    getSelection().collapseToEnd();
+    element.ownerDocument.getSelection().selectAllChildren(element);
+    element.ownerDocument.getSelection().collapseToEnd();
   }
   return {};
 };
