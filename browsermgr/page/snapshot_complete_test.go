@@ -109,6 +109,12 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- textbox "E" [ref]: one two`},
 			nil,
 		},
+		{
+			"editors that are a document",
+			`<iframe srcdoc="<body contenteditable aria-label=Mail><p>one</p>"></iframe><iframe id=d></iframe><script>d.contentDocument.designMode = 'on'</script>`,
+			[]string{`  - generic "Mail" [ref=f1e1] [contenteditable]: one`, `  - generic [ref=f2e1] [contenteditable]`},
+			[]string{`- generic "Mail" [ref=f1e1] [contenteditable]`, `- generic [ref=f2e1] [contenteditable]`},
+		},
 		{"icons of a font", `<style>i::before{content:"\e901"}</style><button title=Next><i></i></button><button><i></i>Back</button>`, []string{`- button "Next" [ref]`, `- button "Back" [ref]`}, nil},
 		{
 			"small shapes", `<svg width=9 height=9><g><path style=cursor:pointer d=M0,0h9v9 /></g></svg>`,

@@ -108,7 +108,8 @@ const pointsAt = (cursor, around) => cursor !== around && CURSORS.test(cursorNam
 // promotion names why something that is no control can still be acted on, or ''. inside says that it is in a control, whose
 // cursor is everybody's; part, that who holds it listens.
 function promotion(element, tag, cursor, parentCursor, inside, part) {
-  if (tag === 'body' || tag === 'html' || tag === 'iframe' || (tag === 'label' && element.control?.checkVisibility())) return '';
+  if (tag === 'body') return element.isContentEditable ? 'contenteditable' : '';
+  if (tag === 'html' || tag === 'iframe' || (tag === 'label' && element.control?.checkVisibility())) return '';
   const reasons = [];
   if (!inside && pointsAt(cursor, parentCursor)) reasons.push(`cursor:${cursorName(cursor)}`);
   if (element.matches(MARKED)) marksOf(element, reasons);
