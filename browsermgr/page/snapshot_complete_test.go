@@ -115,6 +115,13 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`  - generic "Mail" [ref=f1e1] [contenteditable]: one`, `  - generic [ref=f2e1] [contenteditable]`},
 			[]string{`- generic "Mail" [ref=f1e1] [contenteditable]`, `- generic [ref=f2e1] [contenteditable]`},
 		},
+		{
+			"what terminals and code editors draw for a field that cannot be seen",
+			`<style>[aria-hidden]{width:300px;height:120px}</style><div><textarea aria-label=Keys style=opacity:0></textarea><div aria-hidden=true>
+			<div>$ ls</div><div>a.txt</div></div></div><div><textarea aria-label=Note></textarea><pre aria-hidden=true>Mirror</pre></div>`,
+			[]string{"- textbox \"Keys\" [ref]\n- text: $ ls\n- text: a.txt\n- textbox \"Note\" [ref]"},
+			[]string{"- textbox \"Keys\" [ref]\n- textbox \"Note\" [ref]"},
+		},
 		{"icons of a font", `<style>i::before{content:"\e901"}</style><button title=Next><i></i></button><button><i></i>Back</button>`, []string{`- button "Next" [ref]`, `- button "Back" [ref]`}, nil},
 		{
 			"small shapes", `<svg width=9 height=9><g><path style=cursor:pointer d=M0,0h9v9 /></g></svg>`,

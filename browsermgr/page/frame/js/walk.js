@@ -160,6 +160,29 @@ function hiddenIcon(element, tag, inside) {
   return heard.has(element) ? HEARD : 'cursor:pointer';
 }
 
+// keyFields knows the fields of documents and shadow roots that take keys and cannot be seen, for one look at the page.
+let keyFields = new Map();
+const isUnseen = (field) => field.checkVisibility(SEEN) &&
+  (field.editContext != null || !field.checkVisibility({ opacityProperty: true }) || isPoint(field));
+function fieldsForKeys(root) {
+  if (!keyFields.has(root)) keyFields.set(root, Array.from(root.querySelectorAll('textarea, [role=textbox]')).filter(isUnseen));
+  return keyFields.get(root);
+}
+
+// drawsField says that an element shows what is written in such a field near it, as in terminals and code editors: it is hidden from
+// screen readers, which have little of the text in that field.
+const FIELD_LEVELS = 4;
+function drawsField(element) {
+  const fields = fieldsForKeys(element.getRootNode()).filter((field) => !element.contains(field));
+  if (fields.length === 0 || !element.checkVisibility(SEEN)) return false;
+  const { width, height } = element.getBoundingClientRect();
+  if (Math.min(width, height) <= ICON_SIZE) return false;
+  for (let around = element.parentElement, i = 0; around && i < FIELD_LEVELS; around = around.parentElement, i++) {
+    if (fields.some((field) => around.contains(field))) return true;
+  }
+  return false;
+}
+
 // offers says that a part of a small drawing can be clicked, by its cursor. In a control it is the control's.
 const offers = (svg, cursor, inside) => !inside &&
   Array.prototype.some.call(svg.getElementsByTagName('*'), (part) => pointsAt(getComputedStyle(part).cursor, cursor));
@@ -194,6 +217,7 @@ class Walk {
     this.owned = null;
     this.muted = false;
     dragging = new Map();
+    keyFields = new Map();
   }
 
   // A scope collects the text that flows directly in a node until something with a line of its own interrupts it.
@@ -321,6 +345,7 @@ class Walk {
     if (!plain && element.getAttribute('aria-hidden') === 'true') {
       const reason = hiddenIcon(element, tag, inside);
       if (reason) this.node(element, tag, role, scope, 'pointer', inside, false, reason);
+      else if (!inside && drawsField(element)) this.transparent(element, tag, scope, '', inside, 'block', true);
       return;
     }
     const control = isControl(role, tag);
