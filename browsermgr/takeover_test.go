@@ -58,7 +58,7 @@ func reportingSite(t *testing.T) (base string, told chan string) {
 
 func TestAPersonWorksAPageUnseen(t *testing.T) {
 	base, told := reportingSite(t)
-	recorder := record.NewRecorder()
+	recorder := new(record.Store).NewRecorder()
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.NewObservers = func(string, bool) []page.Observer {
 			transfers, err := files.NewTransfers(files.Options{Downloads: t.TempDir(), Uploads: files.UploadPolicy{}})
@@ -192,10 +192,10 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 			}
 		}
 	})
-	if got := recorder.Console(tab, "", false); len(got) != 0 {
+	if got := recorder.Console(tab, "", false).Entries; len(got) != 0 {
 		t.Errorf("recorded meanwhile: %v", got)
 	}
-	if got := recorder.Requests(tab, "told", false); len(got) != 0 {
+	if got := recorder.Requests(tab, "told", false).Entries; len(got) != 0 {
 		t.Errorf("%d requests recorded meanwhile", len(got))
 	}
 
@@ -210,10 +210,10 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 	check.Contains(t, snapshot, `"User" [typed by a person]`, "••••••••")
 	text, err := w.Text(t.Context(), user)
 	check.Must(t, err)
-	browsertest.Eventually(t, "the console", func() bool { return len(recorder.Console(tab, "", false)) > 0 })
+	browsertest.Eventually(t, "the console", func() bool { return len(recorder.Console(tab, "", false).Entries) > 0 })
 	address, title, tabs := state(t, w)
 	all := fmt.Sprint(snapshot, text, address, title, tabs,
-		recorder.Console(tab, "", false), recorder.Requests(tab, "", false),
+		recorder.Console(tab, "", false).Entries, recorder.Requests(tab, "", false).Entries,
 		act(t, w, "evaluate", map[string]any{"fn": `() => user.value`}))
 	for _, secret := range secrets {
 		if strings.Contains(all, secret) {

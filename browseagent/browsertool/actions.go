@@ -63,7 +63,7 @@ func listHandler(path, key string, keys ...string) func(context.Context, *toolCa
 			return Result{}, err
 		}
 		list, _ := answer[key].([]any)
-		details := pickFields(answer, "ok", "targetId", "url")
+		details := pickFields(answer, "ok", "targetId", "url", "dropped")
 		details[strings.TrimSuffix(key, "s")+"Count"] = len(list)
 		return Result{
 			Text:    untrusted.Wrap(encodeJSON(answer)),

@@ -34,7 +34,7 @@ func TestWhatPagesSayStandsBetweenMarkers(t *testing.T) {
 	a.on("GET /snapshot", 200, `{"ok":true,"format":"ai","targetId":"T","snapshot":`+page+
 		`,"refs":{"e1":{"role":"button"}},"stats":{"lines":1}}`)
 	a.on("GET /tabs", 200, `{"running":true,"tabs":[{"targetId":"T","title":`+page+`,"wsUrl":"ws://x"}]}`)
-	a.on("GET /console", 200, `{"ok":true,"targetId":"T","messages":[{"text":`+page+`}]}`)
+	a.on("GET /console", 200, `{"ok":true,"targetId":"T","dropped":7,"messages":[{"text":`+page+`}]}`)
 	a.on("GET /errors", 200, `{"ok":true,"errors":[{"message":`+page+`}]}`)
 	a.on("GET /requests", 200, `{"ok":true,"requests":[{"url":`+page+`}]}`)
 	a.on("GET /text", 200, `{"ok":true,"targetId":"T","url":"http://x/","text":`+page+`,"truncated":true}`)
@@ -50,7 +50,7 @@ func TestWhatPagesSayStandsBetweenMarkers(t *testing.T) {
 	}{
 		{`{"action":"snapshot"}`, "snapshot", true, `{"format":"ai","ok":true,"refs":1,"stats":{"lines":1},"targetId":"T"}`},
 		{`{"action":"tabs"}`, "tabs", false, `{"running":true,"tabCount":1}`},
-		{`{"action":"console"}`, "console", false, `{"messageCount":1,"ok":true,"targetId":"T"}`},
+		{`{"action":"console"}`, "console", false, `{"dropped":7,"messageCount":1,"ok":true,"targetId":"T"}`},
 		{`{"action":"errors"}`, "errors", false, `{"errorCount":1,"ok":true}`},
 		{`{"action":"requests"}`, "requests", false, `{"ok":true,"requestCount":1}`},
 		{

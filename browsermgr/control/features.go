@@ -46,13 +46,15 @@ type Features struct {
 	Held bool
 	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
+
+	records record.Store
 }
 
 // Observe returns the observers of a connection to a profile's browser. local reports that we start the browser. The
 // Manager closes them.
 func (f *Features) Observe(name string, local bool) []page.Observer {
 	log := cmp.Or(f.Logger, slog.New(slog.DiscardHandler))
-	recorder := record.NewRecorder()
+	recorder := f.records.NewRecorder()
 	tracer := record.NewTracer(f.folder("traces"), recorder, log)
 	world := emulate.New(log)
 	world.RequestsIntercepted = f.Held && !local

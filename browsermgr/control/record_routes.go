@@ -28,8 +28,14 @@ func withRecorder[R any](ctx context.Context, c *Call, read func(*heldTab, *reco
 	return withObserver(ctx, c, true, "recording", read)
 }
 
+// droppedCount counts the older entries that are not in an answer.
+type droppedCount struct {
+	Dropped int `json:"dropped,omitempty"`
+}
+
 type consoleAnswer struct {
 	LocatedAnswer
+	droppedCount
 
 	Messages []record.ConsoleEntry `json:"messages"`
 }
@@ -37,12 +43,14 @@ type consoleAnswer struct {
 func readConsole(ctx context.Context, c *Call) (consoleAnswer, error) {
 	level, wipe := c.Query.String("level"), c.Query.Flag("clear", false)
 	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (consoleAnswer, error) {
-		return consoleAnswer{h.LocatedAnswer(), NonNilList(r.Console(h.Tab, level, wipe))}, nil
+		kept := r.Console(h.Tab, level, wipe)
+		return consoleAnswer{h.LocatedAnswer(), droppedCount{kept.Dropped}, kept.Entries}, nil
 	})
 }
 
 type errorsAnswer struct {
 	LocatedAnswer
+	droppedCount
 
 	Errors []record.PageError `json:"errors"`
 }
@@ -50,12 +58,14 @@ type errorsAnswer struct {
 func readPageErrors(ctx context.Context, c *Call) (errorsAnswer, error) {
 	wipe := c.Query.Flag("clear", false)
 	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (errorsAnswer, error) {
-		return errorsAnswer{h.LocatedAnswer(), NonNilList(r.Errors(h.Tab, wipe))}, nil
+		kept := r.Errors(h.Tab, wipe)
+		return errorsAnswer{h.LocatedAnswer(), droppedCount{kept.Dropped}, NonNilList(kept.Entries)}, nil
 	})
 }
 
 type requestsAnswer struct {
 	LocatedAnswer
+	droppedCount
 
 	Requests []record.Request `json:"requests"`
 }
@@ -63,7 +73,8 @@ type requestsAnswer struct {
 func readRequests(ctx context.Context, c *Call) (requestsAnswer, error) {
 	filter, wipe := c.Query.String("filter"), c.Query.Flag("clear", false)
 	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (requestsAnswer, error) {
-		return requestsAnswer{h.LocatedAnswer(), NonNilList(r.Requests(h.Tab, filter, wipe))}, nil
+		kept := r.Requests(h.Tab, filter, wipe)
+		return requestsAnswer{h.LocatedAnswer(), droppedCount{kept.Dropped}, kept.Entries}, nil
 	})
 }
 

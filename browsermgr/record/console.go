@@ -91,22 +91,22 @@ func (l *tabLog) holdsObjects() bool {
 	return l.previews%100 == 0
 }
 
-// Console returns the tab's messages of at least this level, oldest first; an empty level means all. With clear, all
-// messages are then discarded.
-func (r *Recorder) Console(t *page.Tab, level string, clear bool) []ConsoleEntry {
-	var messages []consoleMessage
+// Console returns the tab's messages of at least this level; an empty level means all. Dropped counts those of all
+// levels. With clear, all messages are then discarded.
+func (r *Recorder) Console(t *page.Tab, level string, clear bool) Kept[ConsoleEntry] {
+	var messages Kept[consoleMessage]
 	r.mu.Lock()
 	if l := r.tabs[t]; l != nil {
 		messages = l.console.read(clear)
 	}
 	r.mu.Unlock()
-	entries := []ConsoleEntry{}
-	for _, m := range messages {
+	kept := Kept[ConsoleEntry]{[]ConsoleEntry{}, messages.Dropped}
+	for _, m := range messages.Entries {
 		if e := m.toEntry(); level == "" || typeRank(e.Type) >= typeRank(level) {
-			entries = append(entries, e)
+			kept.Entries = append(kept.Entries, e)
 		}
 	}
-	return entries
+	return kept
 }
 
 // typeRank returns the severity of a message type.
@@ -330,12 +330,12 @@ func (p thrownException) toPageError() PageError {
 	return e
 }
 
-// Errors returns the tab's uncaught errors, oldest first. With clear they are then discarded.
-func (r *Recorder) Errors(t *page.Tab, clear bool) []PageError {
+// Errors returns the tab's uncaught errors. With clear they are then discarded.
+func (r *Recorder) Errors(t *page.Tab, clear bool) (kept Kept[PageError]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l := r.tabs[t]; l != nil {
-		return append([]PageError{}, l.errors.read(clear)...)
+		kept = l.errors.read(clear)
 	}
-	return []PageError{}
+	return kept
 }

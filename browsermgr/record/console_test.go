@@ -30,7 +30,10 @@ console.warn('careful'); console.debug('detail'); console.error(new TypeError('b
 	before := time.Now().Add(-time.Minute)
 	r, tab := open(t, url)
 	var got []record.ConsoleEntry
-	browsertest.Eventually(t, "five messages", func() bool { got = r.Console(tab, "", false); return len(got) == 5 })
+	browsertest.Eventually(t, "five messages", func() bool {
+		got = r.Console(tab, "", false).Entries
+		return len(got) == 5
+	})
 	want := []string{
 		`log first 1 {a: x, b: Array(1)} [1, two] null undefined -0`, "warning careful", "debug detail",
 		"error TypeError: bad", "info function f() {}",
@@ -53,7 +56,7 @@ console.warn('careful'); console.debug('detail'); console.error(new TypeError('b
 func TestConsoleLevelIsAMinimum(t *testing.T) {
 	r, tab := open(t, browsertest.Routes(t,
 		map[string]any{"/": `<script>for (const k of ['debug', 'log', 'info', 'warn', 'error', 'table']) console[k](k)</script>`}))
-	browsertest.Eventually(t, "six messages", func() bool { return len(r.Console(tab, "", false)) == 6 })
+	browsertest.Eventually(t, "six messages", func() bool { return len(r.Console(tab, "", false).Entries) == 6 })
 	for level, want := range map[string][]string{
 		"":        {"debug debug", "log log", "info info", "warning warn", "error error", "table table"},
 		"debug":   {"debug debug", "log log", "info info", "warning warn", "error error", "table table"},
@@ -64,7 +67,7 @@ func TestConsoleLevelIsAMinimum(t *testing.T) {
 		"WARNING": {"warning warn", "error error"},
 		"error":   {"error error"},
 	} {
-		if diff := cmp.Diff(want, texts(r.Console(tab, level, false))); diff != "" {
+		if diff := cmp.Diff(want, texts(r.Console(tab, level, false).Entries)); diff != "" {
 			t.Errorf("level %q: %s", level, diff)
 		}
 	}
@@ -77,7 +80,7 @@ func TestConsoleTellsOfFailedLoadsAndOfOtherProcesses(t *testing.T) {
 		`"></iframe>`}))
 	var got []string
 	browsertest.Eventually(t, "both messages", func() bool {
-		got = texts(r.Console(tab, "", false))
+		got = texts(r.Console(tab, "", false).Entries)
 		return len(got) == 2
 	})
 	slices.Sort(got)
@@ -90,25 +93,25 @@ func TestConsoleKeepsTheLastFiveHundredOfManyMessages(t *testing.T) {
 	run(t, tab, `() => { for (let i = 1; i <= 2000; i++) console.log('line ' + i, {i}) }`)
 	var got []record.ConsoleEntry
 	browsertest.Eventually(t, "the last message", func() bool {
-		got = r.Console(tab, "", false)
+		got = r.Console(tab, "", false).Entries
 		return len(got) > 0 && strings.HasPrefix(got[len(got)-1].Text, "line 2000 ")
 	})
 	if len(got) != record.MaxConsole || got[0].Text != "line 1501 {i: 1501}" {
 		t.Errorf("got %d messages from %q on, want %d from line 1501 on", len(got), got[0].Text, record.MaxConsole)
 	}
-	if n := len(r.Console(tab, "error", true)); n != 0 {
-		t.Errorf("got %d errors, want none", n)
+	if k := r.Console(tab, "error", true); len(k.Entries) != 0 || k.Dropped != 1500 {
+		t.Errorf("got %d errors and %d dropped messages, want none and 1500", len(k.Entries), k.Dropped)
 	}
-	if n := len(r.Console(tab, "", false)); n != 0 {
-		t.Errorf("got %d messages after clearing, want none", n)
+	if k := r.Console(tab, "", false); len(k.Entries) != 0 || k.Dropped != 0 {
+		t.Errorf("got %d messages and %d dropped ones after clearing, want none", len(k.Entries), k.Dropped)
 	}
 }
 
 func TestConsoleCutsHugeMessages(t *testing.T) {
 	r, tab := open(t, browsertest.Routes(t,
 		map[string]any{"/": `<script>for (let i = 0; i < 5; i++) console.log('é'.repeat(200_000))</script>`}))
-	browsertest.Eventually(t, "all messages", func() bool { return len(r.Console(tab, "", false)) == 5 })
-	for _, e := range r.Console(tab, "", false) {
+	browsertest.Eventually(t, "all messages", func() bool { return len(r.Console(tab, "", false).Entries) == 5 })
+	for _, e := range r.Console(tab, "", false).Entries {
 		if n := len([]rune(e.Text)); n != 16_000 {
 			t.Fatalf("got %d characters, want 16000", n)
 		}
@@ -121,7 +124,7 @@ func TestErrorsTellWhatWasThrown(t *testing.T) {
 setTimeout(() => { throw new RangeError('too: far') }); setTimeout(() => { throw 'plain' }); setTimeout(() => { throw {code: 7} })
 setTimeout(() => { throw new Error() }); setTimeout(() => Promise.reject(new TypeError('unheard')))</script>`}))
 	var got []record.PageError
-	browsertest.Eventually(t, "five errors", func() bool { got = r.Errors(tab, false); return len(got) == 5 })
+	browsertest.Eventually(t, "five errors", func() bool { got = r.Errors(tab, false).Entries; return len(got) == 5 })
 	names := map[string]string{}
 	for _, e := range got {
 		names[e.Message] = e.Name
@@ -133,7 +136,7 @@ setTimeout(() => { throw new Error() }); setTimeout(() => Promise.reject(new Typ
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
-	if r.Errors(tab, true); len(r.Errors(tab, false)) != 0 {
+	if r.Errors(tab, true); len(r.Errors(tab, false).Entries) != 0 {
 		t.Error("errors are there after clearing")
 	}
 }
@@ -143,7 +146,7 @@ func TestErrorsKeepTheLastTwoHundred(t *testing.T) {
 	run(t, tab, `() => { for (let i = 1; i <= 250; i++) setTimeout(() => { throw new Error('e' + i) }) }`)
 	var got []record.PageError
 	browsertest.Eventually(t, "the last error", func() bool {
-		got = r.Errors(tab, false)
+		got = r.Errors(tab, false).Entries
 		return len(got) > 0 && got[len(got)-1].Message == "e250"
 	})
 	if len(got) != record.MaxErrors || got[0].Message != "e51" {
@@ -153,11 +156,11 @@ func TestErrorsKeepTheLastTwoHundred(t *testing.T) {
 
 func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 	url := browsertest.Routes(t, map[string]any{"/": `<script>console.log(location.search)</script>`})
-	r := record.NewRecorder()
+	r := new(record.Store).NewRecorder()
 	b := browser.Connect(t, page.Options{Observers: []page.Observer{r}})
 	one := browsertest.Tab(t, b, page.TabOptions{URL: url + "/?one"})
 	var two *page.Tab
-	browsertest.Eventually(t, "the first message", func() bool { return len(r.Console(one, "", false)) == 1 })
+	browsertest.Eventually(t, "the first message", func() bool { return len(r.Console(one, "", false).Entries) == 1 })
 	run(t, one, `() => { window.open('/?two') }`)
 	browsertest.Eventually(t, "the second tab", func() bool {
 		for _, tab := range b.Tabs() {
@@ -165,14 +168,16 @@ func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 				two = tab
 			}
 		}
-		return two != nil && len(r.Console(two, "", false)) == 1
+		return two != nil && len(r.Console(two, "", false).Entries) == 1
 	})
-	if diff := cmp.Diff([]string{"log ?two"}, texts(r.Console(two, "", false))); diff != "" {
+	if diff := cmp.Diff([]string{"log ?two"}, texts(r.Console(two, "", false).Entries)); diff != "" {
 		t.Error(diff)
 	}
 	check.Must(t, two.Close(browsertest.Within(t, browsertest.Patience)))
-	browsertest.Eventually(t, "the closed tab is forgotten", func() bool { return len(r.Console(two, "", false)) == 0 })
-	if diff := cmp.Diff([]string{"log ?one"}, texts(r.Console(one, "", false))); diff != "" {
+	browsertest.Eventually(t, "the closed tab is forgotten", func() bool {
+		return len(r.Console(two, "", false).Entries) == 0
+	})
+	if diff := cmp.Diff([]string{"log ?one"}, texts(r.Console(one, "", false).Entries)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -191,7 +196,7 @@ func TestAWatcherIsToldUntilItStops(t *testing.T) {
 	}
 	stop()
 	run(t, tab, `() => console.log('two')`)
-	browsertest.Eventually(t, "both messages", func() bool { return len(r.Console(tab, "", false)) == 2 })
+	browsertest.Eventually(t, "both messages", func() bool { return len(r.Console(tab, "", false).Entries) == 2 })
 	if len(told) != 0 {
 		t.Errorf("got %q after stopping", <-told)
 	}

@@ -128,7 +128,7 @@ func (r *Recorder) HAR(t *page.Tab) HARArchive {
 	if l == nil {
 		return HARArchive{Log: log}
 	}
-	for _, x := range l.requests.ring.read(false) {
+	for _, x := range l.requests.ring.read(false).Entries {
 		log.Entries = append(log.Entries, x.entry(t.ID()))
 	}
 	if len(log.Entries) > 0 {

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 // open connects a recorder and opens a tab; both are closed when the test ends.
 func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 	tb.Helper()
-	r := record.NewRecorder()
+	r := new(record.Store).NewRecorder()
 	return r, browsertest.Tab(tb, browser.Connect(tb, page.Options{Observers: []page.Observer{r}}),
 		page.TabOptions{URL: url})
 }
@@ -43,7 +43,7 @@ func find(tb testing.TB, r *record.Recorder, tab *page.Tab, part string,
 	tb.Helper()
 	var found record.Request
 	browsertest.Eventually(tb, "a request for "+part, func() bool {
-		for _, req := range r.Requests(tab, part, false) {
+		for _, req := range r.Requests(tab, part, false).Entries {
 			if cond(req) {
 				found = req
 				return true
@@ -68,7 +68,7 @@ type traceFixture struct {
 // left.
 func openTraced(tb testing.TB, p *chrome.Process) traceFixture {
 	tb.Helper()
-	w := traceFixture{recorder: record.NewRecorder(), dir: tb.TempDir()}
+	w := traceFixture{recorder: new(record.Store).NewRecorder(), dir: tb.TempDir()}
 	w.tracer = record.NewTracer(w.dir, w.recorder, nil)
 	w.browser = browsertest.Connect(tb, p, page.Options{Observers: []page.Observer{w.recorder, w.tracer}})
 	tb.Cleanup(func() {
@@ -95,7 +95,7 @@ func quietAndRecorded(b *testing.B, html string, run func(b *testing.B, tab *pag
 		b.Run(name, func(b *testing.B) {
 			var opts page.Options
 			if recorded {
-				opts.Observers = []page.Observer{record.NewRecorder()}
+				opts.Observers = []page.Observer{new(record.Store).NewRecorder()}
 			}
 			run(b, browsertest.Tab(b, browser.Connect(b, opts),
 				page.TabOptions{URL: browsertest.Routes(b, map[string]any{"/": html})}))

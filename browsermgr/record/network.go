@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -34,10 +35,10 @@ type redirectChain struct {
 // maxUnmatched bounds the chains kept for requests not seen (yet).
 const maxUnmatched = 64
 
-func newRequestLog() requestLog {
+func newRequestLog(total *atomic.Int64) requestLog {
 	l := requestLog{chains: map[string]*redirectChain{}}
 	l.ring = entryRing[*exchange]{
-		limit: MaxRequests, budget: requestBudget, size: (*exchange).size,
+		limit: MaxRequests, budget: requestBudget, size: (*exchange).size, total: total,
 		drop: func(x *exchange) {
 			if c := l.chains[x.id]; c != nil && len(c.hops) > 0 && c.hops[len(c.hops)-1] == x {
 				delete(l.chains, x.id)

@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -26,20 +27,80 @@ const (
 	requestBudget = 4 << 20
 )
 
-// totalBudget is the limit of the entries of all tabs of a browser in bytes. Above it, the tab that has most of them
+// totalBudget is the limit of the entries of all tabs of all browsers in bytes. Above it, the tab that has most of them
 // loses its oldest, so that a page that reports a lot does not take the room of others.
-const totalBudget = 48 << 20
+const totalBudget = 64 << 20
+
+// Store bounds what the recorders of all browsers keep together. Its zero value is ready for use.
+type Store struct {
+	used      atomic.Int64 // bytes
+	mu        sync.Mutex   // taken before that of a Recorder
+	recorders map[*Recorder]struct{}
+}
 
 // Recorder keeps the console messages, errors and requests of pages. It is an observer of one connection; pass it to
 // page.Connect. It discards closed tabs. It is safe for concurrent use.
 type Recorder struct {
+	store    *Store
 	mu       sync.Mutex
-	tabs     map[*page.Tab]*tabLog
+	tabs     map[*page.Tab]*tabLog // nil once closed
 	watchers []*subscriber
 }
 
-// NewRecorder returns an empty Recorder.
-func NewRecorder() *Recorder { return &Recorder{tabs: map[*page.Tab]*tabLog{}} }
+// NewRecorder returns an empty Recorder. It belongs to the Store until Close.
+func (s *Store) NewRecorder() *Recorder {
+	r := &Recorder{store: s, tabs: map[*page.Tab]*tabLog{}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.recorders == nil {
+		s.recorders = map[*Recorder]struct{}{}
+	}
+	s.recorders[r] = struct{}{}
+	return r
+}
+
+// Close discards everything recorded. It always returns nil.
+func (r *Recorder) Close() error {
+	r.store.mu.Lock()
+	delete(r.store.recorders, r)
+	r.store.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.tabs {
+		l.clear()
+	}
+	r.tabs = nil
+	return nil
+}
+
+// trim drops entries until the limit of all tabs is met.
+func (s *Store) trim() {
+	if s.used.Load() <= totalBudget {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for dropped := true; dropped && s.used.Load() > totalBudget; {
+		var owner *Recorder
+		var most *tabLog
+		used := 0
+		for r := range s.recorders {
+			r.mu.Lock()
+			for _, l := range r.tabs {
+				if n := l.used(); n > used {
+					owner, most, used = r, l, n
+				}
+			}
+			r.mu.Unlock()
+		}
+		if most == nil {
+			return
+		}
+		owner.mu.Lock()
+		dropped = most.halve()
+		owner.mu.Unlock()
+	}
+}
 
 // tabLog holds what is kept of one tab. The Recorder's mutex guards it.
 type tabLog struct {
@@ -50,13 +111,21 @@ type tabLog struct {
 	previews int // messages whose objects Chromium keeps
 }
 
-func newTabLog() *tabLog {
+func newTabLog(total *atomic.Int64) *tabLog {
 	return &tabLog{
-		console:  entryRing[consoleMessage]{limit: MaxConsole, budget: consoleBudget, size: consoleMessage.size},
-		errors:   entryRing[PageError]{limit: MaxErrors, budget: errorBudget, size: PageError.size},
-		requests: newRequestLog(),
+		console: entryRing[consoleMessage]{
+			limit: MaxConsole, budget: consoleBudget, size: consoleMessage.size, total: total,
+		},
+		errors:   entryRing[PageError]{limit: MaxErrors, budget: errorBudget, size: PageError.size, total: total},
+		requests: newRequestLog(total),
 		waiters:  map[*bodyWaiter]struct{}{},
 	}
+}
+
+func (l *tabLog) clear() {
+	l.console.read(true)
+	l.errors.read(true)
+	l.requests.ring.read(true)
 }
 
 func (l *tabLog) used() int { return l.console.used + l.errors.used + l.requests.ring.used }
@@ -80,8 +149,8 @@ const maxPostData = 256 << 10
 func (r *Recorder) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	if f.Parent() == nil {
 		r.mu.Lock()
-		if r.tabs[t] == nil {
-			r.tabs[t] = newTabLog()
+		if r.tabs != nil && r.tabs[t] == nil {
+			r.tabs[t] = newTabLog(&r.store.used)
 		}
 		r.mu.Unlock()
 	}
@@ -111,23 +180,7 @@ func (r *Recorder) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 		}
 		r.handleNetwork(t, f, ev, handle)
 	}
-	r.trim()
-}
-
-// trim drops entries until the limit of all tabs is met.
-func (r *Recorder) trim() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for dropped := true; dropped; {
-		total, most := 0, (*tabLog)(nil)
-		for _, l := range r.tabs {
-			total += l.used()
-			if most == nil || l.used() > most.used() {
-				most = l
-			}
-		}
-		dropped = total > totalBudget && most.halve()
-	}
+	r.store.trim()
 }
 
 // handleBrowser discards closed tabs.
@@ -138,8 +191,9 @@ func (r *Recorder) handleBrowser(ev cdp.Event) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for t := range r.tabs {
+	for t, l := range r.tabs {
 		if t.TargetID() == string(p.TargetID) {
+			l.clear()
 			delete(r.tabs, t)
 		}
 	}
@@ -189,56 +243,73 @@ func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05
 // fromMillis converts a timestamp of the Runtime and Log domains.
 func fromMillis(ms float64) time.Time { return time.UnixMicro(int64(ms * 1000)) }
 
+// Kept is what is kept of one kind of entries of a tab.
+type Kept[T any] struct {
+	Entries []T // oldest first
+	// Dropped counts the older entries that are missing, since the tab was opened or the entries were cleared.
+	Dropped int
+}
+
 // entryRing holds the last entries, at most limit entries and budget bytes. The newest is always kept.
 type entryRing[T any] struct {
-	limit  int
-	budget int
-	size   func(T) int
-	drop   func(T) // may be nil
-	items  []T
-	used   int
+	limit   int
+	budget  int
+	size    func(T) int
+	drop    func(T)       // may be nil
+	total   *atomic.Int64 // the bytes of all rings of a Store
+	items   []T
+	used    int // bytes
+	dropped int // entries
 }
 
 func (r *entryRing[T]) add(item T) {
 	r.items = append(r.items, item)
-	r.used += r.size(item)
+	r.count(r.size(item))
 	r.trim(r.budget)
 }
 
+// count changes the number of bytes in use by n.
+func (r *entryRing[T]) count(n int) {
+	r.used += n
+	r.total.Add(int64(n))
+}
+
 // trim drops the oldest entries until the limits are met, and reports whether it dropped any.
-func (r *entryRing[T]) trim(budget int) (dropped bool) {
+func (r *entryRing[T]) trim(budget int) bool {
+	before := r.dropped
 	for len(r.items) > 1 && (len(r.items) > r.limit || r.used > budget) {
-		dropped = true
 		var zero T
 		oldest := r.items[0]
 		r.items[0] = zero
 		r.items = r.items[1:]
-		r.used -= r.size(oldest)
+		r.count(-r.size(oldest))
+		r.dropped++
 		if r.drop != nil {
 			r.drop(oldest)
 		}
 	}
-	return dropped
+	return r.dropped > before
 }
 
 // grow changes an entry and updates the size of the ring.
 func (r *entryRing[T]) grow(item T, change func()) {
 	before := r.size(item)
 	change()
-	r.used += r.size(item) - before
+	r.count(r.size(item) - before)
 	r.trim(r.budget)
 }
 
-// read returns the entries, oldest first, and with clear drops them.
-func (r *entryRing[T]) read(clear bool) []T {
-	items := append([]T(nil), r.items...)
+// read returns the entries, and with clear drops them.
+func (r *entryRing[T]) read(clear bool) Kept[T] {
+	kept := Kept[T]{append([]T(nil), r.items...), r.dropped}
 	if clear {
 		for _, item := range r.items {
 			if r.drop != nil {
 				r.drop(item)
 			}
 		}
-		r.items, r.used = nil, 0
+		r.count(-r.used)
+		r.items, r.dropped = nil, 0
 	}
-	return items
+	return kept
 }

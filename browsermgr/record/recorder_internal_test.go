@@ -1,47 +1,72 @@
 package record
 
 import (
-	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/internal/test/check"
 )
 
-// TestTabsThatReportALotTakeNoRoomFromOthers fills the logs of many tabs.
+// TestTabsThatReportALotTakeNoRoomFromOthers fills the logs of many tabs in two browsers.
 func TestTabsThatReportALotTakeNoRoomFromOthers(t *testing.T) {
-	r := NewRecorder()
-	add := func(messages, size int) *page.Tab {
+	var store Store
+	recorders := []*Recorder{store.NewRecorder(), store.NewRecorder()}
+	add := func(r *Recorder, messages, size int) *page.Tab {
 		tab := &page.Tab{}
-		l := newTabLog()
-		for n := range messages {
-			l.console.add(consoleMessage{params: json.RawMessage(strings.Repeat("x", size))})
-			networkEvents["Network.requestWillBeSent"](&l.requests, &networkEvent{RequestID: strconv.Itoa(n)})
-		}
+		l := newTabLog(&store.used)
 		r.tabs[tab] = l
-		r.trim()
+		for n := range messages {
+			networkEvents["Network.requestWillBeSent"](&l.requests, &networkEvent{RequestID: strconv.Itoa(n)})
+			r.Event(tab, nil, cdp.Event{
+				Method: "Log.entryAdded", Params: fmt.Appendf(nil, `{"entry":{"text":"%s"}}`, strings.Repeat("x", size)),
+			})
+		}
 		return tab
 	}
-	small := add(3, 10)
+	small := add(recorders[0], 3, 10)
+	first := add(recorders[0], 130, 31_000)
 	var last *page.Tab
-	for range 40 {
-		last = add(200, 20_000)
+	for n := range 24 {
+		last = add(recorders[n%2], 130, 31_000)
 	}
-	total := 0
-	for _, l := range r.tabs {
-		total += l.used()
+	used := func() (total int) {
+		for _, r := range recorders {
+			for _, l := range r.tabs {
+				total += l.used()
+			}
+		}
+		return total
 	}
-	if total > totalBudget || total < totalBudget/4 {
-		t.Errorf("%d bytes are kept, want at most %d and not much less", total, totalBudget)
+	if total := used(); total > totalBudget || total < totalBudget/4 || total != int(store.used.Load()) {
+		t.Errorf("%d bytes are kept, %d are counted, want at most %d and not much less", total, store.used.Load(),
+			totalBudget)
 	}
-	if got := len(r.Console(small, "", false)); got != 3 {
-		t.Errorf("%d messages of the small tab are kept, want 3", got)
+	for _, tt := range []struct {
+		name           string
+		got            Kept[ConsoleEntry]
+		written, least int
+	}{
+		{"small", recorders[0].Console(small, "", false), 3, 3},
+		{"first", recorders[0].Console(first, "", false), 130, 20},
+		{"last", recorders[1].Console(last, "", false), 130, 20},
+	} {
+		if n := len(tt.got.Entries); n < tt.least || n+tt.got.Dropped != tt.written {
+			t.Errorf("of the %s tab %d messages are kept and %d dropped", tt.name, n, tt.got.Dropped)
+		}
 	}
-	if got := len(r.Console(last, "", false)); got < 20 {
-		t.Errorf("%d messages of the last tab are kept", got)
-	}
-	if l := r.tabs[last]; len(l.requests.chains) != len(l.requests.ring.items) {
+	if l := recorders[1].tabs[last]; len(l.requests.chains) != len(l.requests.ring.items) {
 		t.Errorf("%d chains for %d requests", len(l.requests.chains), len(l.requests.ring.items))
+	}
+	check.Must(t, recorders[1].Close())
+	if total := used(); total == 0 || total != int(store.used.Load()) || len(store.recorders) != 1 {
+		t.Errorf("%d bytes are kept in %d browsers, %d are counted", total, len(store.recorders), store.used.Load())
+	}
+	check.Must(t, recorders[0].Close())
+	if n := store.used.Load(); n != 0 {
+		t.Errorf("%d bytes are counted after the last browser has ended", n)
 	}
 }

@@ -126,25 +126,28 @@ func cleanHeaders(headers map[string]string) (clean map[string]string, truncated
 	return clean, truncated
 }
 
-// Requests returns the tab's requests whose URL contains filter, oldest first. If they exceed MaxRequestsSize bytes the
-// oldest are omitted. With clear all are then discarded, including those in progress.
-func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) []Request {
-	found := []Request{}
+// Requests returns the tab's requests whose URL contains filter. If they exceed MaxRequestsSize bytes the oldest are
+// omitted. Dropped counts these and, whatever their URL, those not kept. With clear all are then discarded, including
+// those in progress.
+func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) Kept[Request] {
+	found := Kept[Request]{Entries: []Request{}}
 	r.mu.Lock()
 	if l := r.tabs[t]; l != nil {
-		for _, x := range l.requests.ring.read(clear) {
+		exchanges := l.requests.ring.read(clear)
+		found.Dropped = exchanges.Dropped
+		for _, x := range exchanges.Entries {
 			if strings.Contains(x.URL, filter) {
-				found = append(found, x.request())
+				found.Entries = append(found.Entries, x.request())
 			}
 		}
 	}
 	r.mu.Unlock()
 	size := 0
-	for i, req := range slices.Backward(found) {
+	for i, req := range slices.Backward(found.Entries) {
 		data, err := json.Marshal(req)
 		size += len(data) + 1
 		if err != nil || size > maxHeaderEntries {
-			return found[i+1:]
+			return Kept[Request]{found.Entries[i+1:], found.Dropped + i + 1}
 		}
 	}
 	return found

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"clank/internal/test/check"
@@ -46,7 +47,7 @@ func TestARequestTakesNoMoreMemoryThanIsCounted(t *testing.T) {
 	before, counted := heap(), 0
 	logs := make([]requestLog, 2)
 	for i := range logs {
-		logs[i] = newRequestLog()
+		logs[i] = newRequestLog(new(atomic.Int64))
 		for n := range MaxRequests {
 			for _, e := range pictureEvents(n) {
 				var p networkEvent

@@ -81,7 +81,7 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 	var got []string
 	browsertest.Eventually(t, "the headers of both redirects", func() bool {
 		got = nil
-		for _, req := range r.Requests(tab, "", false) {
+		for _, req := range r.Requests(tab, "", false).Entries {
 			if req.OK != nil && !strings.HasSuffix(req.URL, "/") {
 				got = append(got, fmt.Sprintf("%s %d %t %s", req.URL[strings.LastIndex(req.URL, "/"):], req.Status, *req.OK,
 					req.ResponseHeaders["x-hop"]))
@@ -164,16 +164,16 @@ func TestRequestsKeepTheLastFiveHundredAndCanBeCleared(t *testing.T) {
 		map[string]any{"/{$}": `<p>quiet`, "/n": func(http.ResponseWriter, *http.Request) {}}))
 	run(t, tab, `async () => { for (let i = 1; i <= 520; i += 20) await Promise.all([...Array(20).keys()].map(k => fetch('/n?i=' + (i + k) + '.'))) }`)
 	find(t, r, tab, "/n?i=520.", answered)
-	got := r.Requests(tab, "/n?", false)
+	got := r.Requests(tab, "/n?", false).Entries
 	if len(got) != record.MaxRequests {
 		t.Errorf("got %d requests, want %d", len(got), record.MaxRequests)
 	}
-	if one := r.Requests(tab, "i=321.", false); len(one) != 1 || !strings.HasSuffix(one[0].URL, "/n?i=321.") {
+	if one := r.Requests(tab, "i=321.", false).Entries; len(one) != 1 || !strings.HasSuffix(one[0].URL, "/n?i=321.") {
 		t.Errorf("got %d requests by filter, want the one", len(one))
 	}
 	last := got[len(got)-1].ID
 	r.Requests(tab, "nothing", true)
-	if n := len(r.Requests(tab, "", false)); n != 0 {
+	if n := len(r.Requests(tab, "", false).Entries); n != 0 {
 		t.Errorf("got %d requests after clearing, want none", n)
 	}
 	run(t, tab, `() => fetch('/n?later').then(() => 1)`)
@@ -187,7 +187,7 @@ func TestAnAnswerStaysBelowOneMebibyte(t *testing.T) {
 		map[string]any{"/{$}": `<p>quiet`, "/big": func(http.ResponseWriter, *http.Request) {}}))
 	run(t, tab, `async () => { for (let i = 0; i < 80; i++) await fetch('/big?' + i, {method: 'POST', body: 'x'.repeat(60_000)}) }`)
 	find(t, r, tab, "/big?79", answered)
-	got := r.Requests(tab, "", false)
+	got := r.Requests(tab, "", false).Entries
 	data, err := json.Marshal(map[string]any{"ok": true, "requests": got})
 	if err != nil || len(data) > 1<<20 || len(data) < 900_000 {
 		t.Errorf("got %d bytes (%v), want almost 1 MiB", len(data), err)
@@ -266,7 +266,7 @@ func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
 
 func TestHAROfAnUnknownTabIsEmpty(t *testing.T) {
 	_, tab := open(t, "about:blank")
-	text, err := json.Marshal(record.NewRecorder().HAR(tab))
+	text, err := json.Marshal(new(record.Store).NewRecorder().HAR(tab))
 	if want := `{"log":{"version":"1.2","creator":{"name":"clank","version":"1"},"pages":[],"entries":[]}}`; err != nil ||
 		string(text) != want {
 		t.Errorf("got %s (%v), want %s", text, err, want)
@@ -442,7 +442,7 @@ func TestResponseBodyThatBreaksOffIsAnError(t *testing.T) {
 }
 
 func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
-	r := record.NewRecorder()
+	r := new(record.Store).NewRecorder()
 	b := browser.Connect(t, page.Options{Observers: []page.Observer{r}})
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: browsertest.Routes(t, bodySite)})
 

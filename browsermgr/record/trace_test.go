@@ -107,8 +107,9 @@ func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) str
 	end(err)
 	w.tracer.BeginAction(t.Context(), tab, "act", map[string]any{"kind": "type", "ref": "e1", "text": "hunter2"})(nil)
 	browsertest.Eventually(t, "the error and the answer are recorded", func() bool {
-		requests := w.recorder.Requests(tab, "/api", false)
-		return len(w.recorder.Errors(tab, false)) == 1 && len(requests) == 1 && len(w.recorder.HAR(tab).Log.Entries) > 2 &&
+		requests := w.recorder.Requests(tab, "/api", false).Entries
+		return len(w.recorder.Errors(tab, false).Entries) == 1 && len(requests) == 1 &&
+			len(w.recorder.HAR(tab).Log.Entries) > 2 &&
 			w.recorder.HAR(tab).Log.Entries[2].Response.TransferSize > 0
 	})
 	path := filepath.Join(t.TempDir(), "trace.zip")

@@ -586,19 +586,20 @@ var commandCases = []commandCase{
 
 	// Watching.
 	{
-		line: "console --level error", asks: "GET /console?level=error", answer: `{"messages":[{"text":"x"}]}`,
-		stdout: "[\n  {\n    \"text\": \"x\"\n  }\n]\n",
+		line: "console --level error", asks: "GET /console?level=error", answer: `{"messages":[{"text":"x"}],"dropped":7}`,
+		stdout: "[\n  {\n    \"text\": \"x\"\n  }\n]\n", stderr: "older ones left out: 7",
 	},
 	{line: "console", asks: "GET /console", stdout: "[]\n"},
 	{
 		line: "errors --clear", asks: "GET /errors?clear=true",
-		answer: `{"errors":[{"timestamp":"T","name":"TypeError","message":"x\u001b"},{"timestamp":"U","message":"y"}]}`,
-		stdout: "T TypeError: x\nU y\n",
+		answer: `{"errors":[{"timestamp":"T","name":"TypeError","message":"x\u001b"},{"timestamp":"U","message":"y"}],"dropped":1}`,
+		stdout: "T TypeError: x\nU y\n", stderr: "older ones left out: 1",
 	},
 	{line: "errors", asks: "GET /errors", answer: `{"errors":[]}`, stderr: "there are no errors"},
 	{
 		line: "requests --filter api --clear", asks: "GET /requests?clear=true&filter=api",
-		answer: `{"requests":[{"timestamp":"T","method":"GET","url":"u","status":200},{"timestamp":"T","method":"POST","url":"v","failureText":"net::ERR"},{"timestamp":"T","method":"GET","url":"w"}]}`,
+		answer: `{"requests":[{"timestamp":"T","method":"GET","url":"u","status":200},{"timestamp":"T","method":"POST","url":"v","failureText":"net::ERR"},{"timestamp":"T","method":"GET","url":"w"}],"dropped":1500}`,
+		stderr: "older ones left out: 1500",
 		stdout: "T GET 200 u\nT POST failed (net::ERR) v\nT GET pending w\n",
 	},
 	{line: "requests", asks: "GET /requests", stderr: "there are no requests"},

@@ -16,7 +16,12 @@ func recordCommands() []browserCommand {
 				field: "level", choices: []string{"error", "warning", "warn", "info", "log", "debug"}, strict: true,
 			}, tabOption},
 			buildRequest: buildGet("/console"),
-			printAnswer:  printField("messages", "[]"),
+			printAnswer: func(p *outputPrinter, in *commandInput, answer []byte) error {
+				if a, err := decodeAnswer[struct{ Dropped int }](answer); err == nil {
+					printDropped(p, a.Dropped)
+				}
+				return printField("messages", "[]")(p, in, answer)
+			},
 		},
 		{
 			name: "errors", short: "the errors of a page's scripts", options: []browserOption{forget, tabOption},
@@ -88,10 +93,19 @@ func recordCommands() []browserCommand {
 	}
 }
 
+// printDropped prints that older entries are missing.
+func printDropped(p *outputPrinter, n int) {
+	if n > 0 {
+		p.Message("older ones left out: %d", n)
+	}
+}
+
 func printPageErrors(p *outputPrinter, a struct {
-	Errors []struct{ Timestamp, Name, Message string }
+	Errors  []struct{ Timestamp, Name, Message string }
+	Dropped int
 },
 ) {
+	printDropped(p, a.Dropped)
 	if len(a.Errors) == 0 {
 		p.Message("there are no errors")
 	}
@@ -109,8 +123,10 @@ func printPageRequests(p *outputPrinter, a struct {
 		ID, Timestamp, Method, URL, FailureText string
 		Status                                  int
 	}
+	Dropped int
 },
 ) {
+	printDropped(p, a.Dropped)
 	if len(a.Requests) == 0 {
 		p.Message("there are no requests")
 	}

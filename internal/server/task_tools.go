@@ -36,20 +36,20 @@ func (a taskTools) PageLog(t sessions.TaskRecord) api.PageLog {
 		return err == nil && !when.Before(t.Started.Truncate(time.Millisecond)) && (t.Ended.IsZero() || !when.After(t.Ended))
 	}
 	log.Open = true
-	for _, e := range kept.Console(tab, "", false) {
+	for _, e := range kept.Console(tab, "", false).Entries {
 		line := api.ConsoleLine{At: e.Timestamp, Type: e.Type, Text: e.Text}
 		if e.Location.URL != "" {
 			line.From = fmt.Sprintf("%s:%d", e.Location.URL, e.Location.LineNumber+1)
 		}
 		log.Console = append(log.Console, line)
 	}
-	for _, e := range kept.Errors(tab, false) {
+	for _, e := range kept.Errors(tab, false).Entries {
 		log.Console = append(log.Console,
 			api.ConsoleLine{At: e.Timestamp, Type: "error", Text: strings.TrimPrefix(e.Name+": "+e.Message, ": ")})
 	}
 	log.Console = slices.DeleteFunc(log.Console, func(l api.ConsoleLine) bool { return !within(l.At) })
 	slices.SortStableFunc(log.Console, func(x, y api.ConsoleLine) int { return strings.Compare(x.At, y.At) })
-	for _, q := range kept.Requests(tab, "", false) {
+	for _, q := range kept.Requests(tab, "", false).Entries {
 		if within(q.Timestamp) {
 			log.Requests = append(log.Requests, api.PageRequest{
 				At: q.Timestamp, Method: q.Method, URL: q.URL, Type: q.ResourceType, Status: q.Status, Failure: q.FailureText,

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package server
-
-// sharedFileSystem is not implemented on this platform.
-func sharedFileSystem(string) string { return "" }
