@@ -28,10 +28,10 @@ func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.Wri
 		r.stopAll(context.Cause(ctx))
 		w.abandon()
 	})()
-	err := s.build(r, sessionVersions).Run(ctx, &mcp.IOTransport{
+	err := s.build(r, sessionVersions).Run(ctx, pipeTransport{mcp.IOTransport{
 		Reader: newMessageReader(in, w), Writer: w,
 		MaxLineLength: 2 * maxFrame,
-	})
+	}})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -39,6 +39,59 @@ func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.Wri
 		return nil
 	}
 	return err
+}
+
+// pipeTransport refuses requests with the id of one that is not answered yet. The library would not answer them, as it
+// does over HTTP.
+type pipeTransport struct{ mcp.IOTransport }
+
+// Connect implements mcp.Transport.
+func (t pipeTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.IOTransport.Connect(ctx)
+	return &pipeConnection{Connection: c, open: map[jsonrpc.ID]bool{}}, err
+}
+
+type pipeConnection struct {
+	mcp.Connection
+
+	mu   sync.Mutex
+	open map[jsonrpc.ID]bool // requests without an answer
+}
+
+// Read implements mcp.Connection.
+func (c *pipeConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		m, err := c.Connection.Read(ctx)
+		r, ok := m.(*jsonrpc.Request)
+		if err != nil || !ok || !r.IsCall() || c.begin(r.ID) {
+			return m, err
+		}
+		if err := c.Connection.Write(ctx, &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{
+			Code:    jsonrpc.CodeInvalidRequest,
+			Message: fmt.Sprintf("the id %v is already in use by a request that is not answered yet", r.ID.Raw()),
+		}}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// begin reports whether the id was free.
+func (c *pipeConnection) begin(id jsonrpc.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	used := c.open[id]
+	c.open[id] = true
+	return !used
+}
+
+// Write implements mcp.Connection.
+func (c *pipeConnection) Write(ctx context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		delete(c.open, r.ID) // the client may use it again once it reads the answer
+		c.mu.Unlock()
+	}
+	return c.Connection.Write(ctx, m)
 }
 
 // pipeWriter writes to a pipe on its own goroutine, so that a blocked write can be abandoned.

@@ -329,6 +329,19 @@ func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
 	say(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"browser","arguments":{"action":"snapshot"}}}` +
 		"\r\n")
 	expect(`"id":5`, "ref=e1")
+	const press = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"browser","arguments":{"action":"act","kind":"press","key":"a"}}}` +
+		"\n"
+	for _, id := range []string{"6", `"6"`} { // other ids
+		say(fmt.Sprintf(press, id))
+		<-api.hung
+		say(fmt.Sprintf(press, id))
+		expect(`"id":`+id, "-32600", "already in use")
+	}
+	say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}}` + "\n")
+	expect(`"id":6`)
+	api.givenUp(t)
+	say(`{"jsonrpc":"2.0","id":6,"method":"ping"}` + "\n")
+	expect(`"id":6`, `"result"`)
 	_ = in.Close()
 	if err := within(t, "the end", done); err != nil {
 		t.Errorf("ended with %v", err)
