@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // Reason says why work was cancelled.
@@ -68,6 +69,14 @@ func CauseOf(ctx context.Context, err error) *Cause {
 		return c
 	}
 	return nil
+}
+
+// Linger returns a context that ends when limit has passed, or grace after the end of ctx. It is for what must not be
+// cut off in the middle, such as a message on a connection.
+func Linger(ctx context.Context, limit, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return longer, func() { stop(); cancel() }
 }
 
 // WaitFor waits for wg. If ctx ends first, it returns the cause of ctx.

@@ -8,6 +8,9 @@ import (
 	"clank/browsermgr/page"
 )
 
+// SendFrame is sendFrame.
+var SendFrame = sendFrame
+
 // WaitIdle waits until no request is in progress. No new ones may arrive meanwhile.
 func WaitIdle(s *Server) {
 	// This takes a lock that the requests took when they began, and so orders their beginning before the wait.

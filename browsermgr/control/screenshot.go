@@ -3,15 +3,16 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/outline"
 	"clank/browsermgr/page/screenshot"
+	"clank/cancel"
 
 	"github.com/coder/websocket"
 )
@@ -184,14 +185,18 @@ func serveScreencast(ctx context.Context, c *Call) (any, error) {
 	}
 	defer conn.CloseNow() //nolint:errcheck // there is nothing left to send
 	watching, stop := context.WithCancelCause(ctx)
+	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed with
+	// a reason.
+	reading, stopReading := context.WithCancel(context.WithoutCancel(ctx))
 	listening := make(chan struct{})
 	go func() {
 		defer close(listening)
-		stop(readViewerMessages(watching, conn, view))
+		stop(readViewerMessages(reading, conn, view))
 	}()
 	err = sendFrames(watching, h, conn, view)
 	stop(err)
 	_ = conn.Close(websocket.StatusGoingAway, closeReason(err))
+	stopReading()
 	<-listening
 	return nil, nil
 }
@@ -223,18 +228,26 @@ func sendFrames(ctx context.Context, h *heldTab, conn *websocket.Conn, view *scr
 	}
 }
 
+// lastFrameTimeout is how long a frame may take after the view has ended.
+const lastFrameTimeout = 3 * time.Second
+
+// sendFrame sends a frame. One under way outlives ctx a little: canceling a write closes the connection, and the client
+// would not read why the view has ended.
 func sendFrame(ctx context.Context, conn *websocket.Conn, f screenshot.Frame) error {
 	note, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
-	defer cancel()
-	return errors.Join(conn.Write(ctx, websocket.MessageText, note), conn.Write(ctx, websocket.MessageBinary, f.Data))
+	ctx, end := cancel.Linger(ctx, ioTimeout, lastFrameTimeout)
+	defer end()
+	if err := conn.Write(ctx, websocket.MessageText, note); err != nil {
+		return err
+	}
+	return conn.Write(ctx, websocket.MessageBinary, f.Data)
 }
 
 // closeReason shortens an error to fit a WebSocket close frame.
 func closeReason(err error) string {
 	text := RedactCredentials(fmt.Sprint(err))
-	return text[:min(len(text), 100)]
+	return strings.ToValidUTF8(text[:min(len(text), 100)], "")
 }

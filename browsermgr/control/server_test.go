@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,6 +19,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
@@ -107,13 +110,45 @@ func TestATabCanBeWatchedLive(t *testing.T) {
 		t.Errorf("without a WebSocket: got %d %s", a.status, a.text)
 	}
 	// The server's end is the live view's.
-	check.Must(t, c.server.Close(ctx))
+	closed := make(chan error, 1)
+	go func() { closed <- c.server.Close(ctx) }()
 	for err == nil {
 		_, _, err = conn.Read(ctx)
 	}
-	if ctx.Err() != nil {
-		t.Error("the live view goes on")
+	if why, ok := errors.AsType[websocket.CloseError](err); !ok || why.Code != websocket.StatusGoingAway ||
+		why.Reason != control.ErrServerClosing.Error() {
+		t.Errorf("the live view ends with %v", err)
 	}
+	check.Must(t, <-closed)
+}
+
+func TestAFrameUnderWayIsSentWholeToASlowClient(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	frame := screenshot.Frame{Data: make([]byte, 16<<20)} // more than the network holds
+	sent := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		check.Must(t, err)
+		sent <- control.SendFrame(ctx, conn, frame)
+		_ = conn.Close(websocket.StatusGoingAway, "the end")
+	}))
+	defer server.Close()
+	conn, _, err := websocket.Dial(t.Context(), server.URL, nil)
+	check.Must(t, err)
+	defer conn.CloseNow()
+	conn.SetReadLimit(-1)
+	_, _, err = conn.Read(t.Context()) // what it is
+	check.Must(t, err)
+	_, data, err := conn.Reader(t.Context())
+	check.Must(t, err)
+	stop()
+	if n, err := io.Copy(io.Discard, data); err != nil || int(n) != len(frame.Data) {
+		t.Errorf("got %d bytes of the frame, %v", n, err)
+	}
+	if _, _, err := conn.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("the connection ends with %v", err)
+	}
+	check.Must(t, <-sent)
 }
 
 func TestTheModeOfSnapshotsCanBeSet(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/cancel"
 	"clank/sessions"
 
 	"github.com/coder/websocket"
@@ -321,9 +322,7 @@ func (c *viewing) stop(ctx context.Context) error {
 // writing returns the context of one message. It outlives ctx a little: canceling a write closes the connection, and
 // the viewer would not read why the view has ended.
 func writing(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastWriteTimeout, cancel) })
-	return longer, func() { stop(); cancel() }
+	return cancel.Linger(ctx, writeTimeout, lastWriteTimeout)
 }
 
 // sendMessage sends a text message. Errors are ignored, because the connection ends with them.

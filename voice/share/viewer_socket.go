@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
 	"clank/videosource"
 
 	"github.com/coder/websocket"
@@ -198,8 +199,7 @@ func readMessage(ctx context.Context, conn *websocket.Conn, within time.Duration
 // writeMessage writes one message. A write under way outlives ctx a little: canceling it closes the connection, and the
 // page would not read why the view has ended.
 func writeMessage(ctx context.Context, conn *websocket.Conn, data []byte) error {
-	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWriteTimeout, cancel) })()
-	return conn.Write(longer, websocket.MessageBinary, data)
+	ctx, end := cancel.Linger(ctx, writeTimeout, lastWriteTimeout)
+	defer end()
+	return conn.Write(ctx, websocket.MessageBinary, data)
 }
