@@ -55,9 +55,8 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 	if g == nil || g.frame.DocumentToken() != g.token {
 		return false, nil // another document is shown, so the input arrived
 	}
-	err = tab.RunUntilDialog(ctx, g.limit, func(ctx context.Context) error {
-		v, err := frame.CallFunction[scriptVerdict](ctx, g.frame, intentScript, nil, scriptQuery{Mode: "end"})
-		refused = v.Swallowed
+	err = tab.RunUntilDialog(ctx, g.limit, func(ctx context.Context) (err error) {
+		refused, err = g.remove(ctx)
 		return err
 	})
 	_, open := errors.AsType[*page.DialogError](err) // it arrived; the guard is removed when the dialog closes
@@ -69,7 +68,7 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 }
 
 // endSoon is like End, but also removes the guard if ctx has ended. In that case it does not wait for a page that does
-// not answer: the script that blocks it is terminated.
+// not answer: the script that blocks it is terminated, and the guard is removed once the page goes on.
 func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err error) {
 	after, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -79,9 +78,16 @@ func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err e
 	})()
 	refused, err = g.End(after, tab)
 	if err != nil && after.Err() != nil {
-		g.frame.Post(proto.RuntimeTerminateExecution{})
+		// Without a running script, termination hits the next one: run one to be terminated. It may have hit ours, too.
+		g.frame.Post(proto.RuntimeTerminateExecution{}, proto.RuntimeEvaluate{Expression: "0"})
+		_, _ = g.remove(after) // after has ended, so this does not wait
 	}
 	return refused, err
+}
+
+func (g *Guard) remove(ctx context.Context) (refused bool, err error) {
+	v, err := frame.CallFunction[scriptVerdict](ctx, g.frame, intentScript, nil, scriptQuery{Mode: "end"})
+	return v.Swallowed, err
 }
 
 // PerformJudged performs a judged action, unless its effects no longer match mark: then same is false, and nothing was
