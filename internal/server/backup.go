@@ -34,6 +34,7 @@ type BackupManifest struct {
 	Version    string            `json:"version"` // of clank
 	Schema     int               `json:"schema"`  // of the database
 	At         time.Time         `json:"at"`
+	Home       string            `json:"home"` // absolute path
 	Recordings bool              `json:"recordings"`
 	Keys       bool              `json:"keys"`              // it contains the key files of the vault and of browser states
 	Running    []string          `json:"running,omitempty"` // profiles whose browser was running
@@ -72,14 +73,17 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 			err = fmt.Errorf("back up %s: %w", h.Dir, cmp.Or(context.Cause(ctx), err))
 		}
 	}()
-	if inside, err := filepath.Rel(h.Dir, file); err == nil && filepath.IsLocal(inside) {
+	named := h.Dir
+	h = h.resolve()
+	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if inside, outside := filepath.Rel(h.Dir, folder); cmp.Or(err, outside) == nil && filepath.IsLocal(inside) {
 		return m, fmt.Errorf("%s lies in what is backed up: choose another place", file)
 	}
 	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
 		return m, errors.New("nothing is kept there yet: set CLANK_HOME to the home that is meant")
 	}
 	m = BackupManifest{
-		Format: backupFormat, Version: opts.Version, At: time.Now().UTC().Truncate(time.Second),
+		Format: backupFormat, Version: opts.Version, At: time.Now().UTC().Truncate(time.Second), Home: named,
 		Recordings: opts.Recordings, Keys: opts.Passphrase != "", Files: map[string]string{},
 	}
 	return m, writeNewFile(file, func(tmp *atomicfile.File) error {

@@ -26,6 +26,7 @@ import (
 	"clank/sessions"
 	"clank/sessions/access"
 
+	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -87,19 +88,36 @@ func TestWhatIsBackedUpIsRestored(t *testing.T) {
 	for name, tt := range map[string]struct {
 		opts BackupOptions
 		more []string
+		link bool // CLANK_HOME is a link to it
 	}{
-		"as it is":          {},
-		"with recordings":   {BackupOptions{Recordings: true}, []string{"films/film/t1.webm", "runs/t1/run.jsonl"}},
-		"with a passphrase": {BackupOptions{Passphrase: "correct horse"}, []string{"browser.key", "vault.key"}},
+		"as it is":      {},
+		"behind a link": {link: true},
+		"with recordings": {
+			opts: BackupOptions{Recordings: true}, more: []string{"films/film/t1.webm", "runs/t1/run.jsonl"},
+		},
+		"with a passphrase": {opts: BackupOptions{Passphrase: "correct horse"}, more: []string{"browser.key", "vault.key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newBackupHome(t)
+			if tt.link {
+				link := filepath.Join(t.TempDir(), "link")
+				check.Must(t, os.Symlink(h.Dir, link))
+				h.Dir = link
+				_, err := h.Backup(t.Context(), filepath.Join(link, "backup"), tt.opts)
+				check.Fails(t, err, nil, "choose another place")
+			}
 			file := filepath.Join(t.TempDir(), "backup")
 			// It runs: another program has the database open, and has written what is in its log alone.
 			db, err := sqlite.Open(t.Context(), h.DatabaseFile())
 			check.Must(t, err)
-			check.Must(t, db.SaveSession(t.Context(), sessions.Session{ID: "s2", State: sessions.SessionParked}))
+			s2 := sessions.Session{ID: "s2", State: sessions.SessionParked}
+			check.Must(t, db.SaveTask(t.Context(), sessions.TaskRecord{
+				Task: sessions.Task{
+					ID: "t1", SessionID: "s2", Files: []sessions.File{{Path: "/elsewhere/x"}, {Path: h.Path("inbound", "s2", "x")}},
+				},
+				Downloads: []sessions.File{{Name: "large", Path: h.Path("downloads", "clank", "large.bin")}},
+			}, s2))
 			m, err := h.Backup(t.Context(), file, tt.opts)
 			check.Must(t, errors.Join(err, db.Close()))
 			want := slices.Sorted(slices.Values(append(slices.Clone(kept), tt.more...)))
@@ -123,7 +141,13 @@ func TestWhatIsBackedUpIsRestored(t *testing.T) {
 			for _, id := range []string{"s1", "s2"} {
 				check.Must(t, check.Err(restored.Session(t.Context(), id)))
 			}
-			check.Must(t, restored.Close())
+			task, err := restored.Task(t.Context(), "t1")
+			check.Must(t, errors.Join(err, restored.Close()))
+			got := []string{task.Files[0].Path, task.Files[1].Path, task.Downloads[0].Path}
+			paths := []string{"/elsewhere/x", to.Path("inbound", "s2", "x"), to.Path("downloads", "clank", "large.bin")}
+			if diff := cmp.Diff(paths, got); diff != "" {
+				t.Errorf("the files of a task (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
@@ -176,6 +200,36 @@ func TestARestoreReplacesTheWholeHomeAndKeepsTheOldOne(t *testing.T) {
 	check.Must(t, check.Err(to.Restore(t.Context(), file, RestoreOptions{Replace: true}))) // within the same second
 	check.Must(t, to.Claim())
 	to.Release()
+}
+
+func TestARestoreLeavesWhatAppearsMeanwhile(t *testing.T) {
+	t.Parallel()
+	plain := filepath.Join(t.TempDir(), "plain")
+	check.Must(t, check.Err(newBackupHome(t).Backup(t.Context(), plain, BackupOptions{})))
+	data, err := os.ReadFile(plain)
+	check.Must(t, err)
+	quick, err := age.NewScryptRecipient("right")
+	check.Must(t, err)
+	quick.SetWorkFactor(1)
+	var sealed bytes.Buffer
+	to, err := age.Encrypt(&sealed, quick)
+	check.Must(t, errors.Join(err, check.Err(to.Write(data)), to.Close()))
+	file := filepath.Join(t.TempDir(), "backup")
+	check.Must(t, os.WriteFile(file, sealed.Bytes(), 0o600))
+	for name, there := range map[string]bool{"no home": false, "an empty home": true} {
+		to := &Home{Dir: filepath.Join(t.TempDir(), "home")}
+		if there {
+			check.Must(t, os.Mkdir(to.Dir, 0o700))
+		}
+		_, err := to.Restore(t.Context(), file, RestoreOptions{Passphrase: func() (string, error) {
+			writeFiles(t, to.Dir, map[string]string{"mine": "new"})
+			return "right", nil
+		}})
+		check.Fails(t, err, nil, "meanwhile")
+		if got := filesBelow(t, filepath.Dir(to.Dir)); !slices.Equal(got, []string{"home/mine"}) {
+			t.Errorf("%s: there is %v", name, got)
+		}
+	}
 }
 
 // rewriteBackup copies a backup, with each of its files replaced by the result of change.

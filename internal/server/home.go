@@ -67,6 +67,14 @@ func protectHome(dir string) error {
 	return nil
 }
 
+// resolve returns the home without links in its path, or as it is if it does not exist.
+func (h *Home) resolve() *Home {
+	if dir, err := filepath.EvalSymlinks(h.Dir); err == nil {
+		return &Home{Dir: dir}
+	}
+	return h
+}
+
 // Path returns the path of something in the home.
 func (h *Home) Path(elem ...string) string {
 	return filepath.Join(append([]string{h.Dir}, elem...)...)

@@ -56,9 +56,7 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 			err = fmt.Errorf("restore %s: %w", file, err)
 		}
 	}()
-	if real, err := filepath.EvalSymlinks(h.Dir); err == nil {
-		h = &Home{Dir: real}
-	}
+	h = h.resolve()
 	from, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, errors.New("there is no such file, and nothing was changed: " + wantBackupHint)
@@ -83,6 +81,10 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if r.NoKeys, err = h.keepKeys(staged, r.Manifest); err != nil {
 		return r, err
 	}
+	if err = sqlite.MoveFiles(ctx, filepath.Join(staged, "clank.db"), r.Manifest.Home, h.Dir); err != nil {
+		return r, err
+	}
+	claimed := h.lock != nil
 	// on Windows a folder with an open file cannot be renamed; elsewhere the lock moves with it
 	if runtime.GOOS == "windows" {
 		h.Release()
@@ -91,7 +93,10 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 		r.Before = h.Dir + ".before-" + time.Now().UTC().Format("20060102-150405.000")
 		err = os.Rename(h.Dir, r.Before)
 	} else {
-		err = os.RemoveAll(h.Dir)
+		err = removeEmptyHome(h.Dir, claimed)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return r, fmt.Errorf("something was put into %s meanwhile, and nothing was changed: %w", h.Dir, err)
 	}
 	if err != nil {
 		return r, fmt.Errorf("%w (if this is where a disk is mounted, set CLANK_HOME to a folder on it)", err)
@@ -100,6 +105,20 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 		err = errors.Join(err, os.Rename(r.Before, h.Dir))
 	}
 	return r, err
+}
+
+// removeEmptyHome removes a home without contents. The error wraps [fs.ErrExist] if there is something in it; without
+// claimed this may be a lock.
+func removeEmptyHome(dir string, claimed bool) error {
+	if claimed {
+		for _, name := range []string{lockFileName, ownerFileName} {
+			_ = os.Remove(filepath.Join(dir, name)) // what is left is found below
+		}
+	}
+	if err := os.Remove(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // prepareRestore claims the home if it exists, and reports whether it contains anything.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -63,6 +64,34 @@ func Check(ctx context.Context, path string) (version int, err error) {
 		return 0, fmt.Errorf("check the database: %w", err)
 	}
 	return version, nil
+}
+
+// MoveFiles changes the paths of the tasks' files in the database at path, which must not be in use, from one home to
+// another.
+func MoveFiles(ctx context.Context, path, from, to string) error {
+	if from == "" || from == to {
+		return nil
+	}
+	begin := func(dir string) string {
+		text, _ := json.Marshal(dir + string(filepath.Separator)) // a string
+		return `"path":` + strings.TrimSuffix(string(text), `"`)
+	}
+	_, err := withFile(ctx, path, func(pool *sql.DB) error {
+		columns := 0 // none in a database of an old version
+		err := pool.QueryRowContext(ctx, "SELECT count(*) FROM pragma_table_info('task') WHERE name IN "+
+			"('files', 'downloads')").Scan(&columns)
+		if err != nil || columns < 2 {
+			return err
+		}
+		_, err = pool.ExecContext(ctx, `UPDATE task SET
+			files = CAST(replace(CAST(files AS TEXT), ?1, ?2) AS BLOB),
+			downloads = CAST(replace(CAST(downloads AS TEXT), ?1, ?2) AS BLOB)`, begin(from), begin(to))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("change the paths of files in the database: %w", err)
+	}
+	return nil
 }
 
 // QuickCheck reads the whole database, but not its indexes, and returns an error if it is damaged. Others can use it
