@@ -141,7 +141,12 @@ func saveOldSpending(t *testing.T, home string) (awaitGone func()) {
 func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 	t.Parallel()
 	e := newTestEnv(t, nil)
-	runSteps(t, e, commandStep{"config get interaction.history.retentionDays", exitDone, "30", ""}) // it makes the home
+	runSteps(t, e,
+		commandStep{"export --person bob " + filepath.Join(t.TempDir(), "of"), exitFailed, "nothing is kept in", ""},
+		commandStep{"forget --person bob --yes", exitFailed, "set CLANK_HOME to the home that is meant", ""},
+		commandStep{"backup " + filepath.Join(t.TempDir(), "of"), exitFailed, "nothing is kept in", ""},
+		commandStep{"config get interaction.history.retentionDays", exitDone, "30", ""}, // it makes the home
+	)
 	h, err := server.OpenHome(e.Getenv)
 	check.Must(t, err)
 	db, err := sqlite.Open(t.Context(), h.DatabaseFile())

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"clank/browsermgr/control/client"
 	"clank/internal/server"
 	"clank/internal/sqlite"
 
@@ -48,8 +49,15 @@ func (f *subjectFlags) resolve(ctx context.Context, e *commandEnv) (*server.Home
 	case f.person != "" && f.server != "":
 		return nil, sqlite.Subject{}, usagef("name --person or --server, not both")
 	}
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil || f.server != "" {
+	dir, err := client.HomeDir(e.Getenv)
+	if err != nil {
+		return nil, sqlite.Subject{}, err
+	}
+	h := &server.Home{Dir: dir}
+	if err := h.CheckUsed(); err != nil {
+		return nil, sqlite.Subject{}, err
+	}
+	if h, err = server.OpenHome(e.Getenv); err != nil || f.server != "" {
 		return h, sqlite.Subject{Server: f.server}, err
 	}
 	found, err := h.FindPeople(ctx, f.person)

@@ -79,8 +79,8 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 	if inside, outside := filepath.Rel(h.Dir, folder); cmp.Or(err, outside) == nil && filepath.IsLocal(inside) {
 		return m, fmt.Errorf("%s lies in what is backed up: choose another place", file)
 	}
-	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
-		return m, errors.New("nothing is kept there yet: set CLANK_HOME to the home that is meant")
+	if err := h.CheckUsed(); err != nil {
+		return m, err
 	}
 	m = BackupManifest{
 		Format: backupFormat, Version: opts.Version, At: time.Now().UTC().Truncate(time.Second), Home: named,

@@ -391,7 +391,7 @@ func TestNoBackupIsHalf(t *testing.T) {
 	}), nil, "there already")
 	check.Must(t, os.Remove(h.DatabaseFile()))
 	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "b"), BackupOptions{})), nil,
-		"nothing is kept there")
+		"nothing is kept in")
 	if got := filesBelow(t, dir); !slices.Equal(got, []string{"there"}) {
 		t.Errorf("left behind: %v", got)
 	}

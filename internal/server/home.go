@@ -155,6 +155,14 @@ func (h *Home) OpenDatabase(ctx context.Context) (*sqlite.DB, error) {
 	return db, err
 }
 
+// CheckUsed returns an error if clank has never run with this home.
+func (h *Home) CheckUsed() error {
+	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("nothing is kept in %s yet: set CLANK_HOME to the home that is meant", h.Dir)
+	}
+	return nil
+}
+
 // CheckDatabase reads the whole database, and returns an error if it is damaged.
 func (h *Home) CheckDatabase(ctx context.Context) error {
 	db, err := h.OpenDatabase(ctx)

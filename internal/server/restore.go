@@ -96,7 +96,7 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 		err = removeEmptyHome(h.Dir, claimed)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return r, fmt.Errorf("something was put into %s meanwhile, and nothing was changed: %w", h.Dir, err)
+		return r, fmt.Errorf("something was put into %s meanwhile, and nothing was changed: --replace puts it beside", h.Dir)
 	}
 	if err != nil {
 		return r, fmt.Errorf("%w (if this is where a disk is mounted, set CLANK_HOME to a folder on it)", err)
