@@ -179,8 +179,10 @@ func commandBecomesOneMessage(t *testing.T, whole *serverFixture) {
 			script[4] = r.afterPicture(t, script[4])
 			r.script.Set(script)
 			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})
+			if !strings.Contains(m.Content, "The ferry at 10:40.") {
+				t.Fatalf("the task ends with %q", m.Content)
+			}
 			r.site.awaitHit(t, "/clicked")
-			check.Contains(t, m.Content, "The ferry at 10:40.")
 			onePicture(t, m)
 			if got := m.Attachments[0].Description; got != "The ferries" {
 				t.Errorf("the picture is described as %q", got)

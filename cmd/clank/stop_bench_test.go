@@ -176,6 +176,7 @@ func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 		"agentStack.runtimeConfig.models.compatibleBaseUrl":                        r.model.BaseURL(),
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
+		"agentStack.runtimeConfig.browser.localLaunchTimeoutMs":                    60_000, // on a very busy machine
 		"interaction.tasks.maxPerHourPerGuild":                                     600,
 	})
 	check.Must(tb, check.Err(r.server.OpenControl(tb.Context(), "127.0.0.1:0")))
