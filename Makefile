@@ -71,10 +71,12 @@ cross: ## compile and vet the program and its tests for each system of a release
 
 # The Wine of Debian 13 is new enough; version 8 of Debian 12 lacks functions that Go needs.
 WINE ?= wine
-windows: ## run the tests of files, locks, pipes, the vault, settings and the network on Windows, with Wine 9 or newer (WINE=wine)
+windows: ## run the tests of files, locks, pipes, processes, the vault, settings and the network on Windows, with Wine 9 or newer (WINE=wine)
 	@command -v $(WINE) >/dev/null || { echo "make windows: there is no $(WINE): apt-get install --no-install-recommends wine wine64"; exit 1; }
 	@GOOS=windows GOARCH=amd64 WINEDEBUG=-all $(GO) test $(QUICK) -count=1 -timeout 3m -exec $(WINE) \
 		./browsermgr/address ./browsermgr/cdp ./internal/atomicfile ./internal/hardening ./internal/settings ./internal/vault
+	@GOOS=windows GOARCH=amd64 WINEDEBUG=-all $(GO) test $(QUICK) -count=1 -timeout 3m -exec $(WINE) \
+		-run '^Test(MemoryOfAProcessGrows|HolderOfAPortIsFound)$$' ./browsermgr/chrome
 
 vulncheck: ## list known vulnerabilities in the functions that the code calls
 	@scripts/vulncheck || [ $$? -eq 75 ] # 75: it says that nothing is known

@@ -3,8 +3,10 @@ package chrome
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -169,8 +171,67 @@ func processArgs(process windows.Handle) []string {
 // UsedCPU returns true: CPU times are not read on Windows.
 func (*Process) UsedCPU() bool { return true }
 
-// MemoryMB returns 0: it is not implemented on Windows.
-func MemoryMB(int) int { return 0 }
+// Functions that package windows does not have.
+var (
+	getProcessMemoryInfo = windows.NewLazySystemDLL("kernel32.dll").NewProc("K32GetProcessMemoryInfo")
+	getExtendedTCPTable  = windows.NewLazySystemDLL("iphlpapi.dll").NewProc("GetExtendedTcpTable")
+)
 
-// portOwner returns 0: it is not implemented on Windows.
-func portOwner(int) int { return 0 }
+// MemoryMB returns the private memory of a browser's processes, in MiB.
+func MemoryMB(pid int) int {
+	var private uintptr
+	for _, pid := range groupMembers(pid) {
+		var m struct { // PROCESS_MEMORY_COUNTERS
+			size, pageFaults uint32
+			notUsed          [6]uintptr
+			committed, peak  uintptr // private memory
+		}
+		m.size = uint32(unsafe.Sizeof(m))
+		// An error means that the process has ended: it has none.
+		_ = withProcess(pid, windows.PROCESS_QUERY_LIMITED_INFORMATION, func(process windows.Handle) error {
+			_, _, err := getProcessMemoryInfo.Call(uintptr(process), uintptr(unsafe.Pointer(&m)), uintptr(m.size))
+			private += m.committed
+			return err
+		})
+	}
+	return int(private >> 20)
+}
+
+// portOwner returns the process that listens on a TCP port of this machine; 0 if unknown.
+func portOwner(port int) int {
+	for _, table := range []struct {
+		family            uint32
+		size, port, owner int // of a row, and of its fields where they begin, in units of 4 bytes
+	}{
+		{windows.AF_INET, 6, 2, 5},    // MIB_TCPROW_OWNER_PID
+		{windows.AF_INET6, 14, 5, 13}, // MIB_TCP6ROW_OWNER_PID
+	} {
+		for row := range slices.Chunk(tcpListeners(table.family, table.size), table.size) {
+			if int(bits.ReverseBytes16(uint16(row[table.port]))) == port { //nolint:gosec // the rest is unused
+				return int(row[table.owner])
+			}
+		}
+	}
+	return 0
+}
+
+// tcpListeners returns the rows of the system's table of listening sockets.
+func tcpListeners(family uint32, rowSize int) []uint32 {
+	const listenersWithOwners = 3 // TCP_TABLE_OWNER_PID_LISTENER
+	table := make([]uint32, 4<<10)
+	for range 5 { // it may grow in between
+		size := uint32(len(table) * 4) //nolint:gosec // it is small
+		result, _, _ := getExtendedTCPTable.Call(uintptr(unsafe.Pointer(&table[0])), uintptr(unsafe.Pointer(&size)), 0,
+			uintptr(family), listenersWithOwners, 0)
+		switch windows.Errno(result) {
+		case windows.NO_ERROR:
+			rows := table[1:]
+			return rows[:min(int(table[0])*rowSize, len(rows)/rowSize*rowSize)]
+		case windows.ERROR_INSUFFICIENT_BUFFER:
+			table = make([]uint32, size/4+4<<10)
+		default:
+			return nil
+		}
+	}
+	return nil
+}
