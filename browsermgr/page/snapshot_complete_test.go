@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -361,3 +362,32 @@ func TestALongTextHidesNothingBehindIt(t *testing.T) {
 
 // efficient has the options of the control API's mode "efficient".
 var efficient = page.SnapshotOptions{Refs: page.RefsRole, Interactive: true, Compact: true, MaxChars: 8000}
+
+func TestThingsAreDraggedIntoFrames(t *testing.T) {
+	var srv *httptest.Server
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if name := strings.TrimPrefix(r.URL.Path, "/"); name != "" {
+			browsertest.HTML(w, `<!doctype html><div id=box style="height:60px">Drop on `+name+`</div><script>
+				box.addEventListener('dragover', (e) => e.preventDefault());
+				box.addEventListener('drop', (e) => { e.preventDefault(); parent.postMessage(e.dataTransfer.getData('text') + ' on `+
+				name+`', '*') });</script>`)
+			return
+		}
+		browsertest.HTML(w, `<!doctype html><p id=card draggable=true>Card</p><iframe src=/near></iframe><iframe src="`+
+			foreign(srv)+`/far"></iframe><script>
+			card.ondragstart = (e) => { window.log = []; e.dataTransfer.setData('text', 'card') };
+			card.ondragend = () => log.push('over'); onmessage = (e) => log.push(e.data);
+			</script>`)
+	})
+	tab := openTab(t, srv.URL)
+	for _, name := range []string{"far", "near"} { // the second needs that the first has ended
+		browsertest.Eventually(t, "the target has a ref", func() bool {
+			return regexp.MustCompile(`"Drop on ` + name + `" \[ref=\w+\] \[drop\]`).MatchString(
+				snapshot(t, tab, page.SnapshotOptions{}).Text)
+		})
+		act(t, tab, page.Action{
+			Kind: actiontable.KindDrag, StartRef: refOf(t, tab, `"Card"`), EndRef: refOf(t, tab, "Drop on "+name),
+		})
+		act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: "log.sort().join() === 'card on " + name + ",over'"})
+	}
+}

@@ -302,13 +302,14 @@ func isLoadState(s string) bool { return slices.Contains(actiontable.LoadStates,
 // document is replaced everything is released. Actions at a point and key actions apply what is held; actions on
 // elements ignore it. In the zero value nothing is held. It is not safe for concurrent use.
 type InputState struct {
-	heldDocument string // document in which keys or the button were pressed
-	keys         frame.Keyboard
-	button       string // pressed button; "" for none
-	position     frame.Point
-	dragStarted  chan proto.InputDragData // receives a native drag while a button is pressed
-	dragged      *proto.InputDragData
-	letGo        int // keys and buttons released since the last wait
+	heldDocument    string // document in which keys or the button were pressed
+	keys            frame.Keyboard
+	button          string // pressed button; "" for none
+	position        frame.Point
+	dragStarted     chan proto.InputDragData // receives a native drag while a button is pressed
+	dragged         *proto.InputDragData
+	source, entered *cdp.Session // of the frames where the drag began, and where it is
+	letGo           int          // keys and buttons released since the last wait
 }
 
 // ModifierBits returns the held modifier keys; see [frame.ModifierBits].
@@ -341,9 +342,14 @@ func (d *performer) awaitDrag(ctx context.Context) error {
 
 // endDrag stops reporting native drags, which Chromium then handles itself.
 func (d *performer) endDrag() {
+	h := d.state
 	d.tab.ReportDrags(nil)
+	if h.dragged != nil && h.entered != h.source {
+		// Nothing tells the frame where the drag began that it ended in another process.
+		h.source.Post(dragEvent(proto.InputDispatchDragEventTypeDragCancel, frame.Point{}, h.dragged))
+	}
 	d.mainFrame().Post(proto.InputSetInterceptDrags{Enabled: false})
-	d.state.dragStarted, d.state.dragged = nil, nil
+	h.dragStarted, h.dragged, h.source, h.entered = nil, nil, nil, nil
 }
 
 // dragMove moves the mouse with a button pressed. A move that begins a native drag is not answered until that ends, so
@@ -351,7 +357,7 @@ func (d *performer) endDrag() {
 func (d *performer) dragMove(ctx context.Context, m frame.Mouse) error {
 	h := d.state
 	if h.dragged != nil {
-		return d.sendInput(ctx, dragEvent(proto.InputDispatchDragEventTypeDragOver, m.At, h.dragged))
+		return d.dragOver(ctx, m.At)
 	}
 	move := d.mainFrame().Begin(m.Move(true))
 	bounded, cancel := context.WithTimeout(ctx, dragPickup)
@@ -366,11 +372,37 @@ func (d *performer) dragMove(ctx context.Context, m frame.Mouse) error {
 	select {
 	case data := <-h.dragStarted:
 		h.dragged = &data
-		return d.sendInput(ctx, dragEvent(proto.InputDispatchDragEventTypeDragEnter, m.At, h.dragged),
-			dragEvent(proto.InputDispatchDragEventTypeDragOver, m.At, h.dragged))
+		return d.dragOver(ctx, m.At)
 	default:
 		return err
 	}
+}
+
+// dragOver moves what is dragged. A frame in another process takes part in the drag only once it was entered, within its
+// border.
+func (d *performer) dragOver(ctx context.Context, at frame.Point) error {
+	h := d.state
+	f, inside, err := FrameAtPoint(ctx, d.tab.Frames(), at)
+	if err != nil {
+		return err
+	}
+	enters := h.entered != f.Session
+	if enters && f.Parent() != nil {
+		v, err := f.Viewport(ctx)
+		if err != nil && !cdp.IsDocumentGone(err) {
+			return err
+		}
+		enters = inside.X >= 0 && inside.Y >= 0 && inside.X < v.Width && inside.Y < v.Height
+	}
+	var events []proto.Request
+	if enters {
+		h.entered = f.Session
+		if h.source == nil {
+			h.source = f.Session
+		}
+		events = append(events, dragEvent(proto.InputDispatchDragEventTypeDragEnter, at, h.dragged))
+	}
+	return d.sendInput(ctx, append(events, dragEvent(proto.InputDispatchDragEventTypeDragOver, at, h.dragged))...)
 }
 
 // dropEvents returns the events to send before the button is released.

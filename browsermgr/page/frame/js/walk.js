@@ -100,7 +100,18 @@ function drags(root) {
 // at best. jQuery UI and Interact.js drop on what has these classes, by listeners of the document.
 const DROPPED_ON = '.ui-droppable, .dropzone';
 const drops = (element) => (dropping.has(element) || element.matches(DROPPED_ON)) &&
-  (drags(element.ownerDocument) || drags(element.getRootNode()));
+  (drags(element.getRootNode()) || dragsAround(element.ownerDocument));
+
+// dragsAround says that something may be dragged in a document or one around it. Those of other origins cannot be asked.
+function dragsAround(doc) {
+  if (drags(doc)) return true;
+  const view = doc.defaultView;
+  try {
+    return view !== null && view.parent !== view && dragsAround(view.parent.document);
+  } catch {
+    return true;
+  }
+}
 
 const cursorName = (cursor) => cursor.slice(cursor.lastIndexOf(' ') + 1);
 const pointsAt = (cursor, around) => cursor !== around && CURSORS.test(cursorName(cursor));
