@@ -27,7 +27,7 @@ func (c *clipboards) clipboardOf(contextID string) *action.Clipboard {
 		c.byContext = map[string]*action.Clipboard{}
 	}
 	if c.byContext[contextID] == nil {
-		c.byContext[contextID] = &action.Clipboard{}
+		c.byContext[contextID] = action.NewClipboard()
 	}
 	return c.byContext[contextID]
 }
@@ -44,15 +44,21 @@ var shieldScript string
 // shieldWorld is the isolated world of the shield script, which runs before any script of the page.
 const shieldWorld = "clank-clipboard"
 
-// shieldClipboard returns the requests that keep the pages of a new session from the desktop's clipboard.
-func (c *clipboards) shieldClipboard() []proto.Request {
-	if !c.onScreen {
+// prepareClipboard returns the requests that keep what scripts of a new session's pages copy, for keys that paste
+// there, and keep the pages from the desktop's clipboard.
+func (c *clipboards) prepareClipboard(contextID string) []proto.Request {
+	if c.joined {
 		return nil
 	}
-	return []proto.Request{proto.PageAddScriptToEvaluateOnNewDocument{
-		Source: shieldScript, WorldName: shieldWorld,
-		RunImmediately: true,
+	reqs := []proto.Request{proto.PageAddScriptToEvaluateOnNewDocument{
+		Source: c.clipboardOf(contextID).PageScript(c.onScreen), RunImmediately: true,
 	}}
+	if c.onScreen {
+		reqs = append(reqs, proto.PageAddScriptToEvaluateOnNewDocument{
+			Source: shieldScript, WorldName: shieldWorld, RunImmediately: true,
+		})
+	}
+	return reqs
 }
 
 // DenyClipboard denies the pages of the tab's context access to the browser's clipboard. It must be called again after

@@ -1,7 +1,11 @@
 package page_test
 
 import (
+	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -197,10 +201,189 @@ func TestTheClipboardBelongsToOneContext(t *testing.T) {
 	}
 }
 
+// What a page's own button copies is pasted by keys in that page, though its clipboard is not the browser's.
+func TestKeysPasteWhatThePagesScriptsCopied(t *testing.T) {
+	url := site(t, map[string]string{"/": "<!doctype html>" + editing + `<textarea id=area></textarea>
+		<button id=write>Copy</button><button id=items>Copy</button><button id=old>Copy</button><button id=own>Copy</button>
+		<button id=range>Copy</button><script>
+		const done = () => log.push('copied'), failed = (e) => log.push(e.name);
+		write.onclick = () => navigator.clipboard.writeText('by writeText').then(done, failed);
+		items.onclick = () => navigator.clipboard.write([new ClipboardItem({'text/plain': new Blob(['by write'], {type: 'text/plain'})})])
+			.then(done, failed);
+		old.onclick = () => { a.select(); document.execCommand('copy') && done() };
+		range.onclick = () => { getSelection().selectAllChildren(text); document.execCommand('copy') && done() };
+		own.onclick = () => { // as copy-to-clipboard does
+			const span = document.body.appendChild(document.createElement('span'));
+			span.textContent = 'shown';
+			span.oncopy = (e) => { e.stopPropagation(); e.preventDefault(); e.clipboardData.setData('text/plain', 'by its handler') };
+			getSelection().selectAllChildren(span);
+			document.execCommand('copy') && done();
+			span.remove();
+		};</script>`}).URL
+	for name, onScreen := range map[string]bool{"headless": false, "on screen": true} {
+		t.Run(name, func(t *testing.T) {
+			b := browser.Connect(t, page.Options{Started: true, OnScreen: onScreen})
+			id, err := b.NewContext(browsertest.Within(t, browsertest.Patience), "")
+			check.Must(t, err)
+			tab := browsertest.Tab(t, b, page.TabOptions{URL: url, ContextID: id})
+			paste := func(into string) string {
+				act(t, tab, evaluate(`() => { `+into+`.focus(); getSelection().selectAllChildren(rich); `+into+`.select?.() }`))
+				act(t, tab, chord("Control+v"))
+				return jsString(t, tab, `() => `+into+`.value ?? `+into+`.textContent`)
+			}
+			for _, c := range []struct{ button, into, want string }{
+				{"write", "b", "by writeText"},
+				{"items", "area", "by write"},
+				{"old", "rich", "first words"},
+				{"own", "b", "by its handler"},
+				{"range", "b", "plain text"},
+			} {
+				act(t, tab, evaluate(`() => { log.length = 0 }`))
+				act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "#" + c.button})
+				act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: `() => log.includes('copied')`})
+				if onScreen && c.button == "own" {
+					c.want = "shown" // its handler is not called
+				}
+				browsertest.WantEqual(t, paste(c.into), c.want)
+			}
+			act(t, tab, evaluate(`() => a.select()`))
+			act(t, tab, chord("Control+c"))
+			browsertest.WantEqual(t, paste("b"), "first words")
+			act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "#write"})
+			other := browsertest.Tab(t, b, page.TabOptions{URL: url, ContextID: id})
+			act(t, other, evaluate(`() => b.focus()`))
+			act(t, other, chord("Control+v"))
+			browsertest.WantEqual(t, jsString(t, other, `() => b.value`), "first words") // what keys copied, not the other page
+			check.Must(t, b.CloseContext(browsertest.Within(t, browsertest.Patience), id))
+		})
+	}
+}
+
+// What a page's scripts copied is pasted in frames of its origin and out of them, but not across origins.
+func TestWhatAPageCopiedStaysWithItsOrigin(t *testing.T) {
+	part := func(name string) string {
+		return `<input id=a value="of ` + name + `"><button onclick="a.select(); document.execCommand('copy')">Copy ` + name +
+			`</button><input aria-label="Into ` + name + `">`
+	}
+	inner := func(w http.ResponseWriter, r *http.Request) {
+		browsertest.HTML(w, "<!doctype html>"+part(strings.TrimPrefix(r.URL.Path, "/")))
+	}
+	neighbour := browsertest.Serve(t, inner) // another port: another origin of the same site, in the same process
+	var srv *httptest.Server
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			inner(w, r)
+			return
+		}
+		browsertest.HTML(w, "<!doctype html>"+part("top")+`<iframe src=/same></iframe><iframe src="`+neighbour.URL+
+			`/neighbour"></iframe><iframe sandbox=allow-scripts src=/sandboxed></iframe><iframe src="`+foreign(srv)+
+			`/foreign"></iframe>`)
+	})
+	tab := openTab(t, srv.URL)
+	seen := func(line string) {
+		t.Helper()
+		browsertest.Eventually(t, "the page shows "+line, func() bool {
+			return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, line)
+		})
+	}
+	paste := func(from, into, want string) {
+		t.Helper()
+		click(t, tab, refOf(t, tab, `"Copy `+from+`"`))
+		field := refOf(t, tab, `"Into `+into+`"`)
+		act(t, tab, page.Action{Kind: actiontable.KindType, Ref: field, Text: "nothing"})
+		act(t, tab, page.Action{Kind: actiontable.KindPress, Ref: field, Key: "Control+a"})
+		act(t, tab, chord("Control+v"))
+		got := regexp.MustCompile(`"Into ` + into + `".*: (.*)`).FindStringSubmatch(snapshot(t, tab, page.SnapshotOptions{}).Text)
+		if got == nil || got[1] != want {
+			t.Errorf("from %s into %s: got %q, want %q", from, into, got, want)
+		}
+	}
+	for _, name := range []string{"same", "neighbour", "sandboxed", "foreign"} {
+		seen("Copy " + name)
+		if name == "same" {
+			paste("top", name, "of top")
+			paste(name, "top", "of same")
+			continue
+		}
+		paste("top", name, "nothing")
+		paste(name, "top", "of top")
+		paste(name, name, "of "+name)
+	}
+}
+
+// A page that replaces what the browser gives it, under a strict policy, neither breaks nor sees how its copies are kept.
+func TestAPageCannotMeddleWithItsCopies(t *testing.T) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-1'; "+
+			"require-trusted-types-for 'script'; trusted-types 'none'")
+		browsertest.HTML(w, `<!doctype html><input id=a value=first><input id=b><button id=go>Go</button><script nonce=1>
+			window.seen = [];
+			const watch = (of, name) => {
+				const real = of[name];
+				of[name] = function (...args) {
+					seen.push(name + ' ' + (args[0]?.type ?? args[0]));
+					return new.target ? new real(...args) : real.apply(this, args);
+				};
+			};
+			for (const [of, ...names] of [[JSON, 'stringify', 'parse'], [window, 'CustomEvent', 'Event', 'Proxy'], [Date, 'now'],
+				[EventTarget.prototype, 'addEventListener', 'removeEventListener', 'dispatchEvent'], [Reflect, 'apply']])
+				for (const name of names) watch(of, name);
+			go.onclick = () => run().then(() => window.said = 'done', (e) => window.said = e.name);
+		</script>`)
+	})
+	tab := openTab(t, srv.URL)
+	for _, c := range []struct{ run, says, pasted, fails string }{
+		{run: `navigator.clipboard.writeText('text')`, says: "done", pasted: "text"},
+		{run: `navigator.clipboard.writeText({ toString: () => 'made' })`, says: "done", pasted: "made"},
+		{run: `Promise.resolve(a.select(), document.execCommand('copy'))`, says: "done", pasted: "first"},
+		{run: `navigator.clipboard.writeText('x'.repeat(2 ** 20 + 1))`, says: "done", fails: "more than 1048576 characters"},
+		{
+			run:  `navigator.clipboard.write([new ClipboardItem({ 'text/plain': new Blob(['ä'.repeat(2 ** 20 + 1)], { type: 'text/plain' }) })])`,
+			says: "done", fails: "more than 1048576 characters",
+		},
+		{run: `navigator.clipboard.writeText('short')`, says: "done", pasted: "short"},
+		{run: `navigator.clipboard.writeText()`, says: "TypeError", pasted: "short"},
+		{run: `Clipboard.prototype.writeText.call({}, 'foreign')`, says: "TypeError", pasted: "short"},
+		{run: `navigator.clipboard.write('none')`, says: "TypeError", pasted: "short"},
+	} {
+		act(t, tab, evaluate(`() => { b.value = ''; seen.length = 0; window.said = ''; window.run = () => `+c.run+` }`))
+		act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "#go"})
+		act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: `() => said`})
+		act(t, tab, evaluate(`() => b.focus()`))
+		_, err := tab.Act(browsertest.Within(t, browsertest.Patience), chord("Control+v"))
+		if c.fails != "" {
+			check.Fails(t, err, page.ErrInvalid, c.fails)
+		} else {
+			check.Must(t, err)
+		}
+		browsertest.WantEqual(t, jsString(t, tab, `() => said + ' ' + b.value`), c.says+" "+c.pasted)
+		browsertest.WantEqual(t, jsString(t, tab, `() => seen.join()`), "")
+	}
+	browsertest.WantEqual(t, jsString(t, tab, `() => [Clipboard.prototype.writeText.name, Clipboard.prototype.write.length,
+		Object.keys(window).join().match(/clank|copied/i)].join()`), "writeText,1,")
+}
+
+// A secret that a page copies is not pasted anywhere, not even in its own page.
+func TestASecretThatAPageCopiesIsNotPasted(t *testing.T) {
+	url := site(t, map[string]string{"/": `<!doctype html><input id=b><button id=copy>Copy</button><script>
+		copy.onclick = () => navigator.clipboard.writeText('my hunter' + 2).then(() => window.said = true);
+		b.onpaste = (e) => window.told = e.clipboardData.getData('text/plain')</script>`}).URL
+	tab := browser.Page(t, page.Options{Redact: func(message []byte) []byte {
+		return bytes.ReplaceAll(message, []byte("hunter2"), []byte("[secret]"))
+	}}, url)
+	act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "#copy"})
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: `() => window.said`})
+	act(t, tab, evaluate(`() => b.focus()`))
+	act(t, tab, chord("Control+v"))
+	browsertest.WantEqual(t, jsString(t, tab, `() => String([told.length, b.value.length])`), "11,11")
+}
+
 // Input that is not one of our keys would paste the browser's clipboard.
 func TestNoKeyReachesTheBrowsersOwnClipboard(t *testing.T) {
 	tab := show(t, editing)
-	act(t, tab, evaluate(`() => { a.select(); document.execCommand('copy'); b.focus() }`))
+	act(t, tab, evaluate(`() => { a.select(); document.execCommand('copy') }`))
+	act(t, tab, page.Action{Kind: actiontable.KindReload})
+	act(t, tab, evaluate(`() => b.focus()`))
 	native := proto.InputDispatchKeyEvent{
 		Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10",
 		Commands: []string{"paste"},

@@ -229,9 +229,9 @@ func (p *Person) postTouch(ev PersonInput) error {
 // page holds a secret it returns an error.
 func (t *Tab) CopySelection(ctx context.Context) (string, error) {
 	clipboard := t.browser.clipboardOf(t.contextID)
-	before := clipboard.Swap("")
+	before := clipboard.Swap(action.Copied{})
 	_, err := t.Act(ctx, action.Action{Kind: actiontable.KindPress, Key: "Control+C"})
-	return clipboard.Swap(before), err
+	return clipboard.Swap(before).Text, err
 }
 
 // HideTyped marks the time in which a person may type into fields of the page, beginning (done is false) and ending

@@ -156,7 +156,7 @@ func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute
 	if f == t.main {
 		reqs = append(reqs, frame.ReportDocuments()...)
 	}
-	reqs = append(reqs, b.shieldClipboard()...)
+	reqs = append(reqs, b.prepareClipboard(t.contextID)...)
 	for _, o := range b.observers {
 		reqs = append(reqs, o.Attach(t, f)...)
 	}

@@ -2,7 +2,9 @@ package action
 
 import (
 	"context"
+	"crypto/rand"
 	_ "embed"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -15,30 +17,44 @@ import (
 )
 
 // Clipboard is the clipboard for keys in the tabs of one browser context. It replaces the browser's own, which is
-// shared with the desktop or among contexts. The zero value is empty. It is safe for concurrent use.
+// shared with the desktop or among contexts. What scripts of a page copy is not here, but in the page. It is safe for
+// concurrent use.
 type Clipboard struct {
-	mu   sync.Mutex
-	text string
+	ask    string // name of the event by which our scripts ask a page for what its scripts copied
+	mu     sync.Mutex
+	copied Copied
 }
 
-func (c *Clipboard) load() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text
+// Copied is a copied text. The zero value is none.
+type Copied struct {
+	Text string `json:"text"`
+	At   int64  `json:"at"` // when it was copied by the browser's clock, in milliseconds
 }
 
-// Swap stores a text and returns the previous one.
-func (c *Clipboard) Swap(text string) (before string) {
+// NewClipboard returns an empty clipboard.
+func NewClipboard() *Clipboard { return &Clipboard{ask: rand.Text()} }
+
+func (c *Clipboard) load() Copied {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before, c.text = c.text, text
+	return c.copied
+}
+
+// Swap stores what was copied and returns what was there.
+func (c *Clipboard) Swap(copied Copied) (before Copied) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, c.copied = c.copied, copied
 	return before
 }
 
-func (c *Clipboard) store(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.text = text
+//go:embed copied.js
+var copiedScript string
+
+// PageScript returns the script that keeps what scripts of a page copy, for keys that paste there. It runs in new
+// documents of the clipboard's context. With onScreen the browser's clipboard is the desktop's.
+func (c *Clipboard) PageScript(onScreen bool) string {
+	return fmt.Sprintf("%s(%q, %d, %t)", copiedScript, c.ask, maxCopied, onScreen)
 }
 
 // maxCopied bounds copied text, in characters.
@@ -64,29 +80,38 @@ type clipboardArg struct {
 	Edit string `json:"edit"`
 	Sent bool   `json:"sent"`
 	Text string `json:"text"`
+	Ask  string `json:"ask"`
 	Most int    `json:"most"`
 }
 
 // useClipboard presses the keys of a clipboard operation, which the page sees like any others, and then performs the
-// operation.
+// operation. All texts pass through here, so that secrets are masked in them.
 func (d *performer) useClipboard(ctx context.Context, f *frame.Frame, edit string, press func() error) error {
-	arg := clipboardArg{Edit: edit, Most: maxCopied}
+	arg := clipboardArg{Edit: edit, Ask: d.clipboard.ask, Most: maxCopied}
 	type step struct {
-		Copied *string `json:"copied"`
+		Copied *Copied `json:"copied"` // before the keys: by scripts of the page
 		Insert bool    `json:"insert"`
 		Long   bool    `json:"long"`
 	}
-	if _, err := frame.CallFunction[step](ctx, f, clipboardScript, nil, arg); err != nil {
+	own, err := frame.CallFunction[step](ctx, f, clipboardScript, nil, arg)
+	if err != nil {
 		return err
+	}
+	if edit == frame.EditPaste {
+		copied := d.clipboard.load()
+		if own.Copied != nil && own.Copied.At >= copied.At {
+			copied = *own.Copied
+			if own.Long {
+				return fault.Invalidf("%s: what the page copied has more than %d characters", edit, maxCopied)
+			}
+		}
+		arg.Text = copied.Text
 	}
 	if err := press(); err != nil {
 		return err
 	}
-	arg.Sent = true
-	if edit == frame.EditPaste {
-		if arg.Text = d.clipboard.load(); arg.Text == "" {
-			return nil
-		}
+	if arg.Sent = true; edit == frame.EditPaste && arg.Text == "" {
+		return nil
 	}
 	done, err := frame.CallFunction[step](ctx, f, clipboardScript, nil, arg)
 	switch {
@@ -97,7 +122,7 @@ func (d *performer) useClipboard(ctx context.Context, f *frame.Frame, edit strin
 	case done.Long:
 		return fault.Invalidf("%s: what is selected has more than %d characters; select less", edit, maxCopied)
 	case done.Copied != nil:
-		d.clipboard.store(*done.Copied)
+		d.clipboard.Swap(*done.Copied)
 	case done.Insert:
 		return d.sendInput(ctx, proto.InputInsertText{Text: strings.ReplaceAll(arg.Text, "\r\n", "\n")})
 	}

@@ -5,11 +5,38 @@
   for (let e = document.activeElement; e; e = e.shadowRoot?.activeElement ?? (e.contentDocument ?? null)?.activeElement) active = e;
   const doc = active.ownerDocument ?? document;
   const view = doc.defaultView;
+  // newest is what scripts of this page copied last: in documents of the same origin, around this one and in it.
+  const newest = () => {
+    let copied = null;
+    const take = ({ detail }) => {
+      const at = parseInt(detail);
+      if (!(at < copied?.at)) copied = { at, text: detail.slice(`${at} `.length) };
+    };
+    const ask = (w) => {
+      if (!opens(w)) return;
+      w.addEventListener(`${a.ask}!`, take);
+      w.dispatchEvent(new CustomEvent(a.ask));
+      w.removeEventListener(`${a.ask}!`, take);
+      for (let i = 0; i < w.length; i++) ask(w[i]);
+    };
+    let around = view;
+    while (around.parent !== around && opens(around.parent)) around = around.parent;
+    ask(around);
+    return { copied, long: copied?.text === '' || copied?.text.length > a.most };
+  };
+  const opens = (w) => {
+    try {
+      return w.document !== null;
+    } catch {
+      return false; // of another origin
+    }
+  };
+
   if (!a.sent) {
     globalThis.clankChord?.end.abort();
     const chord = (globalThis.clankChord = { key: null, end: new AbortController() });
     view.addEventListener('keydown', (e) => (chord.key = e), { capture: true, signal: chord.end.signal });
-    return {};
+    return a.edit === 'paste' ? newest() : {};
   }
   const chord = globalThis.clankChord;
   chord?.end.abort();
@@ -40,5 +67,5 @@
   if (text.length > a.most) return { long: true };
   if (!text) return {};
   if (untouched && a.edit === 'cut' && writable) doc.execCommand('delete');
-  return { copied: text };
+  return { copied: { text, at: Date.now() } };
 }
