@@ -248,11 +248,19 @@ func (p *pageText) gather(ctx context.Context, frames []*frame.Frame) {
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = min(limit, time.Until(deadline)/4) // leave time to return the rest
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	turns := frame.NewTurns()
+	all, cancel := frame.HalfOf(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, f := range frames {
 		wg.Go(func() {
+			end, err := turns.Begin(all)
+			if err != nil {
+				return
+			}
+			defer end()
+			ctx, cancel := context.WithTimeout(all, limit)
+			defer cancel()
 			ref, err := f.FindOwner(ctx)
 			if err != nil {
 				return

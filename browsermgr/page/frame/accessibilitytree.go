@@ -73,6 +73,9 @@ func requestTrees(ctx context.Context, frames []*Frame) (*axDocument, error) {
 	var wg sync.WaitGroup
 	byID := map[proto.PageFrameID]*axDocument{}
 	var failed error
+	turns := NewTurns()
+	all, cancel := HalfOf(ctx)
+	defer cancel()
 	known := map[proto.PageFrameID]*Frame{}
 	for _, f := range frames {
 		known[f.ID()] = f
@@ -83,10 +86,16 @@ func requestTrees(ctx context.Context, frames []*Frame) (*axDocument, error) {
 		}
 		wg.Go(func() {
 			ctx, cancel := context.WithCancel(ctx)
-			if i > 0 {
-				ctx, cancel = context.WithTimeout(ctx, frameTreeLimit)
-			}
 			defer cancel()
+			if i > 0 {
+				end, err := turns.Begin(all)
+				if err != nil {
+					return
+				}
+				defer end()
+				ctx, cancel = context.WithTimeout(all, frameTreeLimit)
+				defer cancel()
+			}
 			docs, err := requestDocuments(ctx, f, known)
 			mu.Lock()
 			defer mu.Unlock()

@@ -20,14 +20,8 @@ type SnapshotSource struct {
 // ErrFrameChanged is returned if the captured document navigated meanwhile.
 var ErrFrameChanged = errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment")
 
-const (
-	// frameSnapshotLimit bounds the capture of an out-of-process frame: one that does not answer must not block the page.
-	frameSnapshotLimit = 3 * time.Second
-	// framesAtOnce is how many of these are captured at a time: all at once, on a page with hundreds of them, none would
-	// be done within its limit. After frameTurn the next one begins, so that frames without an answer block few others.
-	framesAtOnce = 16
-	frameTurn    = time.Second
-)
+// frameSnapshotLimit bounds the capture of an out-of-process frame: one that does not answer must not block the page.
+const frameSnapshotLimit = 3 * time.Second
 
 // TakeSnapshot describes the page and, on success, makes its refs those of the tab. If the document is gone the error
 // is [ErrFrameChanged].
@@ -146,13 +140,9 @@ func (c *snapshotCapture) capturePieces(ctx context.Context) {
 	}
 	rootArg := arg
 	rootArg.Selector, rootArg.Frame, rootArg.Document = o.Selector, c.scope.Ref, c.scope.Document
-	limit := time.Hour
-	if end, ok := ctx.Deadline(); ok {
-		limit = time.Until(end) / 2
-	}
-	all, cancel := context.WithTimeout(ctx, limit)
+	all, cancel := HalfOf(ctx)
 	defer cancel()
-	turns := make(chan struct{}, framesAtOnce)
+	turns := NewTurns()
 	answering := map[*Frame]context.Context{} // ends when the frame has failed to answer
 	var wg sync.WaitGroup
 	for _, f := range c.Frames {
@@ -179,16 +169,12 @@ func (c *snapshotCapture) capturePieces(ctx context.Context) {
 	wg.Wait()
 }
 
-// captureInTurn captures a frame once fewer than framesAtOnce others are being captured.
-func (c *snapshotCapture) captureInTurn(ctx context.Context, f *Frame, arg snapshotArg, turns chan struct{}) {
-	select {
-	case turns <- struct{}{}:
-	case <-ctx.Done():
+func (c *snapshotCapture) captureInTurn(ctx context.Context, f *Frame, arg snapshotArg, turns Turns) {
+	end, err := turns.Begin(ctx)
+	if err != nil {
 		return
 	}
-	free := sync.OnceFunc(func() { <-turns })
-	defer free()
-	defer time.AfterFunc(frameTurn, free).Stop()
+	defer end()
 	ref, err := f.FindOwner(ctx)
 	if err != nil {
 		return
