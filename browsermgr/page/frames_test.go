@@ -56,12 +56,16 @@ func TestFramesAreClickedInAnyElementAndPosition(t *testing.T) {
 			<object data=/Object type=text/html></object><embed src=/Embed type=text/html>
 			<object data="`+foreign(srv)+`/Far" type=text/html></object><object data=data:x,>No frame</object>
 			<embed src="`+foreign(srv)+`/Other" type=text/html>
+			<embed src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>" type=image/svg+xml>
+			<div id=host></div><script>host.attachShadow({mode: 'open'}).innerHTML =
+				'<embed src="`+foreign(srv)+`/Shaded" type=text/html style="width:200px;height:80px">'</script>
+			<embed src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=" type=image/gif>
 			<iframe src=/Turned style="transform:rotate(30deg) scale(.7)"></iframe>
 			<iframe src=/Mirrored style="scale:-1 1.4;zoom:.8;border:9px solid"></iframe>
 			<div style="rotate:-20deg;zoom:1.5"><iframe src="`+foreign(srv)+`/Away" style="padding:7px"></iframe></div>`)
 	})
 	tab := openTab(t, srv.URL)
-	for _, name := range []string{"Object", "Embed", "Far", "Other", "Turned", "Mirrored", "Away"} {
+	for _, name := range []string{"Object", "Embed", "Far", "Other", "Shaded", "Turned", "Mirrored", "Away"} {
 		name = `"` + name + `"`
 		browsertest.Eventually(t, "the frame is seen: "+name, func() bool {
 			return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "button "+name)
@@ -69,7 +73,9 @@ func TestFramesAreClickedInAnyElementAndPosition(t *testing.T) {
 		click(t, tab, refOf(t, tab, name))
 		act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: "log.at(-1) === " + name})
 	}
-	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "No frame")
+	text := snapshot(t, tab, page.SnapshotOptions{}).Text
+	check.Contains(t, text, "No frame")
+	browsertest.WantEqual(t, strings.Count(text, "- Iframe"), 9) // one is an SVG document, none the picture
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Embed"})
 	if text, err := tab.Text(t.Context(), ""); err != nil || !strings.Contains(text, "Embed") {
 		t.Errorf("got text %q, %v; want that of the frames", text, err)

@@ -21,6 +21,7 @@ const installShadowScript = `function (root, token) {
 // domNode holds the fields used of CDP's DOM.Node.
 type domNode struct {
 	NodeName    string `json:"nodeName"`
+	FrameID     string `json:"frameId"` // of the frame that the element shows
 	ShadowRoots []struct {
 		BackendNodeID  proto.DOMBackendNodeID `json:"backendNodeId"`
 		ShadowRootType string                 `json:"shadowRootType"`
@@ -74,7 +75,8 @@ func (f *Frame) OpenClosedShadows(ctx context.Context) (int, error) {
 	return found, err
 }
 
-// ClosedRoot is a closed shadow root and its host, as remote objects of one world.
+// ClosedRoot is a closed shadow root and its host, as remote objects of one world. Root is "" if the host has none but is
+// an <embed> that shows a document.
 type ClosedRoot struct{ Host, Root proto.RuntimeRemoteObjectID }
 
 // ClosedRoots returns the closed shadow roots of elements, given as an array in the page, as objects of a world. The
@@ -106,6 +108,9 @@ func (f *Frame) ClosedRoots(
 				return roots, release, explainLost(err)
 			}
 			continue // it was removed from the page
+		}
+		if res.Node.NodeName == "EMBED" && res.Node.FrameID != "" {
+			roots = append(roots, ClosedRoot{Host: hosts[i]})
 		}
 		for _, root := range res.Node.ShadowRoots {
 			if root.ShadowRootType != "closed" {

@@ -47,30 +47,31 @@ function addLink(element, found) {
   if (url && !found.has(url) && reachable(element)) found.set(url, clip(nameOf(element, 'link'), 120));
 }
 
-// windowIn is the window that an <object> or <embed> shows; null for what is no document. An <embed> hides which
-// of the windows of other origins is its own: one that no other element has stands for it.
+// windowIn is the window of this origin that an <embed> shows, which has no property for it.
 function windowIn(element) {
-  if (element.localName === 'object') return element.contentWindow;
-  const doc = element.ownerDocument;
-  const foreign = [];
-  for (let i = 0; i < doc.defaultView.length; i++) {
-    const inner = doc.defaultView[i];
+  const view = element.ownerDocument.defaultView;
+  for (let i = 0; i < view.length; i++) {
     try {
-      if (inner.frameElement === element) return inner;
-    } catch {
-      foreign.push(inner);
-    }
+      if (view[i].frameElement === element) return view[i];
+    } catch {} // of another origin
   }
-  const others = new Set(Array.from(doc.querySelectorAll('iframe, frame, object'), (other) => other.contentWindow));
-  return foreign.find((inner) => !others.has(inner)) ?? null;
+  return null;
 }
 
-const isFrame = (element) => /^i?frame$/.test(element.localName) || /^(object|embed)$/.test(element.localName) && windowIn(element) !== null;
+// isFrame says that an element shows a document.
+function isFrame(element) {
+  switch (element.localName) {
+    case 'iframe': case 'frame': return true;
+    case 'object': return element.contentWindow !== null;
+    case 'embed': return embeds.has(element) || windowIn(element) !== null;
+  }
+  return false;
+}
 
 // embedded is the document in a frame element, or null if it lives in another process.
 function embedded(element) {
   try {
-    return element.localName === 'embed' ? windowIn(element).document : element.contentDocument;
+    return element.localName === 'embed' ? windowIn(element)?.document ?? null : element.contentDocument;
   } catch {
     return null; // Another origin that we may not enter from here: treated as another process.
   }

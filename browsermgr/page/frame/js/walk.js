@@ -20,8 +20,10 @@ const HAS_VALUE = 2;
 const ACTS = 4; // it can be acted on
 const SUSPECTS = 256;
 
-// suspicious says that an element may have a closed shadow root, of which the driver was not asked yet.
+// suspicious says that an element may have a closed shadow root, or an <embed> a document, of which the driver was not
+// asked yet.
 function suspicious(element, tag) {
+  if (tag === 'embed') return !asked.has(element) && !isFrame(element);
   if (!(HOSTS.has(tag) || tag.includes('-')) || anyShadow(element)) return false;
   const before = asked.get(element);
   return before === undefined || (!before && element.matches(':defined'));
@@ -553,7 +555,7 @@ class Walk {
         if (!element.open) return this.summaryOnly(element, scope, cursor);
         break;
       case 'input': case 'textarea': case 'img': case 'iframe': case 'frame': case 'video': case 'audio': case 'canvas':
-      case 'meter': case 'progress': case 'object': case 'embed': case 'option': case 'area':
+      case 'meter': case 'progress': case 'object': case 'option': case 'area':
         return;
       case 'svg':
         if (!draws(element) && !offers(element, cursor, inside)) return;

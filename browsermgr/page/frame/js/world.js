@@ -48,9 +48,13 @@ let suspects = [];
 
 const anyShadow = (element) => element.shadowRoot ?? closedRoots.get(element) ?? null;
 
-// adopt takes the closed root of a host. The host's wrapper is kept by its root, and the root by its host.
+const embeds = new WeakSet(); // <embed>s that show a document
+
+// adopt takes the closed root of a host, or an <embed> that shows a document. The host's wrapper is kept by its root,
+// and the root by its host.
 FUNCTIONS.adopt = ([host, root]) => {
-  closedRoots.set(host, root);
+  if (root) closedRoots.set(host, root);
+  else embeds.add(host);
   return true;
 };
 
