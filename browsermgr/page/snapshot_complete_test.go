@@ -363,31 +363,55 @@ func TestALongTextHidesNothingBehindIt(t *testing.T) {
 // efficient has the options of the control API's mode "efficient".
 var efficient = page.SnapshotOptions{Refs: page.RefsRole, Interactive: true, Compact: true, MaxChars: 8000}
 
-func TestThingsAreDraggedIntoFrames(t *testing.T) {
+func TestThingsAreDraggedIntoFramesAndOutOfThem(t *testing.T) {
+	const card = `<p id=card>Card</p><script>
+		window.log ??= [];
+		card.ondragstart = (e) => { log = []; e.dataTransfer.setData('text', 'card') };
+		card.ondragend = () => top.postMessage('over ' + card.textContent, '*');`
+	drop := func(name string) string {
+		return `<div id=box style="height:60px">Drop on ` + name + `</div><script>
+			box.addEventListener('dragover', (e) => e.preventDefault());
+			box.addEventListener('drop', (e) => { e.preventDefault();
+				top.postMessage(e.dataTransfer.getData('text') + ' on ` + name + `', '*') });</script>`
+	}
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if name := strings.TrimPrefix(r.URL.Path, "/"); name != "" {
-			browsertest.HTML(w, `<!doctype html><div id=box style="height:60px">Drop on `+name+`</div><script>
-				box.addEventListener('dragover', (e) => e.preventDefault());
-				box.addEventListener('drop', (e) => { e.preventDefault(); parent.postMessage(e.dataTransfer.getData('text') + ' on `+
-				name+`', '*') });</script>`)
-			return
+		html := "<!doctype html>"
+		switch name := strings.TrimPrefix(r.URL.Path, "/"); name {
+		case "":
+			browsertest.HTML(w, html+card+`onmessage = (e) => log.push(e.data)</script><iframe src=/near></iframe><iframe src="`+
+				foreign(srv)+`/far"></iframe><iframe src="`+foreign(srv)+`/source"></iframe>`+strings.Replace(drop("main"), "<div", "<div role=button", 1))
+		case "source":
+			browsertest.HTML(w, html+strings.ReplaceAll(card, "Card", "Piece")+`card.draggable = true</script>`)
+		default:
+			browsertest.HTML(w, html+drop(name))
 		}
-		browsertest.HTML(w, `<!doctype html><p id=card draggable=true>Card</p><iframe src=/near></iframe><iframe src="`+
-			foreign(srv)+`/far"></iframe><script>
-			card.ondragstart = (e) => { window.log = []; e.dataTransfer.setData('text', 'card') };
-			card.ondragend = () => log.push('over'); onmessage = (e) => log.push(e.data);
-			</script>`)
 	})
 	tab := openTab(t, srv.URL)
-	for _, name := range []string{"far", "near"} { // the second needs that the first has ended
-		browsertest.Eventually(t, "the target has a ref", func() bool {
-			return regexp.MustCompile(`"Drop on ` + name + `" \[ref=\w+\] \[drop\]`).MatchString(
-				snapshot(t, tab, page.SnapshotOptions{}).Text)
-		})
+	targets := func() string {
+		found := regexp.MustCompile(`"Drop on (\w+)" \[ref=\w+\] \[drop\]`).FindAllString(
+			snapshot(t, tab, page.SnapshotOptions{}).Text, -1)
+		return strings.Join(found, " ")
+	}
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		text := snapshot(t, tab, page.SnapshotOptions{}).Text
+		return strings.Contains(text, "Drop on far") && strings.Contains(text, "Drop on near") && strings.Contains(text, "Piece")
+	})
+	browsertest.WantEqual(t, targets(), "") // where nothing is dragged around them, nothing is dropped
+	act(t, tab, evaluate(`() => { card.draggable = true }`))
+	browsertest.Eventually(t, "the targets have refs", func() bool {
+		got := targets()
+		return strings.Contains(got, "far") && strings.Contains(got, "near")
+	})
+	for _, d := range []struct{ card, target, name string }{
+		{"Card", "Drop on far", "far"}, {"Card", "Drop on near", "near"}, // the second needs that the first has ended
+		{"Piece", `button "Drop on main"`, "main"},
+	} {
+		act(t, tab, evaluate(`() => { log.length = 0 }`))
 		act(t, tab, page.Action{
-			Kind: actiontable.KindDrag, StartRef: refOf(t, tab, `"Card"`), EndRef: refOf(t, tab, "Drop on "+name),
+			Kind: actiontable.KindDrag, StartRef: refOf(t, tab, `"`+d.card+`"`), EndRef: refOf(t, tab, d.target),
 		})
-		act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: "log.sort().join() === 'card on " + name + ",over'"})
+		act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: "log.includes('card on " + d.name +
+			"') && log.includes('over " + d.card + "')"})
 	}
 }

@@ -414,7 +414,7 @@ func (d *performer) drag(ctx context.Context, m frame.Mouse, along func() ([]fra
 		return fault.Invalidf("the %s button is down already: let it go with pointerUp", held)
 	}
 	defer d.endDrag()
-	if err := d.awaitDrag(ctx); err != nil {
+	if err := d.awaitDrag(ctx, m.At); err != nil {
 		return err
 	}
 	if err := d.sendInput(ctx, m.Move(false), m.Press(1)); err != nil {

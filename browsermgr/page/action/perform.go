@@ -333,8 +333,13 @@ func (d *performer) releaseStale() {
 	*h = InputState{}
 }
 
-// awaitDrag starts reporting native drags.
-func (d *performer) awaitDrag(ctx context.Context) error {
+// awaitDrag starts reporting native drags, which would begin at a point.
+func (d *performer) awaitDrag(ctx context.Context, at frame.Point) error {
+	f, err := d.frameAt(ctx, at)
+	if err != nil {
+		return err
+	}
+	d.state.source = f.Session
 	d.state.dragStarted = make(chan proto.InputDragData, 1)
 	d.tab.ReportDrags(d.state.dragStarted)
 	return d.mainFrame().Do(ctx, proto.InputSetInterceptDrags{Enabled: true})
@@ -378,8 +383,8 @@ func (d *performer) dragMove(ctx context.Context, m frame.Mouse) error {
 	}
 }
 
-// dragOver moves what is dragged. A frame in another process takes part in the drag only once it was entered, within its
-// border.
+// dragOver moves what is dragged. A frame in another process takes part in the drag only once it was entered, within
+// its border.
 func (d *performer) dragOver(ctx context.Context, at frame.Point) error {
 	h := d.state
 	f, inside, err := FrameAtPoint(ctx, d.tab.Frames(), at)
@@ -397,9 +402,6 @@ func (d *performer) dragOver(ctx context.Context, at frame.Point) error {
 	var events []proto.Request
 	if enters {
 		h.entered = f.Session
-		if h.source == nil {
-			h.source = f.Session
-		}
 		events = append(events, dragEvent(proto.InputDispatchDragEventTypeDragEnter, at, h.dragged))
 	}
 	return d.sendInput(ctx, append(events, dragEvent(proto.InputDispatchDragEventTypeDragOver, at, h.dragged))...)

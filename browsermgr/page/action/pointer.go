@@ -86,7 +86,7 @@ func (d *performer) pointerDown(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	if err := d.awaitDrag(ctx); err != nil {
+	if err := d.awaitDrag(ctx, m.At); err != nil {
 		d.endDrag()
 		return err
 	}

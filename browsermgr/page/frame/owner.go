@@ -93,6 +93,21 @@ func (f *Frame) requestOwner(ctx context.Context, parent *Frame, parentFrame pro
 	return res.Result.Value.Value, err
 }
 
+// dragsAround reports whether something can be dragged in the documents around the frame.
+func (f *Frame) dragsAround(ctx context.Context) (bool, error) {
+	for ; f.Parent() != nil; f = f.Parent() {
+		ref, err := f.FindOwner(ctx)
+		if err != nil {
+			return false, err
+		}
+		found, err := RunScript[bool](ctx, f.Parent(), Script{Fn: "dragsAround", Arg: map[string]string{"ref": ref}})
+		if found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
 // MapToParent maps a point of a frame to the root document of its parent. The frame must be visible there at that
 // point, and has until deadline to become so. From then on the parent notes presses for [Frame.PressStrayed].
 func (f *Frame) MapToParent(ctx context.Context, at Point, deadline time.Time) (Point, error) {

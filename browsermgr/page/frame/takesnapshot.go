@@ -125,6 +125,7 @@ type snapshotArg struct {
 	URLs        bool   `json:"urls,omitempty"`
 	Frame       string `json:"frame,omitempty"`
 	Document    string `json:"document,omitempty"`
+	Dragged     bool   `json:"dragged,omitempty"` // see Frame.dragsAround
 }
 
 // capturePieces captures all processes of the page concurrently. Frames that are not captured within half of the time
@@ -230,6 +231,10 @@ func (c *snapshotCapture) capturePiece(ctx, further context.Context, f *Frame, a
 		if !more && !shown && p.CustomElements != told {
 			told = p.CustomElements
 			more, _ = f.TellInternals(ctx) // without an answer the snapshot is less complete
+		}
+		if !more && !shown && p.UnseenOutside {
+			arg.Dragged, _ = f.dragsAround(ctx) // as above
+			more = arg.Dragged
 		}
 		if !more && !shown || ctx.Err() != nil {
 			break

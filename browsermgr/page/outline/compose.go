@@ -20,12 +20,13 @@ type Piece struct {
 	Text                 string      `json:"text"`
 	Stopped              bool        `json:"stopped"` // the limit of characters was reached
 	Slots                []FrameSlot `json:"frames"`
-	Documents            int         `json:"documents"` // number of embedded documents seen so far
-	Document             string      `json:"document"`  // the document that the piece begins with
-	Found                bool        `json:"found"`     // whether the element or frame to begin with exists
-	PDF                  bool        `json:"pdf"`       // a PDF, which Chromium shows in a viewer of its own
-	SuspectedShadowHosts int         `json:"suspects"`  // elements that may have content the script cannot see
-	CustomElements       int         `json:"custom"`    // elements that may have a role which the script cannot see
+	Documents            int         `json:"documents"`     // number of embedded documents seen so far
+	Document             string      `json:"document"`      // the document that the piece begins with
+	Found                bool        `json:"found"`         // whether the element or frame to begin with exists
+	PDF                  bool        `json:"pdf"`           // a PDF, which Chromium shows in a viewer of its own
+	SuspectedShadowHosts int         `json:"suspects"`      // elements that may have content the script cannot see
+	CustomElements       int         `json:"custom"`        // elements that may have a role which the script cannot see
+	UnseenOutside        bool        `json:"unseenOutside"` // what is named depends on documents around
 	Title                string      `json:"title"`
 	Token                string      `json:"token"` // identifies the root document
 	Links                []Link      `json:"links"`

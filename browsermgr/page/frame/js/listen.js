@@ -53,6 +53,7 @@ FUNCTIONS.listen = ([all, fresh, ...elements]) => {
     if (number & DROPS) dropping.add(element);
     for (let svg = element.ownerSVGElement; svg; svg = svg.ownerSVGElement) drawings.add(svg);
   }
+  unseenOutside = false;
   const known = (element) => heard.has(element) || dropping.has(element);
-  return gone.some((element) => !known(element)) || elements.some((element) => element && known(element) && heardAlone(element));
+  return gone.some((element) => !known(element)) || elements.some((element) => element && known(element) && heardAlone(element)) || unseenOutside;
 };

@@ -91,6 +91,7 @@ FUNCTIONS.snapshot = (options) => look(() => {
   resetNames();
   forgetGoneElements();
   documentEntry(document);
+  draggedOutside ||= options.dragged;
   const walk = new Walk(options);
   const { doc, root } = scopeOf(options);
   if (root === doc) walk.document(doc, 0);
@@ -114,6 +115,7 @@ FUNCTIONS.snapshot = (options) => look(() => {
     pdf: document.contentType === 'application/pdf',
     suspects: suspects.length,
     custom: custom.length,
+    unseenOutside,
     links: Array.from(links, ([url, text]) => ({ url, text })),
     title: document.title,
     token: TOKEN,

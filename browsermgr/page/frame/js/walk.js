@@ -104,16 +104,27 @@ const DROPPED_ON = '.ui-droppable, .dropzone';
 const drops = (element) => (dropping.has(element) || element.matches(DROPPED_ON)) &&
   (drags(element.getRootNode()) || dragsAround(element.ownerDocument));
 
-// dragsAround says that something may be dragged in a document or one around it. Those of other origins cannot be asked.
+// dragsAround says that something can be dragged in a document or one around it. The driver looks in those of other
+// origins, if unseenOutside asks for it, and tells what it found.
+let unseenOutside = false;
+let draggedOutside = false;
 function dragsAround(doc) {
   if (drags(doc)) return true;
   const view = doc.defaultView;
   try {
     return view !== null && view.parent !== view && dragsAround(view.parent.document);
   } catch {
-    return true;
+    unseenOutside = !draggedOutside;
+    return draggedOutside;
   }
 }
+
+// dragsAround says so of the documents around a frame.
+FUNCTIONS.dragsAround = (a) => {
+  dragging = new Map();
+  const owner = byRef(a.ref);
+  return drags(owner.getRootNode()) || dragsAround(owner.ownerDocument);
+};
 
 const cursorName = (cursor) => cursor.slice(cursor.lastIndexOf(' ') + 1);
 const pointsAt = (cursor, around) => cursor !== around && CURSORS.test(cursorName(cursor));
@@ -231,6 +242,7 @@ class Walk {
     this.muted = false;
     dragging = new Map();
     keyFields = new Map();
+    unseenOutside = false;
   }
 
   // A scope collects the text that flows directly in a node until something with a line of its own interrupts it.
