@@ -311,7 +311,8 @@ func TestWhatAPageCopiedStaysWithItsOrigin(t *testing.T) {
 	}
 }
 
-// A page that replaces what the browser gives it, under a strict policy, neither breaks nor sees how its copies are kept.
+// A page that replaces what the browser gives it, under a strict policy, neither breaks nor sees how its copies are
+// kept.
 func TestAPageCannotMeddleWithItsCopies(t *testing.T) {
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-1'; "+

@@ -395,7 +395,8 @@ func TestThingsAreDraggedIntoFramesAndOutOfThem(t *testing.T) {
 	}
 	browsertest.Eventually(t, "the frames are seen", func() bool {
 		text := snapshot(t, tab, page.SnapshotOptions{}).Text
-		return strings.Contains(text, "Drop on far") && strings.Contains(text, "Drop on near") && strings.Contains(text, "Piece")
+		return strings.Contains(text, "Drop on far") && strings.Contains(text, "Drop on near") &&
+			strings.Contains(text, "Piece")
 	})
 	browsertest.WantEqual(t, targets(), "") // where nothing is dragged around them, nothing is dropped
 	act(t, tab, evaluate(`() => { card.draggable = true }`))

@@ -75,8 +75,8 @@ func (f *Frame) OpenClosedShadows(ctx context.Context) (int, error) {
 	return found, err
 }
 
-// ClosedRoot is a closed shadow root and its host, as remote objects of one world. Root is "" if the host has none but is
-// an <embed> that shows a document.
+// ClosedRoot is a closed shadow root and its host, as remote objects of one world. Root is "" if the host has none but
+// is an <embed> that shows a document.
 type ClosedRoot struct{ Host, Root proto.RuntimeRemoteObjectID }
 
 // ClosedRoots returns the closed shadow roots of elements, given as an array in the page, as objects of a world. The
