@@ -38,9 +38,7 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 	s.answer(it, "number 2 in line")
 	k.step(`click "Sign in"`, nil)
 	got := s.answer(it, `Step 1: click "Sign in"`)
-	if !strings.Contains(got.Text(), `**find \*lamps\***`) || !strings.Contains(got.Text(), "Lamps") {
-		t.Errorf("progress = %q", got.Text())
-	}
+	check.Contains(t, got.Text(), `**find \*lamps\***`, "Lamps")
 	if b := got.Original.Buttons(); len(b) != 1 || b[0].Label != "Stop" {
 		t.Errorf("buttons = %+v, want Stop", b)
 	}
@@ -85,9 +83,7 @@ func TestProgressIsMadeOfTheLatestNewsOnly(t *testing.T) {
 	s.answer(it, "step 99")
 	k.done("ok")
 	s.answer(it, "ok")
-	if got := len(s.RequestsTo(discordtest.RouteEditResponse)); got != 3 {
-		t.Errorf("edits = %d, want 3", got)
-	}
+	check.Equal(t, "edits", len(s.RequestsTo(discordtest.RouteEditResponse)), 3)
 }
 
 func TestProgressWaitsBetweenEdits(t *testing.T) {
@@ -114,9 +110,7 @@ func TestARateLimitDelaysProgressAndTheAnswerIsTheNextThingShown(t *testing.T) {
 	it, k := s.lamps()
 	s.RateLimitNext(discordtest.RouteEditResponse, discordtest.ScopeUser, 300*time.Millisecond)
 	k.step("first", nil)
-	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteEditResponse, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(s.WaitRequest(s.ctx(), discordtest.RouteEditResponse, 0)))
 	k.step("second", nil)
 	k.done("the answer")
 	s.answer(it, "the answer")
@@ -169,9 +163,7 @@ func TestNothingThatIsShownPings(t *testing.T) {
 		t.Errorf("pinged: %+v", got.Original)
 	}
 	edits := s.RequestsTo(discordtest.RouteEditResponse)
-	if got := string(edits[len(edits)-1].Body); !strings.Contains(got, `"flags":4`) {
-		t.Errorf("links unfold: %s", got)
-	}
+	check.Contains(t, string(edits[len(edits)-1].Body), `"flags":4`)
 }
 
 func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
@@ -231,9 +223,7 @@ func TestLastGoesOnWithThePersonsOwnSession(t *testing.T) {
 	s.open()
 	it := s.browse(s.ada, discordtest.Args{"task": "go on", "session": "last"})
 	k := s.next()
-	if k.SessionID != "abc" {
-		t.Errorf("session = %q, want abc", k.SessionID)
-	}
+	check.Equal(t, "session", k.SessionID, "abc")
 	k.done("ok")
 	s.answer(it, "ok")
 	s.answer(s.browse(s.bob, discordtest.Args{"task": "go on", "session": "last"}), "You have no session here")
@@ -358,9 +348,7 @@ func TestADeletedProgressMessageStaysDeletedUntilTheAnswer(t *testing.T) {
 	m := s.message(s.room, "first")
 	s.DeleteMessage(m)
 	k.step("second", nil)
-	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteEditMessage, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(s.WaitRequest(s.ctx(), discordtest.RouteEditMessage, 0)))
 	k.step("third", nil)
 	for n := range 10 { // other talk, longer than the pause between edits
 		s.say(s.room, s.bob, s.account.Mention()+" meanwhile")
@@ -369,9 +357,7 @@ func TestADeletedProgressMessageStaysDeletedUntilTheAnswer(t *testing.T) {
 	}
 	k.done("the answer")
 	answer := s.message(s.room, "the answer")
-	if first := s.History(answer.ID)[0].Content; !strings.Contains(first, "the answer") {
-		t.Errorf("the message came back as %q", first)
-	}
+	check.Contains(t, s.History(answer.ID)[0].Content, "the answer")
 }
 
 func TestTooMuchAtOnceIsRefusedKindly(t *testing.T) {

@@ -53,9 +53,7 @@ func TestARealManagerQueuesStopsAndGoesOn(t *testing.T) {
 	s.say(s.room, s.ada, "stop")
 	stopped := s.answer(first, `Stopped by \@ada.`)
 	t.Logf("told %s after the word", time.Since(said).Round(time.Millisecond))
-	if !strings.Contains(stopped.Text(), "stays open") {
-		t.Errorf("how to go on is not said: %q", stopped.Text())
-	}
+	check.Contains(t, stopped.Text(), "stays open")
 	s.message(s.room, "Stopped.")
 	s.answer(second, "did chairs")
 
@@ -103,9 +101,7 @@ func TestPeopleSeeTheActsCountedAlone(t *testing.T) {
 		t.Errorf("the message was shown in %d versions, want at least %d", len(all), len(seen)+1)
 	}
 	for _, v := range all {
-		if strings.Contains(v.Content, "Step 4") {
-			t.Errorf("a thought was counted: %q", v.Content)
-		}
+		check.Lacks(t, v.Content, "Step 4")
 	}
 }
 
@@ -122,13 +118,9 @@ func TestProgressAndAnswerHaveNoPassword(t *testing.T) {
 	s.answer(it, "Step 1")
 	close(hold)
 	got := s.answer(it, "did log in as ada / ••••")
-	if !strings.Contains(got.Text(), "clank vault add") {
-		t.Errorf("the vault is not told of: %q", got.Text())
-	}
+	check.Contains(t, got.Text(), "clank vault add")
 	for _, v := range s.History(got.Original.ID) {
-		if strings.Contains(v.Content, "hunter2") {
-			t.Errorf("shown: %q", v.Content)
-		}
+		check.Lacks(t, v.Content, "hunter2")
 	}
 }
 
@@ -152,7 +144,5 @@ func TestOnlyThoseWhoWaitAreToldTheirPlace(t *testing.T) {
 			t.Errorf("it says %q", v.Content)
 		}
 	}
-	if waited != 1 {
-		t.Errorf("a place in line was told %d times, want once", waited)
-	}
+	check.Equal(t, "waited", waited, 1)
 }

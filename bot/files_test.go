@@ -84,18 +84,14 @@ func TestFilesOfACommandGoWithItsTask(t *testing.T) {
 		{Name: "paper.pdf", Type: "application/pdf", Size: 19},
 		{Name: "b.txt", Type: "text/plain; charset=utf-8", Size: 1},
 	}
-	if diff := cmp.Diff(want, k.Files, ignoreWhere); diff != "" {
-		t.Errorf("files of the task (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "files of the task", k.Files, want, ignoreWhere)
 	if data, err := os.ReadFile(k.Files[0].Path); err != nil || !bytes.Equal(data, paper.Data) {
 		t.Errorf("got %q, %v", data, err)
 	}
 	k.done("sent")
 	s.answer(it, "sent")
 	s.close() // after which nothing of it is left
-	if n := s.left(); n != 0 {
-		t.Errorf("%d files are left", n)
-	}
+	check.Equal(t, "files are left", s.left(), 0)
 }
 
 func TestFilesOfAMessageAndOfTheOneItRepliesToReachTheBrain(t *testing.T) {
@@ -234,9 +230,7 @@ func TestAFileThatDoesNotComeIsToldAndTheTaskIsNotLost(t *testing.T) {
 		check.Must(t, err)
 		check.Contains(t, s.message(s.room, "> in words "+tt.name).Content, tt.want)
 	}
-	if n := s.left(); n != 0 {
-		t.Errorf("%d files are left", n)
-	}
+	check.Equal(t, "files are left", s.left(), 0)
 }
 
 func TestAStopEndsTheWaitForAFile(t *testing.T) {
@@ -365,9 +359,7 @@ func TestTheFilesButtonGivesFilesToWhoAskedAlone(t *testing.T) {
 	m = answered()
 	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. The button Files gives you "+
 		"a link to it.")
-	if strings.Contains(m.Content, "clank.example") {
-		t.Errorf("the link is told to all: %s", m.Content)
-	}
+	check.Lacks(t, m.Content, "clank.example")
 	given(m, "larger than Discord takes here. Until <t:60:t> you get it here: <https://clank.example/files/large.iso>")
 
 	it := s.pressLabel(m, s.bob, "Files")

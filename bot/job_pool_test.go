@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/bot"
+	"clank/internal/test/check"
 )
 
 func TestNoMoreStartsThanIsAllowedAndErrandsStartBesideIt(t *testing.T) {
@@ -27,9 +28,7 @@ func TestNoMoreStartsThanIsAllowedAndErrandsStartBesideIt(t *testing.T) {
 	<-done
 	close(hold)
 	j.Close()
-	if err := j.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, j.Wait(t.Context()))
 	if j.Start(true, func() {}) || j.Start(false, func() {}) {
 		t.Error("something started after the end")
 	}
@@ -47,7 +46,5 @@ func TestWaitingEndsWithItsContextAndSaysWhatIsLeft(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	close(hold)
-	if err := j.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, j.Wait(t.Context()))
 }

@@ -78,13 +78,9 @@ func TestALostConfirmationMakesNoSecondReply(t *testing.T) {
 	s.open()
 	s.LoseNextAnswer(discordtest.RouteCreateMessage)
 	s.say(s.room, s.ada, s.account.Mention()+" hi")
-	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteCreateMessage, 1); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(s.WaitRequest(s.ctx(), discordtest.RouteCreateMessage, 1)))
 	s.close()
-	if got := len(s.Messages(s.room)); got != 2 {
-		t.Errorf("messages = %d, want what was said and one reply", got)
-	}
+	check.Equal(t, "messages", len(s.Messages(s.room)), 2)
 }
 
 func TestWhoIsAnswered(t *testing.T) {
@@ -156,9 +152,7 @@ func TestTypingIsShownForTheWholeTurn(t *testing.T) {
 	}
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+" hi")
-	if err := s.Wait(s.ctx(), "typing", func() bool { return len(s.Typing(s.room)) == 1 }); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, s.Wait(s.ctx(), "typing", func() bool { return len(s.Typing(s.room)) == 1 }))
 	close(release)
 	s.message(s.room, "ok")
 }
@@ -181,9 +175,7 @@ func TestABrowseOfTheBrainShowsItsProgressInTheReply(t *testing.T) {
 	if len(got.Attachments) != 2 || len(got.Buttons()) != 0 {
 		t.Errorf("answer = %+v", got)
 	}
-	if n := len(s.Messages(s.room)); n != 2 {
-		t.Errorf("messages = %d, want 2", n)
-	}
+	check.Equal(t, "messages", len(s.Messages(s.room)), 2)
 }
 
 // talker is a model that browses once and then answers.
@@ -360,9 +352,7 @@ func TestAWishForAProfileReachesTheTask(t *testing.T) {
 	s := openStage(t)
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "profile": " work "})
 	k := s.next()
-	if k.Profile != "work" {
-		t.Errorf("profile = %q, want work", k.Profile)
-	}
+	check.Equal(t, "profile", k.Profile, "work")
 	k.done("ok")
 	s.answer(it, "ok")
 }
@@ -408,9 +398,7 @@ func (s *stage) heard(heard <-chan string, want string) {
 	s.t.Helper()
 	select {
 	case got := <-heard:
-		if got != want {
-			s.t.Errorf("the task heard %q, want %q", got, want)
-		}
+		check.Equal(s.t, "the task heard", got, want)
 	case <-s.ctx().Done():
 		s.t.Fatalf("the task did not hear %q", want)
 	}
@@ -418,9 +406,7 @@ func (s *stage) heard(heard <-chan string, want string) {
 
 func (s *stage) replyTo(m discordtest.Message, who discordtest.User, text string) {
 	s.t.Helper()
-	if _, err := s.Send(s.room, who, discordtest.Post{Text: text, Reply: &m}); err != nil {
-		s.t.Fatal(err)
-	}
+	check.Must(s.t, check.Err(s.Send(s.room, who, discordtest.Post{Text: text, Reply: &m})))
 }
 
 func TestAReplyToARunningTaskIsHeardByIt(t *testing.T) {
@@ -431,9 +417,7 @@ func TestAReplyToARunningTaskIsHeardByIt(t *testing.T) {
 	s.message(s.room, "Passed on. It is heard before the next step.")
 	k.done("39 €")
 	s.message(s.room, "39 €")
-	if n := len(s.tasks.begun); n != 0 {
-		t.Errorf("%d more tasks began", n)
-	}
+	check.Equal(t, "more tasks began", len(s.tasks.begun), 0)
 }
 
 func TestOnlyTheOwnerAndModeratorsAreHeard(t *testing.T) {

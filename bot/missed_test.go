@@ -3,7 +3,6 @@ package bot_test
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -79,9 +78,7 @@ func TestWhatIsSaidBetweenTwoRunsIsAnsweredByTheNext(t *testing.T) {
 	if got := a.Disconnects()[0].Code; got == 1000 || got == 1001 {
 		t.Errorf("the first bot left with %d, which ends its session", got)
 	}
-	if _, err := os.Stat(a.bot.SessionFile); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the session could be resumed again: %v", err)
-	}
+	check.Fails(t, check.Err(os.Stat(a.bot.SessionFile)), os.ErrNotExist)
 }
 
 func TestWhatDiscordTakesNoAnswerToIsDoneLateOrAskedForAgain(t *testing.T) {

@@ -81,9 +81,7 @@ func TestAnswersToQuestionsOfTheModelCanBeStopped(t *testing.T) {
 	question := s.message(s.room, "Which one?")
 	it, err := s.Choose(question, s.ada, question.Components[0].Components[0].CustomID, "small")
 	check.Must(t, err)
-	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteRespond, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(s.WaitRequest(s.ctx(), discordtest.RouteRespond, 0)))
 	s.say(s.room, s.ada, "stop")
 	s.answer(it, "Stopped by")
 }

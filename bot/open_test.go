@@ -30,9 +30,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 			s := newStage(t)
 			tc.spoil(s)
 			err := s.bot.Open(s.ctx())
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("Open: %v, want %q", err, tc.want)
-			}
+			check.Fails(t, err, nil, tc.want)
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error tells the token: %v", err)
 			}
@@ -150,9 +148,7 @@ func TestARevokedTokenEndsTheBotWithAReason(t *testing.T) {
 	case <-s.ctx().Done():
 		t.Fatal("the bot goes on")
 	}
-	if err := s.bot.Err(); err == nil || !strings.Contains(err.Error(), "does not accept the token") {
-		t.Errorf("Err = %v", err)
-	}
+	check.Fails(t, s.bot.Err(), nil, "does not accept the token")
 }
 
 func TestCloseSaysGoodbyeAndStopsTheWork(t *testing.T) {

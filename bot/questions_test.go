@@ -115,9 +115,7 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 	for _, b := range m.Buttons() {
 		labels = append(labels, b.Label)
 	}
-	if got := strings.Join(labels, ", "); got != "Allow, No" {
-		t.Errorf("buttons: %s", got)
-	}
+	check.Equal(t, "buttons", strings.Join(labels, ", "), "Allow, No")
 	hold := s.HoldNext(discordtest.RouteEditMessage)
 	s.sayTo(m, s.ada, "Allow")
 	if got := s.outcome(a); got != (approval.Answer{Allowed: true, By: "@ada"}) {
@@ -160,9 +158,7 @@ func TestAskingForAPersonsHands(t *testing.T) {
 				labels = append(labels, b.Label)
 			}
 			check.Contains(t, m.Content, tc.says, "The model's note")
-			if got := strings.Join(labels, ", "); got != tc.buttons {
-				t.Errorf("buttons %s, want %s", got, tc.buttons)
-			}
+			check.Equal(t, "buttons", strings.Join(labels, ", "), tc.buttons)
 			if tc.links != nil {
 				if got := s.told(s.sayTo(m, s.mod, "Take over")); got.Text() != "Session belongs to ada." || !got.Ephemeral {
 					t.Errorf("who may not work the page is told %q", got.Text())
@@ -193,9 +189,7 @@ func TestARunningTaskAsksItsPersonForWords(t *testing.T) {
 	}
 	a, m := ask(nil)
 	check.Contains(t, m.Content, "**The model asks:** Do answer\\: which \\*\\*lamp\\*\\*?", "without passwords")
-	if got := strings.Join(labels(m.Buttons()), ", "); got != "Answer in your own words, No answer" {
-		t.Errorf("buttons: %s", got)
-	}
+	check.Equal(t, "buttons", strings.Join(labels(m.Buttons()), ", "), "Answer in your own words, No answer")
 	menu := m.Components[0].Components[0]
 	for _, who := range []discordtest.User{s.bob, s.mod} { // nobody speaks for somebody else
 		it, err := s.Choose(m, who, menu.CustomID, "small")
@@ -320,9 +314,7 @@ func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
 		Class: approval.ClassBuy, Source: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1",
 		Text: "Do buy at shop.example", Private: true,
 	})
-	if err == nil || !strings.Contains(err.Error(), "allow direct messages from this server") {
-		t.Errorf("asked: %v", err)
-	}
+	check.Fails(t, err, nil, "allow direct messages from this server")
 	s.unseen(s.room, "Do buy")
 }
 

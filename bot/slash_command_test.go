@@ -397,9 +397,7 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 		"<@" + s.ada.ID + ">", "➖ old", `➕ \[new\]`, "<https://shop.test/a>",
 		"`/clank watches end:w1`",
 	} {
-		if !strings.Contains(m.Content, want) {
-			t.Errorf("%q is not in:\n%s", want, m.Content)
-		}
+		check.Contains(t, m.Content, want)
 	}
 	if len(m.Mentions) != 1 || m.Mentions[0].ID != s.ada.ID {
 		t.Errorf("mentioned: %+v", m.Mentions)
@@ -445,9 +443,7 @@ func TestWhoAskedIsLookedUpAgain(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	s.RemoveMember(s.guild, eve)
-	if _, err := s.bot.RefreshOrigin(t.Context(), asked); !errors.Is(err, bot.ErrLeftGuild) {
-		t.Errorf("after eve left: %v, want %v", err, bot.ErrLeftGuild)
-	}
+	check.Fails(t, check.Err(s.bot.RefreshOrigin(t.Context(), asked)), bot.ErrLeftGuild)
 	if got, err := s.bot.RefreshOrigin(t.Context(),
 		sessions.Origin{Kind: sessions.FromDiscord, User: eve.ID}); err != nil || got.User != eve.ID {
 		t.Errorf("in a direct message: %+v, %v", got, err)

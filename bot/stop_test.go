@@ -200,9 +200,7 @@ func TestAStopSignStopsWhatItIsBelow(t *testing.T) {
 		case <-s.ctx().Done():
 			t.Fatalf("%s: the task goes on", name)
 		}
-		if got := context.Cause(k.ctx).Error(); got != c.by {
-			t.Errorf("%s: %q, want %q", name, got, c.by)
-		}
+		check.Equal(t, name, context.Cause(k.ctx).Error(), c.by)
 		if other.ctx.Err() != nil {
 			t.Errorf("%s: another task is stopped, too", name)
 		}
@@ -344,9 +342,7 @@ func TestAStopWordWithNothingToStopIsTalk(t *testing.T) {
 	s.say(s.room, s.ada, "stop")
 	s.say(s.room, s.ada, s.account.Mention()+" stop")
 	k := s.next()
-	if k.Prompt != "stop" {
-		t.Errorf("prompt = %q", k.Prompt)
-	}
+	check.Equal(t, "prompt", k.Prompt, "stop")
 	k.done("ok")
 	s.message(s.room, "ok")
 	s.unseen(s.room, "Stopped")
@@ -378,7 +374,5 @@ func TestAStopWordAlsoEndsAReplyInADirectChannel(t *testing.T) {
 	s.say(dm, s.ada, "stop")
 	s.stopped(k, "ada")
 	got := s.message(dm, `Stopped by \@ada.`)
-	if strings.Contains(got.Content, "did not work") {
-		t.Errorf("a stop looks like a failure: %q", got.Content)
-	}
+	check.Lacks(t, got.Content, "did not work")
 }

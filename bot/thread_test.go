@@ -121,7 +121,5 @@ func TestWhatIsShortPrivateOrStoppedGoesIntoNoThread(t *testing.T) {
 	end(s.OpenDM(s.ada, s.account), lamps, done, "the answer")
 	end(s.CreateThread(s.room, "below"), lamps, done, "the answer")
 	end(s.room, lamps, ending{rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "no lamps"}}, "No lamps")
-	if n := len(s.RequestsTo(discordtest.RouteStartThread)); n != 0 {
-		t.Errorf("%d threads were opened", n)
-	}
+	check.Equal(t, "threads were opened", len(s.RequestsTo(discordtest.RouteStartThread)), 0)
 }

@@ -197,9 +197,7 @@ func TestEveryRuntimeWorksAFormAndACanvas(t *testing.T) {
 			if rec.State != sessions.TaskDone || rec.Answer != "it is applied" {
 				t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
 			}
-			if got := h.windows.done(t, rec.SessionID); got != allDone {
-				t.Errorf("the page has %q, want %q", got, allDone)
-			}
+			check.Equal(t, "the page has", h.windows.done(t, rec.SessionID), allDone)
 			var labels []string
 			for _, s := range steps {
 				if s.Kind != sessions.StepAct {
@@ -245,15 +243,11 @@ func TestWhatAVendorWarnsOfIsDoneOnlyWithAYes(t *testing.T) {
 			rec, _ := h.work(t.Context(), sessions.Task{}, nil)
 			w.people = people{no: errors.New("@ada said no"), asked: w.asked}
 			again, _ := h.work(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "again"}, nil)
-			if got := h.windows.done(t, rec.SessionID); got != "apply  0" {
-				t.Errorf("the page has %q, want what was allowed and not what was refused", got)
-			}
+			check.Equal(t, "the page has", h.windows.done(t, rec.SessionID), "apply  0")
 			if len(w.asked) != 2 || !strings.Contains(w.asked[0].Detail, "Look at this first") {
 				t.Errorf("people were asked %+v", w.asked)
 			}
-			if !strings.Contains(again.Answer, "@ada said no") {
-				t.Errorf("the answer does not say who said no: %q", again.Answer)
-			}
+			check.Contains(t, again.Answer, "@ada said no")
 		})
 	}
 }
@@ -339,9 +333,7 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 	if rec.State != sessions.TaskDone || rec.Answer != "all is done" {
 		t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
 	}
-	if got := h.windows.done(t, rec.SessionID); got != "stroke" {
-		t.Errorf("the page has %q, want it to be the same, with a stroke", got)
-	}
+	check.Equal(t, "the page has", h.windows.done(t, rec.SessionID), "stroke")
 	if !strings.Contains(string(h.asked()[0].Body), "the canvas is left") {
 		t.Error("the model that sees the screen is not told what is left")
 	}
@@ -362,9 +354,7 @@ func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 		!strings.Contains(last.Limit, "2 of 2 calls") {
 		t.Errorf("the task is %s (%s) and ends with %+v", rec.State, rec.Reason, last)
 	}
-	if got := h.windows.done(t, rec.SessionID); got != "focus" {
-		t.Errorf("the page has %q", got)
-	}
+	check.Equal(t, "the page has", h.windows.done(t, rec.SessionID), "focus")
 	rec, _ = h.work(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "go on"}, nil) // with a budget of its own
 	if got := h.windows.done(t, rec.SessionID); rec.Answer != "done" || got != "focus, apply  0" {
 		t.Errorf("the next task is %s (%s) with %q, the page has %q", rec.State, rec.Reason, rec.Answer, got)
@@ -399,9 +389,7 @@ func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 			if rec.State != sessions.TaskDone || rec.Answer != "applied" {
 				t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
 			}
-			if got := h.windows.done(t, rec.SessionID); got != "focus, apply Ada 0" {
-				t.Errorf("the page has %q, want it to be opened again and worked", got)
-			}
+			check.Equal(t, "the page has", h.windows.done(t, rec.SessionID), "focus, apply Ada 0")
 			asked := h.asked()
 			if last := string(asked[len(asked)-1].Body); v.name != "openai" &&
 				(!strings.Contains(last, "work the desk") || !strings.Contains(last, "go on")) {
@@ -437,9 +425,7 @@ func TestAPasswordIsNowhereAfterwards(t *testing.T) {
 			}
 			h.restarted()
 			for _, dir := range []string{filepath.Dir(h.file), rec.Dir} {
-				if name := holds(t, dir, word); name != "" {
-					t.Errorf("the password is in %s", name)
-				}
+				check.Equal(t, "the password is in", holds(t, dir, word), "")
 			}
 			h.open()
 			h.work(t.Context(), sessions.Task{SessionID: first.SessionID, Prompt: "sign in again"}, nil)
@@ -447,9 +433,7 @@ func TestAPasswordIsNowhereAfterwards(t *testing.T) {
 			if told := string(asked[7].Body); strings.Contains(told, word) || i > 0 && !strings.Contains(told, "[password]") {
 				t.Errorf("what is gone on with: %.3000s", told)
 			}
-			if told := string(asked[8].Body); !strings.Contains(told, "stands for a password that is not kept") {
-				t.Errorf("what stands for it was typed: %.3000s", told)
-			}
+			check.Contains(t, string(asked[8].Body), "stands for a password that is not kept")
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/computeruse"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/internal/test/sessionstest"
 	"clank/llm"
@@ -92,12 +93,8 @@ func TestABatchIsDoneInOrderAndAnsweredWithOnePicture(t *testing.T) {
 	answer, steps := b.answer(t)
 	want := "clickCoords button=left clickCount=1 x=100.5 y=50.5; insertText text=lamp; press key=Enter; wheel deltaX=0 " +
 		"deltaY=300 x=5.5 y=5.5"
-	if got := b.acts(); got != want {
-		t.Errorf("the screen got  %s\nwant %s", got, want)
-	}
-	if got := b.browser.Screen().Shots(); got != 2 {
-		t.Errorf("%d pictures were taken, want one before and one after the batch", got)
-	}
+	check.Equal(t, "b.acts()", b.acts(), want)
+	check.Equal(t, "pictures were taken", b.browser.Screen().Shots(), 2)
 	if answer.Text != "it is a lamp" || answer.Failed || answer.Limit != "" {
 		t.Errorf("got answer %+v", answer)
 	}
@@ -136,12 +133,8 @@ func TestAWrongActionKeepsTheWholeBatchFromHappening(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, do(click(1, 1), wrong), say("never mind"))
 			b.answer(t)
-			if got := b.acts(); got != "" {
-				t.Errorf("the screen got %q, want nothing", got)
-			}
-			if got := b.told(t, 1).Outcomes[0].Err; !strings.Contains(got, "ction 2 of 2: ") {
-				t.Errorf("the model was told %q, want which action is wrong", got)
-			}
+			check.Equal(t, "the screen got", b.acts(), "")
+			check.Contains(t, b.told(t, 1).Outcomes[0].Err, "ction 2 of 2: ")
 		})
 	}
 }
@@ -160,10 +153,7 @@ func TestWhatFollowsAFailureIsNotDone(t *testing.T) {
 	}
 	b.answer(t)
 	told := b.told(t, 1)
-	if got := told.Outcomes[0].Err; !strings.Contains(got, "EXTERNAL_UNTRUSTED_CONTENT") ||
-		!strings.Contains(got, "covered by") {
-		t.Errorf("the model was told %q, want the error, marked as the page's", got)
-	}
+	check.Contains(t, told.Outcomes[0].Err, "EXTERNAL_UNTRUSTED_CONTENT", "covered by")
 	if o := told.Outcomes[1]; !o.Skipped || o.Err != "Not executed: an earlier computer action in this turn failed." {
 		t.Errorf("the second call got %+v, want it skipped", o)
 	}
@@ -221,9 +211,7 @@ func TestUselessRepliesEndTheTask(t *testing.T) {
 	unknown := do(computeruse.Action{Kind: computeruse.ActUnknown, Text: "dance"})
 	b := newBench(t, computeruse.Turn{}, unknown, unknown, say("never"))
 	_, err := b.run(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), "3 replies in a row") {
-		t.Errorf("err = %v, want that the replies are of no use", err)
-	}
+	check.Fails(t, err, nil, "3 replies in a row")
 }
 
 func TestGoingInCirclesEndsTheTask(t *testing.T) {
@@ -287,13 +275,9 @@ func TestWhatATaskHeldDownIsLetGoByTheNext(t *testing.T) {
 	if _, err := b.run(ctx, nil); !errors.Is(err, stopped) {
 		t.Fatalf("err = %v, want the cause", err)
 	}
-	if got := b.acts(); got != "keyDown key=Shift" {
-		t.Errorf("the screen got %q before the next task", got)
-	}
+	check.Equal(t, "b.acts()", b.acts(), "keyDown key=Shift")
 	b.answer(t)
-	if got := b.acts(); got != "keyDown key=Shift; keyUp key=Shift" {
-		t.Errorf("the screen got %q", got)
-	}
+	check.Equal(t, "the screen got", b.acts(), "keyDown key=Shift; keyUp key=Shift")
 }
 
 func TestNotesOfPeopleReachTheModel(t *testing.T) {
@@ -417,9 +401,7 @@ func TestToolsReadAndMarkWhatPagesSay(t *testing.T) {
 		use(computeruse.ToolDialog, `{"accept":true}`), use(computeruse.ToolSelectTab, `{}`), use("fly", `{}`), say("done"))
 	b.answer(t)
 	want := "navigate url=https://shop.test; tabNew; tabSelect tab=t1; tabClose; dialog accept=true promptText="
-	if got := b.acts(); got != want {
-		t.Errorf("the screen got  %s\nwant %s", got, want)
-	}
+	check.Equal(t, "b.acts()", b.acts(), want)
 	for n, part := range map[int]string{
 		1: "Done.", 2: "text of https://shop.test", 3: "[ref=e1]",
 		4: "t1 https://shop.test", 9: `field "tab" is missing`, 10: `no tool "fly"`,
@@ -454,9 +436,7 @@ func TestAStoppedTaskIsSettledAndTold(t *testing.T) {
 		t.Fatalf("err = %v, want the cause", err)
 	}
 	b.answer(t)
-	if got := b.told(t, 1).Outcomes[0].Err; !strings.Contains(got, "stopped by @ada") {
-		t.Errorf("the model was told %q, want why it was interrupted", got)
-	}
+	check.Contains(t, b.told(t, 1).Outcomes[0].Err, "stopped by @ada")
 }
 
 func TestASessionGoesOnAfterARestart(t *testing.T) {

@@ -45,9 +45,7 @@ type realBrowser struct {
 func (b *realBrowser) start(t *testing.T) (*browsermgr.Manager, string) {
 	t.Helper()
 	b.once.Do(func() { b.err = b.launch(context.WithoutCancel(t.Context())) })
-	if b.err != nil {
-		t.Fatal(b.err)
-	}
+	check.Must(t, b.err)
 	return b.manager, b.site.URL
 }
 

@@ -32,9 +32,7 @@ func TestPasswordsAreTakenOutOfEveryVendorsMemory(t *testing.T) {
 	} {
 		var s typedSecrets
 		s.Learn(word)
-		if d := cmp.Diff(tc.want, string(s.RedactJSON(json.RawMessage(tc.raw), maskForModel))); d != "" {
-			t.Errorf("%s (-want +got)\n%s", name, d)
-		}
+		check.Diff(t, name, string(s.RedactJSON(json.RawMessage(tc.raw), maskForModel)), tc.want)
 	}
 }
 

@@ -142,11 +142,7 @@ func (r *reader) check(t *testing.T, log string) {
 	if log != everyEffect {
 		t.Errorf("the page has\n%s\nwant\n%s\nrefs %v", log, everyEffect, r.refs)
 	}
-	for _, want := range everyNote {
-		if !strings.Contains(r.told, want) {
-			t.Errorf("nobody was told %q: %s", want, r.told)
-		}
-	}
+	check.Contains(t, r.told, everyNote...)
 }
 
 // checkAsked sees to it that people were asked about both uploads.
@@ -170,9 +166,7 @@ func logOf(t *testing.T, h *house, session string) string {
 	if !ok {
 		t.Fatal("the page is gone")
 	}
-	if _, err := window.Act(t.Context(), "tabClose", nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(window.Act(t.Context(), "tabClose", nil)))
 	return h.windows.done(t, session)
 }
 
@@ -191,9 +185,7 @@ func TestWrittenStepsFindWhatASnapshotLeavesOut(t *testing.T) {
 		"select Elm in the 2nd dropdown, type 7 into the field after Amount, click the last Delete, type 8 into the box " +
 		"below Amount"
 	const want = "3, 500, 850, Elm, amount 7, 900, amount 8"
-	if got := doWritten(t, said, "/rows"); got != want {
-		t.Errorf("the page has %q, want %q", got, want)
-	}
+	check.Equal(t, "the page has", doWritten(t, said, "/rows"), want)
 }
 
 // doWritten does written steps and returns what the page has written down.

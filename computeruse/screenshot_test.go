@@ -82,9 +82,7 @@ func TestPointsOutsideAreBroughtInside(t *testing.T) {
 	b.answer(t)
 	want := "clickCoords button=left clickCount=1 x=0 y=179.5; dragCoords button=left modifiers=[Shift] path=[0,0 " +
 		"10.5,10.5 319.5,5.5]"
-	if got := b.acts(); got != want {
-		t.Errorf("the screen got  %s\nwant %s", got, want)
-	}
+	check.Equal(t, "b.acts()", b.acts(), want)
 }
 
 func TestThePictureHasTheSizeThatTheModelWants(t *testing.T) {
@@ -118,12 +116,8 @@ func TestTheMouseIsWhereItWasLeft(t *testing.T) {
 	b.answer(t)
 	want := "clickCoords button=right clickCount=2 x=160 y=90; clickCoords button=left clickCount=1 x=10.5 y=20.5; " +
 		"clickCoords button=right clickCount=2 x=10.5 y=20.5"
-	if got := b.acts(); got != want {
-		t.Errorf("the screen got  %s\nwant %s", got, want)
-	}
-	if got := b.told(t, 2).Outcomes[0].Text; got != "The mouse is at x=10, y=20." {
-		t.Errorf("the model was told %q", got)
-	}
+	check.Equal(t, "b.acts()", b.acts(), want)
+	check.Equal(t, "the model was told", b.told(t, 2).Outcomes[0].Text, "The mouse is at x=10, y=20.")
 }
 
 func TestPeopleReadPointsOnAGridAsPixels(t *testing.T) {
@@ -353,9 +347,7 @@ func TestKeysThatDoNotExistAreToldPlainly(t *testing.T) {
 			t.Errorf("%q became %q, want an error", names, got)
 		}
 	}
-	if _, err := computeruse.ParseKey("Turbo"); err == nil || !strings.Contains(err.Error(), `unknown key "Turbo"`) {
-		t.Errorf("err = %v, want the name in it", err)
-	}
+	check.Fails(t, check.Err(computeruse.ParseKey("Turbo")), nil, `unknown key "Turbo"`)
 }
 
 func TestOnlyModifiersAreHeldBesideTheMouse(t *testing.T) {

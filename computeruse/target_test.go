@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clank/computeruse"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/sessions"
 )
@@ -304,9 +305,7 @@ func TestARefusedPressLeavesNothingDown(t *testing.T) {
 		return &careful{Screen: s, kinds: []string{"pointerDown"}}
 	}
 	b.answer(t)
-	if got := b.acts(); got != "" {
-		t.Errorf("the screen got %q", got)
-	}
+	check.Equal(t, "the screen got", b.acts(), "")
 }
 
 func TestPeopleAreAskedBeforeAnAddressIsOpened(t *testing.T) {
@@ -439,8 +438,5 @@ func TestAPasswordInAnAddressIsNowhereButInTheBrowser(t *testing.T) {
 			t.Errorf("step %d shows a password: %+v", s.N, s)
 		}
 	}
-	if got := b.acts(); !strings.Contains(got, "http://ada:hunter2@shop.test/") ||
-		!strings.Contains(got, "http://bob:swordfish@shop.test/") {
-		t.Errorf("the screen got %q", got)
-	}
+	check.Contains(t, b.acts(), "http://ada:hunter2@shop.test/", "http://bob:swordfish@shop.test/")
 }

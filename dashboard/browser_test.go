@@ -355,9 +355,7 @@ func TestTheSettingsPage(t *testing.T) {
 	tb.Eval(`document.querySelector('[data-kind="channels"] select').dispatchEvent(new Event("input", { bubbles: true }))`)
 	tb.click("#save")
 	tb.waitFor(`document.getElementById("save-text").textContent === "Saved: Channels."`)
-	if got := r.server.Settings.For("1").Server.Channels; got != "200000000000000009" {
-		t.Errorf("the channels are %q", got)
-	}
+	check.Equal(t, "the channels", r.server.Settings.For("1").Server.Channels, "200000000000000009")
 	if got := tb.Eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page of a server is %v wide", got)
 	}

@@ -160,8 +160,6 @@ func TestBrowsersAreShownWithTheirOwnersAndTabs(t *testing.T) {
 		t.Errorf("after the stop: %+v", v)
 	}
 	status, page := r.ask("GET", "/browsers/clank/doctor", "")
-	if status != http.StatusOK {
-		t.Errorf("doctor: %d", status)
-	}
+	check.Equal(t, "doctor", status, http.StatusOK)
 	check.Contains(t, page, "Doctor: clank", `class="check `)
 }

@@ -391,9 +391,7 @@ func TestTheCallIsNotForOtherSites(t *testing.T) {
 			}
 		}
 	}
-	if got := r.host.Engine.Count(); got != 0 {
-		t.Errorf("%d connections were made for others", got)
-	}
+	check.Equal(t, "connections were made for others", r.host.Engine.Count(), 0)
 	for name, from := range map[string][]change{
 		"our page": {header("Origin", own), header("Sec-Fetch-Site", "same-origin")}, "a program": nil,
 	} {
@@ -430,9 +428,7 @@ func TestTheCallIsAskedForByName(t *testing.T) {
 		}
 		res.Body.Close()
 		conn.Close()
-		if res.StatusCode != want {
-			t.Errorf("%q: %d, want %d", head, res.StatusCode, want)
-		}
+		check.Equal(t, head, res.StatusCode, want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"clank/dashboard/api"
+	"clank/internal/test/check"
 	"clank/sessions"
 )
 
@@ -49,9 +50,7 @@ func TestOnlyAReaderTooFarBehindIsDisconnected(t *testing.T) {
 		for range slow {
 			got++
 		}
-		if got != maxReaderBacklog {
-			t.Errorf("the slow reader got %d before it was let go, want %d", got, maxReaderBacklog)
-		}
+		check.Equal(t, "backlog", got, maxReaderBacklog)
 		if missed, whole, _, _, leave := f.subscribeAfter(at); !whole || len(missed) != sent {
 			t.Errorf("coming back it gets %d, whole %v", len(missed), whole)
 			leave()
@@ -88,9 +87,7 @@ func TestAFeedThatFellBehindMakesItsReadersReload(t *testing.T) {
 		}
 		end()
 		synctest.Wait()
-		if src.ended != 2 {
-			t.Errorf("%d subscriptions were ended, want 2", src.ended)
-		}
+		check.Equal(t, "subscriptions were ended", src.ended, 2)
 	})
 }
 
@@ -109,9 +106,7 @@ func TestTheEventBacklogIsLimitedByCountAndSize(t *testing.T) {
 		t.Errorf("after large ones: %d frames, %d bytes", len(f.frames), f.size)
 	}
 	f.remember(feedEvent{data: make([]byte, maxFeedBytes+1)})
-	if len(f.frames) != 1 {
-		t.Errorf("after a huge one: %d frames", len(f.frames))
-	}
+	check.Equal(t, "len(f.frames)", len(f.frames), 1)
 }
 
 func TestAStepWithInvalidJSONInputIsStillSent(t *testing.T) {

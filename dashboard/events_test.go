@@ -185,9 +185,7 @@ func TestATasksStreamEndsWithTheTask(t *testing.T) {
 	r.backend.letGo()
 	last := event{}
 	for e, ok := s.next(); ok; e, ok = s.next() {
-		if strings.Contains(e.data, "of no concern") {
-			t.Errorf("another task's event: %s", e.data)
-		}
+		check.Lacks(t, e.data, "of no concern")
 		last = e
 	}
 	if last.name != "task" || !strings.Contains(last.data, `"state":"done"`) {
@@ -215,9 +213,7 @@ func TestASlowReaderDoesNotBlockOthers(t *testing.T) {
 		"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(conn.Read(make([]byte, 1))))
 	ctx, done := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer done()
 	started := r.startTask(`{"prompt":"flood"}`)
@@ -322,9 +318,7 @@ func TestTheClientOfEveryRoute(t *testing.T) {
 	if list, err := c.Tasks(t.Context(), map[string][]string{"origin": {"terminal"}}); err != nil || len(list) != 1 {
 		t.Errorf("tasks = %v, %v", list, err)
 	}
-	if err := c.CloseSession(t.Context(), rec.SessionID); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, c.CloseSession(t.Context(), rec.SessionID))
 	view, err := c.Settings(t.Context())
 	if err != nil || len(view.Settings) < 20 {
 		t.Fatalf("settings = %v, %v", view, err)

@@ -132,9 +132,7 @@ func TestFilesAreAcceptedForTasks(t *testing.T) {
 	if got, _ := r.ask("POST", "/api/tasks", `{"prompt":"`+large+`"}`); got != http.StatusRequestEntityTooLarge {
 		t.Errorf("a task of 2 MB: %d", got)
 	}
-	if kept.len() != 2 {
-		t.Errorf("%d files are kept, want the two that were taken", kept.len())
-	}
+	check.Equal(t, "files are kept", kept.len(), 2)
 	if got, body := r.ask("POST", "/api/tasks",
 		`{"prompt":"brief","files":["../../etc/passwd"]}`); got != http.StatusNotFound {
 		t.Errorf("a task with a file that was not sent: %d %s", got, body)
@@ -156,9 +154,7 @@ func TestAnIncompleteUploadIsRefused(t *testing.T) {
 	end()
 	select {
 	case err := <-done:
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("a canceled upload: %v", err)
-		}
+		check.Fails(t, err, context.Canceled)
 	case <-browsertest.Within(t, time.Minute).Done():
 		t.Fatal("a canceled upload goes on")
 	}
@@ -173,9 +169,7 @@ func TestFilesComeWithTheirTaskAndGoWithIt(t *testing.T) {
 	sent, err := r.client().SendFile(t.Context(), "../cv.pdf", strings.NewReader("%PDF"))
 	check.Must(t, err)
 	rec := r.finish(`{"prompt":"brief","files":["` + sent.ID + `"]}`)
-	if diff := cmp.Diff([]sessions.File{{ID: sent.ID, Name: "cv.pdf", Size: 4}}, rec.Files); diff != "" {
-		t.Errorf("files of the task (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "files of the task", rec.Files, []sessions.File{{ID: sent.ID, Name: "cv.pdf", Size: 4}})
 	eventually(t, "the file that was sent goes", func() bool { return kept.len() == 0 })
 	if got, _ := r.ask("POST", "/api/tasks", `{"prompt":"brief","files":["`+sent.ID+`"]}`); got != http.StatusNotFound {
 		t.Errorf("a file that is gone, once more: %d", got)
@@ -218,9 +212,7 @@ func TestWhatPagesOfferedIsServed(t *testing.T) {
 		"Content-Security-Policy": "default-src 'none'; sandbox",
 		"X-Content-Type-Options":  "nosniff",
 	} {
-		if got := res.Header.Get(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		check.Equal(t, name, res.Header.Get(name), want)
 	}
 	private := r.offer(sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "u", Private: true}},
 		"a.pdf", "hers")

@@ -143,9 +143,7 @@ func TestAMemberAsksAsThemselves(t *testing.T) {
 	}
 	d.set("owner", dashboard.Person{})
 	status, _ = r.ask("POST", "/api/tasks", `{"prompt":"brief","place":"g1/c1"}`, owner)
-	if status != http.StatusUnauthorized {
-		t.Errorf("who is nobody any more asks: %d", status)
-	}
+	check.Equal(t, "who is nobody any more asks", status, http.StatusUnauthorized)
 }
 
 // TestAMemberUsesTheChat asks, goes on and adds something, beside what others and the operator asked for.
@@ -199,9 +197,7 @@ func TestAMemberUsesTheChat(t *testing.T) {
 			t.Errorf("asked in %+v", o)
 		}
 	}
-	if len(tasks) != 2 {
-		t.Errorf("%d tasks, want 2", len(tasks))
-	}
+	check.Equal(t, "tasks", len(tasks), 2)
 	if dir := os.Getenv("SHOTS"); dir != "" {
 		wide := c.open(r.server.URL()+"/", 1400, 900, "dark")
 		wide.waitFor(`document.querySelector(".session") && !document.getElementById("welcome").hidden`)

@@ -30,7 +30,6 @@ import (
 	"clank/sessions/approval"
 
 	"github.com/coder/websocket"
-	"github.com/google/go-cmp/cmp"
 )
 
 // livePage is the server's end of the pane: it shows a tab, or its own pictures, and records the pane's messages.
@@ -181,9 +180,7 @@ func (l *livePage) hears(want ...string) {
 			l.t.Fatalf("the pane says no more than\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		l.t.Errorf("the pane says (-want +got)\n%s", diff)
-	}
+	check.Diff(l.t, "the pane says", got, want)
 }
 
 // shortly formats a message of the pane on one line. Positions are rounded to a multiple of four pixels, because the

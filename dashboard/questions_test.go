@@ -256,9 +256,7 @@ func TestTheCardOfAQuestion(t *testing.T) {
 	q.Class = approval.ClassBuy
 	got = r.question(q)
 	tb.waitFor(`document.querySelectorAll(".question button").length === 2`)
-	if err := r.desk.Answer(r.desk.Pending()[0].ID, approval.Answer{By: "@mod"}); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, r.desk.Answer(r.desk.Pending()[0].ID, approval.Answer{By: "@mod"}))
 	tb.waitFor(`!document.querySelector(".question") && document.getElementById("ask-live").textContent === "Not done, as @mod said."`)
 	<-got
 
@@ -341,9 +339,7 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 				t.Errorf("%d wide: %s is %v", width, what, is)
 			}
 		}
-		if err := r.desk.Answer(r.desk.Pending()[0].ID, approval.Answer{}); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, r.desk.Answer(r.desk.Pending()[0].ID, approval.Answer{}))
 		<-got
 	}
 	c.clean()

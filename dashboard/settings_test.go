@@ -53,9 +53,7 @@ func TestAChangeOfSettingsIsAtomic(t *testing.T) {
 		!strings.Contains(body, "must be one of") {
 		t.Errorf("an invalid value: %d %s", got, body)
 	}
-	if n := r.server.Settings.Current().MaxTasks; n != 4 {
-		t.Errorf("the valid half was applied: %d", n)
-	}
+	check.Equal(t, "the valid half was applied", r.server.Settings.Current().MaxTasks, 4)
 	got, body = put(`{"version":` + string(version) + `,"changes":{"interaction.tasks.maxAtOnce":5}}`)
 	if view := decode[api.SettingsView](t, body); got != http.StatusOK || view.Version == before.Version {
 		t.Errorf("a valid change: %d %s", got, body)
@@ -70,17 +68,13 @@ func TestAChangeOfSettingsIsAtomic(t *testing.T) {
 		!strings.Contains(conflict.Error, "somebody else") {
 		t.Errorf("a stale change: %d %s", got, body)
 	}
-	if n := r.server.Settings.Current().MaxTasks; n != 5 {
-		t.Errorf("tasks at once = %d", n)
-	}
+	check.Equal(t, "tasks at once", r.server.Settings.Current().MaxTasks, 5)
 }
 
 func TestInvalidStoredValuesAreShownAtTheirField(t *testing.T) {
 	r := start(t)
 	stored := map[string]json.RawMessage{"interaction.tasks.maxAtOnce": json.RawMessage("900")}
-	if _, err := r.store.SaveSettings(t.Context(), stored, r.server.Settings.State().Version); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(r.store.SaveSettings(t.Context(), stored, r.server.Settings.State().Version)))
 	r.close()
 	r = startIn(t, r.dir, "127.0.0.1:0")
 	if _, page := r.ask("GET", "/settings", ""); !strings.Contains(page, "900 is stored and not used: it must be a "+
@@ -351,7 +345,5 @@ func TestDoubtfulSettingsAreSavedOnRequestAndTheBarCoversNoField(t *testing.T) {
 	}
 	tb.click("#save")
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved")`)
-	if got := r.server.Settings.Current().BrowserPath; got != "/nowhere" {
-		t.Errorf("saved anyway: %q", got)
-	}
+	check.Equal(t, "saved anyway", r.server.Settings.Current().BrowserPath, "/nowhere")
 }

@@ -23,17 +23,13 @@ func TestTasksThatAreToGoOnAreForgottenWithTheirPerson(t *testing.T) {
 		}
 		return string(left)
 	}
-	if left := forget("1"); left != "" {
-		t.Errorf("where there was nothing is %s", left)
-	}
+	check.Equal(t, "where there was nothing", forget("1"), "")
 	check.Must(t, os.WriteFile(file,
 		[]byte(`[{"prompt":"ada's","origin":{"user":"1"}},{"prompt":"bob's","origin":{"user":"2"}}]`), 0o600))
 	if left := forget("1"); strings.Contains(left, "ada's") || !strings.Contains(left, "bob's") {
 		t.Errorf("kept is %s", left)
 	}
-	if left := forget("2"); left != "" {
-		t.Errorf("kept is %s", left)
-	}
+	check.Equal(t, "kept", forget("2"), "")
 }
 
 func TestNoPasswordIsKeptWithATaskThatIsToGoOn(t *testing.T) {

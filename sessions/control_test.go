@@ -75,10 +75,7 @@ func TestOnePersonHoldsAPageAtATime(t *testing.T) {
 		before := r.Control(id)
 		bob := by("bob")
 		bob.Invited = true
-		if _, err := r.TakeControl(t.Context(), id, bob); !errors.Is(err, sessions.ErrControlHeld) ||
-			!strings.Contains(err.Error(), "ada") {
-			t.Errorf("a second person: %v", err)
-		}
+		check.Fails(t, check.Err(r.TakeControl(t.Context(), id, bob)), sessions.ErrControlHeld, "ada")
 		<-before.Changed
 		if s := r.Control(id); !strings.Contains(s.Holder, "ada") || len(s.Wanted) != 1 || s.Waiting {
 			t.Errorf("state: %+v", s)
@@ -91,9 +88,7 @@ func TestOnePersonHoldsAPageAtATime(t *testing.T) {
 		again.Offer()
 		second, err := r.TakeControl(t.Context(), id, bob)
 		check.Must(t, err)
-		if err := ended(t, again); err == nil || !strings.Contains(err.Error(), "handed over") {
-			t.Errorf("after a hand-over: %v", err)
-		}
+		check.Fails(t, ended(t, again), nil, "handed over")
 		again.End() // which no longer has any effect
 		if s := r.Control(id); !strings.Contains(s.Holder, "bob") || s.Offered {
 			t.Errorf("state: %+v", s)
@@ -122,9 +117,7 @@ func TestATaskStandsStillWhileItsPageIsHeld(t *testing.T) {
 		check.Must(t, err)
 		soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		if _, err := r.TakeControl(soon, rec.SessionID, by("ada")); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("in the middle of a step: %v", err)
-		}
+		check.Fails(t, check.Err(r.TakeControl(soon, rec.SessionID, by("ada"))), context.DeadlineExceeded)
 		taken := make(chan *sessions.Control)
 		take := func() {
 			c, err := r.TakeControl(t.Context(), rec.SessionID, by("ada"))
@@ -141,9 +134,7 @@ func TestATaskStandsStillWhileItsPageIsHeld(t *testing.T) {
 		close(hold)
 		c := <-taken
 		synctest.Wait()
-		if n := r.backend.Acts(); n != 1 {
-			t.Errorf("%d acts while the page was held", n)
-		}
+		check.Equal(t, "acts while the page was held", r.backend.Acts(), 1)
 		pass(2 * time.Minute) // longer than the task's time limit
 		c.Touch()
 		pass(2 * time.Minute)
@@ -153,9 +144,7 @@ func TestATaskStandsStillWhileItsPageIsHeld(t *testing.T) {
 		c = <-taken
 		close(thought)
 		synctest.Wait()
-		if n := r.backend.Acts(); n != 1 {
-			t.Errorf("%d acts while the page was held again", n)
-		}
+		check.Equal(t, "acts while the page was held again", r.backend.Acts(), 1)
 		c.End()
 		if rec := s.end(t); rec.State != sessions.TaskDone {
 			t.Errorf("%s: %s", rec.State, rec.Reason)
@@ -209,13 +198,9 @@ func TestWhatEndsAHold(t *testing.T) {
 				told := 0
 				c.OnEnd(func() { told++ })
 				tc.end(t, r, id)
-				if err := ended(t, c); err == nil || !strings.Contains(err.Error(), tc.want) {
-					t.Errorf("%v, want %q", err, tc.want)
-				}
+				check.Fails(t, ended(t, c), nil, tc.want)
 				c.OnEnd(func() { told++ }) // late, so at once
-				if told != 2 {
-					t.Errorf("the end was told %d times", told)
-				}
+				check.Equal(t, "told", told, 2)
 				if _, err := r.TakeControl(t.Context(), id, by("ada")); tc.want != "closed" && tc.want != "shutting down" {
 					check.Must(t, err)
 				} else if err == nil {

@@ -68,12 +68,8 @@ func TestFilesGoToTheSessionAndDownloadsToTheTask(t *testing.T) {
 				got.Downloads[i].ID = ""
 			}
 			want := []sessions.File{{Name: "invoice.pdf", Path: "/x/invoice.pdf"}, {Name: "••••.pdf"}}
-			if diff := cmp.Diff(want, got.Downloads); diff != "" {
-				t.Errorf("downloads (-want +got):\n%s", diff)
-			}
-			if len(got.Files) != 1 {
-				t.Errorf("the task has %d files, want the one that came with it", len(got.Files))
-			}
+			check.Diff(t, "downloads", got.Downloads, want)
+			check.Equal(t, "len(got.Files)", len(got.Files), 1)
 		}
 		must(t, r.CloseSession(t.Context(), session, ada))
 		if want := []string{session}; !cmp.Equal(shelf.forgotten, want) {

@@ -231,9 +231,7 @@ func TestASessionIsClosedForGood(t *testing.T) {
 		}
 		check.Fails(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "bob", Name: "@bob"}),
 			sessions.ErrNotOwner)
-		if err := r.CloseSession(t.Context(), "nope", ada); !errors.Is(err, sessions.ErrNotFound) {
-			t.Errorf("unknown: err = %v, want ErrNotFound", err)
-		}
+		check.Fails(t, r.CloseSession(t.Context(), "nope", ada), sessions.ErrNotFound)
 		must(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "mod", Name: "@mod", Moderator: true}))
 		for _, s := range tasks {
 			if got := s.end(t); got.State != sessions.TaskStopped || got.Reason != "stopped by @mod: the session was closed" {
@@ -542,9 +540,7 @@ func TestTheStepLimitIsSharedByAllWhoWorkAtATask(t *testing.T) {
 			rec.Answer != "found the shop; the price is left" {
 			t.Errorf("the task ended %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
 		}
-		if second.Acts() != 0 {
-			t.Errorf("the next mind did %d acts, want none", second.Acts())
-		}
+		check.Equal(t, "second.Acts()", second.Acts(), 0)
 	})
 }
 

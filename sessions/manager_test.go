@@ -169,9 +169,7 @@ func (s *started) final() bool {
 func (s *started) end(t *testing.T) sessions.TaskRecord {
 	t.Helper()
 	<-s.done
-	if s.err != nil {
-		t.Fatal(s.err)
-	}
+	check.Must(t, s.err)
 	return s.rec
 }
 
@@ -415,9 +413,7 @@ func TestStepsAreLimitedForEachTask(t *testing.T) {
 				task := ask("ada", "p")
 				task.MaxSteps = tc.asks
 				r.run(task)
-				if got != tc.want {
-					t.Errorf("the backend may take %d steps, want %d", got, tc.want)
-				}
+				check.Equal(t, "most steps", got, tc.want)
 			})
 		})
 	}
@@ -430,9 +426,7 @@ func TestTheHoursTasksFromDiscordAreCounted(t *testing.T) {
 			t.Helper()
 			_, err := r.Run(t.Context(), task, nil)
 			for _, w := range words {
-				if !errors.Is(err, sessions.ErrBudgetSpent) || !strings.Contains(err.Error(), w) {
-					t.Errorf("err = %v, want ErrBudgetSpent that says %q", err, w)
-				}
+				check.Fails(t, err, sessions.ErrBudgetSpent, w)
 			}
 		}
 		r.run(ask("ada", "one"))
@@ -515,9 +509,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 			t.Errorf("record: %s, reason %q", rec.State, rec.Reason)
 		}
 		equal(t, "told", []string{"queued 0", "running", "failed"}, s.told())
-		if got := r.backend.Acts(); got != 0 {
-			t.Errorf("%d acts were done, want none", got)
-		}
+		check.Equal(t, "acts were done", r.backend.Acts(), 0)
 	})
 }
 
@@ -584,9 +576,7 @@ func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
 		if n >= heard || n < 100 {
 			t.Errorf("the slow one heard %d events before its channel was closed, the quick one %d", n, heard)
 		}
-		if heard != 60*6 {
-			t.Errorf("the quick one heard %d events, want %d", heard, 60*6)
-		}
+		check.Equal(t, "heard", heard, 60*6)
 	})
 }
 
@@ -654,25 +644,16 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 			return s.Profile
 		}
 		own := r.run(ask("ada", "one"))
-		if got := profile(own.SessionID); got != "ada" {
-			t.Errorf("without a wish: got %q, want ada's own", got)
-		}
+		check.Equal(t, "without a wish", profile(own.SessionID), "ada")
 		task := ask("ada", "two")
 		task.Profile = "shared"
 		shared := r.run(task)
-		if got := profile(shared.SessionID); got != "shared" {
-			t.Errorf("with a wish: got %q, want it", got)
-		}
+		check.Equal(t, "with a wish", profile(shared.SessionID), "shared")
 		task = goOn(shared.SessionID, "ada", "three")
 		r.run(task)
-		if got := profile(shared.SessionID); got != "shared" {
-			t.Errorf("gone on with: got %q, want the profile it began with", got)
-		}
+		check.Equal(t, "gone on with", profile(shared.SessionID), "shared")
 		task.Profile = "ada"
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) ||
-			!strings.Contains(err.Error(), "start a new one") {
-			t.Errorf("another profile for a session: got %v, want a refusal with the way out", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrBadTask, "start a new one")
 		task = ask("ada", "four")
 		task.Profile = "bob"
 		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrForbidden)
@@ -690,10 +671,7 @@ func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
 		r.policy.Profile = func(_ sessions.Origin, _ sessions.Place, want string) (string, error) {
 			return "", errors.New("the profile " + want + " is not yours")
 		}
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) ||
-			!strings.Contains(err.Error(), "shared") {
-			t.Errorf("got %v, want a refusal that names the profile", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrForbidden, "shared")
 	})
 }
 
@@ -711,17 +689,12 @@ func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
 		if last, err := r.LastSession(t.Context(), task.Origin); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("the last session, asked in public: %q, %v; want none", last.ID, err)
 		}
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) ||
-			!strings.Contains(err.Error(), "private") {
-			t.Errorf("got %v, want a refusal that says it is private", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrBadTask, "private")
 	})
 }
 
 // equal fails the test unless got equals want.
 func equal(tb testing.TB, what string, want, got any) {
 	tb.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		tb.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	check.Diff(tb, what, got, want)
 }

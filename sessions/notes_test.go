@@ -64,9 +64,7 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 		<-run.done
 		want := []string{"@ada says: the red one", "@ada says: the red one"}
 		equal(t, "notices", want, r.texts("mine", sessions.StepNotice))
-		if told := strings.Join(run.told(), "\n"); !strings.Contains(told, "the red one") {
-			t.Errorf("who watches was told\n%s", told)
-		}
+		check.Contains(t, strings.Join(run.told(), "\n"), "the red one")
 	})
 }
 
@@ -108,9 +106,7 @@ func TestATaskInLineHearsWhenItsTurnComes(t *testing.T) {
 		first := r.start(t.Context(), ask("bob", "p"))
 		task := named("waits", "ada", "p")
 		second := r.start(t.Context(), task)
-		if _, err := r.SendNote(t.Context(), "waits", discord("g", "ada"), "hurry"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(r.SendNote(t.Context(), "waits", discord("g", "ada"), "hurry")))
 		close(hold)
 		<-first.done
 		<-second.done
@@ -220,9 +216,7 @@ func TestWhatWasSaidTooLateIsNotLost(t *testing.T) {
 				return []sessionstest.ScriptStep{late}
 			}})
 		run := r.start(context.Background(), sessions.Task{ID: "mine", Prompt: "p", Origin: discord("g", "ada")})
-		if _, err := r.SendNote(t.Context(), "mine", discord("g", "ada"), "and the price"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(r.SendNote(t.Context(), "mine", discord("g", "ada"), "and the price")))
 		close(hold)
 		<-run.done
 		got := r.texts("mine", sessions.StepNotice)

@@ -2,7 +2,6 @@ package sessions_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,9 +53,7 @@ func TestARunningTaskCanBeStoppedAndItsSessionGoesOn(t *testing.T) {
 			t.Fatal("the task was not stopped")
 		}
 		rec := s.end(t)
-		if took := time.Since(begun); took != 0 {
-			t.Errorf("the stop took %v, want no time", took)
-		}
+		check.Equal(t, "the stop took", time.Since(begun), 0)
 		if rec.State != sessions.TaskStopped || rec.Reason != "stopped by @ada" {
 			t.Errorf("record: %s, %q", rec.State, rec.Reason)
 		}
@@ -85,9 +82,7 @@ func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
 		if took := time.Since(begun); took > 50*time.Millisecond {
 			t.Errorf("the stop took %v, want at most 50ms", took)
 		}
-		if rec.State != sessions.TaskStopped {
-			t.Errorf("state = %s, want stopped", rec.State)
-		}
+		check.Equal(t, "state", rec.State, sessions.TaskStopped)
 		if rec := r.run(ask("bob", "p")); rec.State != sessions.TaskDone {
 			t.Errorf("another session's task: %+v", rec)
 		}
@@ -101,9 +96,7 @@ func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
 		if rec := next.end(t); rec.State != sessions.TaskDone {
 			t.Errorf("the session's next task: %+v", rec)
 		}
-		if got := r.backend.Acts(); got != 2 {
-			t.Errorf("%d acts, want those of the two others", got)
-		}
+		check.Equal(t, "acts", r.backend.Acts(), 2)
 	})
 }
 
@@ -242,9 +235,7 @@ func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
 			t.Errorf("closed %v, want %s and the one that ran", got, idle.SessionID)
 		}
 		check.Fails(t, check.Err(r.Run(t.Context(), ask("ada", "p"), nil)), sessions.ErrShuttingDown)
-		if err := r.CloseSession(t.Context(), idle.SessionID, ada); !errors.Is(err, sessions.ErrShuttingDown) {
-			t.Errorf("closing a session afterwards: err = %v, want ErrShuttingDown", err)
-		}
+		check.Fails(t, r.CloseSession(t.Context(), idle.SessionID, ada), sessions.ErrShuttingDown)
 	})
 }
 
@@ -262,9 +253,7 @@ func TestDrainTakesNothingNewAndWaitsForWhatRuns(t *testing.T) {
 					defer close(drained)
 					r.Drain(ctx, func(n int) { told <- n })
 				}()
-				if n := <-told; n != 1 {
-					t.Errorf("%d tasks run, want one", n)
-				}
+				check.Equal(t, "tasks run", <-told, 1)
 				check.Fails(t, check.Err(r.Run(t.Context(), ask("ada", "p"), nil)), sessions.ErrShuttingDown, "takes nothing new")
 				want := sessions.TaskInterrupted
 				if finishes {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/videosource"
 )
 
@@ -230,9 +231,7 @@ func TestTheStreamIsEncodedForTheSlowestLine(t *testing.T) {
 			page.mu.Lock()
 			got := page.bitrates[len(page.bitrates)-1]
 			page.mu.Unlock()
-			if got != want {
-				t.Errorf("encoded with %d bits a second, want %d", got, want)
-			}
+			check.Equal(t, "bitrate", got, want)
 			pass(time.Second)
 			viewers[1].SetBitrate(0)
 			if want == 900_000 {

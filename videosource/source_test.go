@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/videosource"
 
 	"github.com/google/go-cmp/cmp"
@@ -300,9 +301,7 @@ func TestLostPicturesAreSentAgainButNotInAFlood(t *testing.T) {
 			synctest.Wait()
 			select {
 			case f := <-v.Frames():
-				if f.Reason != videosource.Requested {
-					t.Errorf("got a frame %q, want %q", f.Reason, videosource.Requested)
-				}
+				check.Equal(t, "got a frame", f.Reason, videosource.Requested)
 				got++
 			default:
 			}
@@ -383,9 +382,7 @@ func TestAPageThatHangsIsGivenUpAndTriedAgain(t *testing.T) {
 		}
 		began := time.Now()
 		stop(errors.New("the call has ended"))
-		if took := time.Since(began); took != 0 {
-			t.Errorf("it took %s to stop in the middle of a picture, want no time", took)
-		}
+		check.Equal(t, "time.Since(began)", time.Since(began), 0)
 		if _, open := <-v.Frames(); open {
 			t.Error("the viewer of a source that has ended has frames")
 		}

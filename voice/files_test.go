@@ -68,9 +68,7 @@ func TestGapsAreFilledWithPacketsThatConceal(t *testing.T) {
 	in[5].Opus = nil                    // and one that is none
 	got, err := readAll(bytes.NewReader(written(t, in)))
 	check.Must(t, err)
-	if len(got) != 50 {
-		t.Errorf("got %d packets, want 50: as long as what was said", len(got))
-	}
+	check.Equal(t, "len(got)", len(got), 50)
 	for _, i := range []int{5, 10, 19} {
 		if len(got[i]) != 1 {
 			t.Errorf("packet %d has %d bytes, want a table of contents alone", i, len(got[i]))
@@ -167,9 +165,7 @@ func TestOggThatCannotBeReadSaysWhy(t *testing.T) {
 		if want == "network is unreachable" {
 			r = iotest.ErrReader(errors.New(want))
 		}
-		if _, err := readAll(r); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		check.Fails(t, check.Err(readAll(r)), nil, want)
 	}
 }
 

@@ -109,9 +109,7 @@ func TestAPackerKeepsWhatIsLeft(t *testing.T) {
 		check.Must(t, err)
 		got += len(out)
 	}
-	if got != 2 {
-		t.Errorf("1000 samples gave %d packets, want 2", got)
-	}
+	check.Equal(t, "packets", got, 2)
 	if last, err := p.Flush(); err != nil || last == nil {
 		t.Errorf("the rest: %x, %v", last, err)
 	}
@@ -192,9 +190,7 @@ func TestAPacketTellsHowLongItSounds(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		check.Diff(t, c.name, got, c.want)
 	}
 }
 

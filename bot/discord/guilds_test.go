@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/bot/discord"
+	"clank/internal/test/check"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -103,9 +104,7 @@ func TestWhatChangesIsLearnt(t *testing.T) {
 			t.Errorf("the new thread %s is of %q", id, got)
 		}
 	}
-	if got := c.Parent("g", "t"); got != "" {
-		t.Errorf("the thread that is gone is of %q", got)
-	}
+	check.Equal(t, "the thread that is gone is of", c.Parent("g", "t"), "")
 	c.Update("GUILD_UPDATE", json.RawMessage(`{"id": "g", "owner_id": "eve"}`))
 	if got := c.Parent("g", "t2"); got != "c" {
 		t.Error("an update without channels forgot them")

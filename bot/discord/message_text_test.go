@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"clank/bot/discord"
+	"clank/internal/test/check"
 )
 
 func TestSplit(t *testing.T) {
@@ -117,9 +118,7 @@ func TestAnAnswerShowsWhereItsLinksLead(t *testing.T) {
 		"[[bank.com](https://evil.example)](https://bank.com)": "bank.com (<https://evil.example>) (<https://bank.com>)",
 		"[`[a](b)`](https://evil.example)":                     "`[a](b)` (<https://evil.example>)",
 	} {
-		if got := discord.RevealLinks(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, in, discord.RevealLinks(in), want)
 	}
 }
 

@@ -136,9 +136,7 @@ func TestRateLimitsAreObeyed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := serve(t, refusal, posted)
 			for range 2 {
-				if _, err := a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "hi"}); err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, check.Err(a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "hi"})))
 			}
 			if d := a.at[1].Sub(a.at[0]); d < 190*time.Millisecond {
 				t.Errorf("the next request came after %s", d)
@@ -150,9 +148,7 @@ func TestRateLimitsAreObeyed(t *testing.T) {
 func TestARateLimitHoldsItsRouteAlone(t *testing.T) {
 	a := serve(t, status(200, `{"id":"9"}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "30"), posted)
 	for _, channel := range []string{"1", "2"} {
-		if _, err := a.Send(t.Context(), channel, discord.OutgoingMessage{Content: "hi"}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(a.Send(t.Context(), channel, discord.OutgoingMessage{Content: "hi"})))
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan error, 1)
@@ -171,9 +167,7 @@ func TestAnswersToInteractionsPassTheGlobalLimit(t *testing.T) {
 	a := serve(t, status(429, `{"retry_after":30,"global":true}`), status(204, ""))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := a.Send(ctx, "1", discord.OutgoingMessage{Content: "hi"}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Send = %v", err)
-	}
+	check.Fails(t, check.Err(a.Send(ctx, "1", discord.OutgoingMessage{Content: "hi"})), context.DeadlineExceeded)
 	i := &discordgo.Interaction{ID: "1", AppID: "2", Token: "t"}
 	if err := a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate,
 		discord.OutgoingMessage{}); err != nil {
@@ -314,9 +308,7 @@ func TestMessagesReplaceOrKeepTheirFiles(t *testing.T) {
 		}
 	}
 	for _, b := range a.bodies {
-		if !strings.Contains(b, `"allowed_mentions":{"parse":[],"replied_user":false}`) {
-			t.Errorf("a message could ping: %s", b)
-		}
+		check.Contains(t, b, `"allowed_mentions":{"parse":[],"replied_user":false}`)
 	}
 }
 
@@ -327,8 +319,6 @@ func TestARefusalNamesTheFields(t *testing.T) {
 	err := a.PutCommands(t.Context(), "1", nil)
 	for _, part := range []string{"0.options.1.name: Must be 32 or fewer in length.", "2: Application command names " +
 		"must be unique", "50035"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v lacks %q", err, part)
-		}
+		check.Fails(t, err, nil, part)
 	}
 }

@@ -70,9 +70,7 @@ func TestEachShardHearsOfItsServersOnce(t *testing.T) {
 			"guild_id": room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false,
 		}))
 	}
-	if _, err := w.WaitReceived(voicetest.Deadline(t), opVoiceState, shardCount-1); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(w.WaitReceived(voicetest.Deadline(t), opVoiceState, shardCount-1)))
 	if gone := w.Disconnects(); len(gone) > 0 {
 		t.Errorf("something was sent over the shard of another server: %v", gone)
 	}

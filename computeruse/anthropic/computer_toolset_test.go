@@ -229,9 +229,7 @@ func TestEachMemberOfTheBrowserToolsetIsRead(t *testing.T) {
 	for _, tool := range server.Requests()[0].Tools {
 		offered = append(offered, tool.Name)
 	}
-	if diff := cmp.Diff([]string{"hand_over", "browser_toolset_20260801"}, offered); diff != "" {
-		t.Errorf("tools (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "tools", offered, []string{"hand_over", "browser_toolset_20260801"})
 }
 
 func TestMembersThatReadOrChangeTabsBecomeToolsOfTheLoop(t *testing.T) {
@@ -270,9 +268,7 @@ func compare(t *testing.T, want [][]action, calls []computeruse.Call) {
 	for _, c := range calls {
 		got = append(got, c.Actions)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("actions (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "actions", got, want)
 }
 
 func TestModelsThatDoNotWorkAScreenAreRefused(t *testing.T) {

@@ -156,12 +156,8 @@ func TestATalkGoesOnFromItsMemoryWithoutPictures(t *testing.T) {
 			}
 			requests := server.Requests()
 			last := requests[len(requests)-1]
-			if got := last.Messages[0].Parts[0].Text; got != "the first one" {
-				t.Errorf("the conversation begins with %q", got)
-			}
-			if got := last.LastText(); !strings.Contains(got, "The screen now") {
-				t.Errorf("the newest text is %q", got)
-			}
+			check.Equal(t, "the conversation begins with", last.Messages[0].Parts[0].Text, "the first one")
+			check.Contains(t, last.LastText(), "The screen now")
 		})
 	}
 }
@@ -183,9 +179,7 @@ func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
 		"user: the first one\n\nThe screen now, at http://example.test/:\n\n(an earlier picture)",
 		"assistant: I click\n\nfirst done", "user: go on",
 	}
-	if diff := cmp.Diff(want, roles); diff != "" {
-		t.Errorf("conversation (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "conversation", roles, want)
 }
 
 func TestMemoriesThatAreNoneAreRefused(t *testing.T) {
@@ -209,9 +203,7 @@ func TestWhatWasToldInVainIsToldAgain(t *testing.T) {
 	if _, err := talk.Next(t.Context(), done(turn, 2)); !errors.As(err, &told) {
 		t.Fatalf("err = %v, want an *llm.Error", err)
 	}
-	if got := next(t, talk, computeruse.Input{Says: []string{"again"}, Shot: shot(3)}).Text; got != "done" {
-		t.Errorf("text = %q", got)
-	}
+	check.Equal(t, "text", next(t, talk, computeruse.Input{Says: []string{"again"}, Shot: shot(3)}).Text, "done")
 	parts := server.Requests()[2].Messages[2].Parts
 	if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" ||
 		parts[3].Image == nil {

@@ -45,9 +45,7 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 		},
 		{ID: turn.Calls[1].ID, Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: "cats", Enter: true}}},
 	}
-	if diff := cmp.Diff(want, turn.Calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "calls", turn.Calls, want)
 
 	zoomed := llm.Image{MediaType: "image/png", Data: []byte("pngZ")}
 	last := next(t, talk, computeruse.Input{
@@ -77,15 +75,9 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 		{"output": "the page"},
 		{"error": "not done: an action before it failed", "url": url},
 	}
-	if diff := cmp.Diff(wantBodies, bodies); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{1, 0, 1}, pictures); diff != "" {
-		t.Errorf("pictures in answers (-want +got):\n%s", diff)
-	}
-	if got := s.Requests()[1].LastText(); got != "hurry" {
-		t.Errorf("the person's word arrived as %q", got)
-	}
+	check.Diff(t, "answers", bodies, wantBodies)
+	check.Diff(t, "pictures in answers", pictures, []int{1, 0, 1})
+	check.Equal(t, "the person's word arrived as", s.Requests()[1].LastText(), "hurry")
 	use := w.Tools[0].ComputerUse
 	if use == nil || len(w.Tools) != 2 || len(w.Tools[1].FunctionDeclarations) != 1 {
 		t.Errorf("tools = %+v, want the vendor's and read_text: navigate is the vendor's own", w.Tools)
@@ -127,13 +119,9 @@ func TestWarningsAreAskedOfAPerson(t *testing.T) {
 				ID: turn.Calls[0].ID, Code: "require_confirmation",
 				Message: "It accepts cookies.",
 			}}
-			if diff := cmp.Diff(want, turn.Calls[0].Safety); diff != "" {
-				t.Errorf("safety (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "safety", turn.Calls[0].Safety, want)
 			next(t, talk, computeruse.Input{Shot: shot(1), Outcomes: []computeruse.CallResult{tt.outcome(turn.Calls[0])}})
-			if diff := cmp.Diff(tt.want, wire(t, s.Requests()[1]).Contents[2].Parts[0].FunctionResponse.Response); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "answer", wire(t, s.Requests()[1]).Contents[2].Parts[0].FunctionResponse.Response, tt.want)
 		})
 	}
 }
@@ -178,9 +166,7 @@ func TestOnlyTheNewestPicturesAreSent(t *testing.T) {
 	for i := range byte(5) {
 		turn = next(t, talk, computeruse.Input{Shot: shot(i + 1), Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}})
 	}
-	if diff := cmp.Diff([]byte{3, 4, 5}, images(wire(t, s.Requests()[5]))); diff != "" {
-		t.Errorf("pictures (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "pictures", images(wire(t, s.Requests()[5])), []byte{3, 4, 5})
 }
 
 func TestATalkGoesOnFromItsMemory(t *testing.T) {
@@ -196,9 +182,7 @@ func TestATalkGoesOnFromItsMemory(t *testing.T) {
 		t.Errorf("text = %q", got)
 	}
 	w := wire(t, s.Requests()[1])
-	if diff := cmp.Diff([]byte{9}, images(w)); diff != "" {
-		t.Errorf("pictures (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "pictures", images(w), []byte{9})
 	r := w.Contents[2].Parts[0].FunctionResponse
 	if r == nil || r.Response["error"] == nil {
 		t.Errorf("the open call was answered with %+v, want an error", w.Contents[2].Parts[0])
@@ -328,9 +312,7 @@ func TestTheLastQuestionForbidsCalls(t *testing.T) {
 		Final: true, Says: []string{"Answer now."},
 		Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])},
 	}
-	if got := next(t, talk, in).Text; got != "I went back." {
-		t.Errorf("text = %q", got)
-	}
+	check.Equal(t, "text", next(t, talk, in).Text, "I went back.")
 	first, last := wire(t, s.Requests()[0]), wire(t, s.Requests()[1])
 	if first.ToolConfig != nil || last.ToolConfig == nil || last.ToolConfig.FunctionCallingConfig.Mode != "NONE" {
 		t.Errorf("modes = %+v and %+v", first.ToolConfig, last.ToolConfig)

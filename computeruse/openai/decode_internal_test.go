@@ -112,9 +112,7 @@ func FuzzReadTurn(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(open) != len(turn.Calls)+len(turn.Tools) {
-			t.Errorf("%d calls are open, want all %d", len(open), len(turn.Calls)+len(turn.Tools))
-		}
+		check.Equal(t, "len(open)", len(open), len(turn.Calls)+len(turn.Tools))
 		for _, c := range turn.Tools {
 			var object map[string]json.RawMessage
 			if json.Unmarshal(c.Input, &object) != nil || object == nil {

@@ -173,9 +173,7 @@ func TestOldPicturesAreNotSentAgain(t *testing.T) {
 		in = computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, uint8(n+1))}
 	}
 	raw := string(server.Requests()[4].Body)
-	if got := strings.Count(raw, `"detail":"original"`); got != 3 {
-		t.Errorf("%d pictures are sent whole, want 3", got)
-	}
+	check.Equal(t, "pictures are sent whole", strings.Count(raw, `"detail":"original"`), 3)
 }
 
 func TestSafetyChecksAreAcknowledged(t *testing.T) {

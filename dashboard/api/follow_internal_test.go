@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/internal/test/check"
 )
 
@@ -21,9 +19,7 @@ func TestServerSentEventsAreReadAsTheStandardSays(t *testing.T) {
 		return nil
 	})
 	check.Fails(t, err, io.ErrUnexpectedEOF)
-	if diff := cmp.Diff([]string{"a-1|step|one\ntwo", "a-1||", "||last"}, got); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "events", got, []string{"a-1|step|one\ntwo", "a-1||", "||last"})
 	stop := errors.New("stop")
 	check.Fails(t, readEvents(strings.NewReader("data: x\n\n"), func(string, string, []byte) error { return stop }), stop)
 }
@@ -46,8 +42,6 @@ func FuzzWhatAStreamSendsReadsBackTheSame(f *testing.F) {
 			}
 			return nil
 		})
-		if n != 1 {
-			t.Errorf("one event came back as %d", n)
-		}
+		check.Equal(t, "one event came back as", n, 1)
 	})
 }

@@ -323,9 +323,7 @@ func TestALaunchShowsASession(t *testing.T) {
 			s := r.session("eve", "c2", tc.private)
 			err := r.Launch(tc.by, s, tc.share)
 			if tc.refused != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.refused) {
-					t.Errorf("got %v, want %q", err, tc.refused)
-				}
+				check.Fails(t, err, nil, tc.refused)
 				return
 			}
 			check.Must(t, err)
@@ -346,9 +344,7 @@ func TestALaunchChangesAnActivityThatIsOpen(t *testing.T) {
 	r := start(t)
 	first, second := r.session("ada", "c1", false), r.session("ada", "c2", false)
 	token, bob := r.enter("ada"), r.enter("bob")
-	if got := r.sees(token)[0]; got != first.ID {
-		t.Errorf("got %s first, want that of the channel", got)
-	}
+	check.Equal(t, "r.sees(token)[0]", r.sees(token)[0], first.ID)
 	check.Must(t, r.Launch(origin("ada", "c2", false), second, true))
 	if mine, others := r.sees(token)[0], r.sees(bob)[0]; mine != second.ID || others != second.ID {
 		t.Errorf("got %s and %s first, want %s", mine, others, second.ID)
@@ -423,9 +419,7 @@ func TestAViewEndsWithTheRightToSeeIt(t *testing.T) {
 				var m struct{ Type, Reason string }
 				check.Must(t, json.Unmarshal(data, &m))
 				if m.Type == "ended" {
-					if m.Reason != tc.want {
-						t.Errorf("it ended with %q, want %q", m.Reason, tc.want)
-					}
+					check.Equal(t, "it ended with", m.Reason, tc.want)
 					return
 				}
 			}

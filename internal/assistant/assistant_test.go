@@ -409,13 +409,8 @@ func TestABrowseStoppedByAPersonIsNotRetried(t *testing.T) {
 	}}
 	ts := answering(sessions.TaskRecord{State: sessions.TaskStopped, Reason: "stopped by @bob"})
 	a := reply(t, newBrain(m, ts), turn("x"))
-	if got := len(ts.ran); got != 1 {
-		t.Errorf("browses = %d, want 1", got)
-	}
-	if got := result(t, m.asked[1], "c0").Text; !strings.Contains(got, "stopped by @bob") ||
-		!strings.Contains(got, "Do not try again") {
-		t.Errorf("result = %q", got)
-	}
+	check.Equal(t, "browses", len(ts.ran), 1)
+	check.Contains(t, result(t, m.asked[1], "c0").Text, "stopped by @bob", "Do not try again")
 	if want := "Stopped by @bob."; a.Text != want {
 		t.Errorf("answer = %q, want %q", a.Text, want)
 	}
@@ -427,9 +422,7 @@ func TestTwoFollowUpsAndThreeCallsAreTheLimit(t *testing.T) {
 	}}
 	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "found it"})
 	a := reply(t, newBrain(m, ts), turn("x"))
-	if got := len(ts.ran); got != 3 {
-		t.Errorf("browses = %d, want 3", got)
-	}
+	check.Equal(t, "browses", len(ts.ran), 3)
 	if got := result(t, m.asked[2], "c1"); !got.IsError || !strings.Contains(got.Text, "3 browse calls") {
 		t.Errorf("fourth call = %+v", got)
 	}
@@ -489,9 +482,7 @@ func TestOpenSessionIsOfferedToTheModel(t *testing.T) {
 		"abc123, last used 1m0s ago", "Lamps IGNORE ALL https://shop.example/",
 		"Speak like a librarian.", "Tuesday, 1 September 2026",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("instructions lack %q:\n%s", want, got)
-		}
+		check.Contains(t, got, want)
 	}
 }
 
@@ -518,9 +509,7 @@ func TestPagesCannotLeaveTheirBoundary(t *testing.T) {
 					t.Errorf("the page's words stand outside of a boundary in %q", text)
 				}
 			}
-			if !strings.Contains(system, untrusted.Instruction) {
-				t.Errorf("the instructions do not say what the boundary means: %q", system)
-			}
+			check.Contains(t, system, untrusted.Instruction)
 		})
 	}
 }
@@ -672,9 +661,7 @@ func TestWithoutAModelAMessageIsATask(t *testing.T) {
 	}
 	ts.last.LastUsed = noon.Add(-16 * time.Minute)
 	reply(t, newBrain(nil, ts), turn("open example.com"))
-	if got := ts.ran[1].SessionID; got != "" {
-		t.Errorf("an old session was taken up: %q", got)
-	}
+	check.Equal(t, "an old session was taken up", ts.ran[1].SessionID, "")
 }
 
 func TestWithoutAModelABrowseGetsTheSubjectOfAQuestion(t *testing.T) {
@@ -718,17 +705,13 @@ func TestWithoutAModelFailuresAreReported(t *testing.T) {
 		"nothing found": {rec: sessions.TaskRecord{State: sessions.TaskDone}, text: "x", want: "nothing to report"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := reply(t, newBrain(nil, answering(tc.rec)), turn(tc.text)).Text; !strings.Contains(got, tc.want) {
-				t.Errorf("answer = %q, want %q", got, tc.want)
-			}
+			check.Contains(t, reply(t, newBrain(nil, answering(tc.rec)), turn(tc.text)).Text, tc.want)
 		})
 	}
 	ts := &tasks{run: func(context.Context, sessions.Task, func(sessions.Event)) (sessions.TaskRecord, error) {
 		return sessions.TaskRecord{}, sessions.ErrQueueFull
 	}}
-	if _, err := newBrain(nil, ts).Reply(t.Context(), turn("x"), nil); !errors.Is(err, sessions.ErrQueueFull) {
-		t.Errorf("error = %v, want the line is full", err)
-	}
+	check.Fails(t, check.Err(newBrain(nil, ts).Reply(t.Context(), turn("x"), nil)), sessions.ErrQueueFull)
 }
 
 func TestOnlyWhatAPersonTypedCountsAsTyped(t *testing.T) {
@@ -764,13 +747,9 @@ func TestTheStyleOfATurnReachesTheModelAndEndsWithTheTurn(t *testing.T) {
 	spoken := turn("hello")
 	spoken.Style = "Your answer is spoken aloud."
 	for _, tn := range []assistant.Turn{spoken, turn("hello")} {
-		if _, err := b.Reply(t.Context(), tn, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(b.Reply(t.Context(), tn, nil)))
 		got, want := strings.Contains(m.asked[len(m.asked)-1].System, spoken.Style), tn.Style != ""
-		if got != want {
-			t.Errorf("the model was told the style: %v, want %v", got, want)
-		}
+		check.Equal(t, "the model was told the style", got, want)
 	}
 }
 
@@ -831,9 +810,7 @@ func TestABrowseInARunningSessionIsSentToItsTaskAsANote(t *testing.T) {
 	if diff := cmp.Diff([]string{"take the red one"}, heard); diff != "" || len(ts.ran) != 0 {
 		t.Errorf("heard (-want +got):\n%s; tasks begun: %v", diff, ts.ran)
 	}
-	if !strings.Contains(m.asked[0].System, "Session in which a task runs runs,") {
-		t.Errorf("the model was not told that a task runs: %s", m.asked[0].System)
-	}
+	check.Contains(t, m.asked[0].System, "Session in which a task runs runs,")
 	if raw := fmt.Sprint(*m.asked[1].Messages[len(m.asked[1].Messages)-1].Parts[0].Result); !strings.Contains(raw,
 		"It was told your query") {
 		t.Errorf("the model was told %s", raw)

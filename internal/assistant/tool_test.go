@@ -11,6 +11,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/internal/watches"
 	internalweb "clank/internal/web"
 	"clank/llm"
@@ -48,16 +49,12 @@ func TestFurtherToolsAnswerTheModelOnBehalfOfThePerson(t *testing.T) {
 		func(_ context.Context, o sessions.Origin, in json.RawMessage) (string, []llm.Image, error) {
 			return o.UserName + " " + string(in), []llm.Image{{MediaType: "image/png", Data: []byte("x")}}, nil
 		})
-	if got := reply(t, b, turn("look")).Text; got != "done" {
-		t.Errorf("answer = %q", got)
-	}
+	check.Equal(t, "answer", reply(t, b, turn("look")).Text, "done")
 	if got := result(t, m.asked[1], "a"); !strings.HasPrefix(got.Text, `ada {"n":1}`) ||
 		!strings.Contains(got.Text, "picture 1; not posted") || len(got.Images) != 1 || got.IsError {
 		t.Errorf("result = %+v", got)
 	}
-	if n := len(m.asked[0].Tools); n != 3 {
-		t.Errorf("%d tools offered, want the browse, this one and the choice of pictures", n)
-	}
+	check.Equal(t, "tools offered", len(m.asked[0].Tools), 3)
 }
 
 func TestFurtherToolsGoOnBeyondTheRoundsOfBrowses(t *testing.T) {
@@ -376,9 +373,7 @@ func TestTheLightestToolIsAdvised(t *testing.T) {
 		"lightest tool", "- web_search:", "- web_scrape:", "- watch_page:",
 		"- browser_browse:",
 	} {
-		if !strings.Contains(first.System, want) {
-			t.Errorf("%q is not in the prompt:\n%s", want, first.System)
-		}
+		check.Contains(t, first.System, want)
 	}
 	w.none = internalweb.ErrNoEngine
 	if _, first = w.call(t, "web_scrape", `{"url":"a.test"}`); strings.Contains(first.System, "- web_search") ||
@@ -489,8 +484,6 @@ func TestAWatchBelongsToItsRequester(t *testing.T) {
 		t.Errorf("asked for %+v, want %+v", asked.Condition, want)
 	}
 	for _, want := range []string{"watch w1, every 1 hour until " + until.Format(time.DateOnly), "is so already", "18 €"} {
-		if !strings.Contains(got.Text, want) {
-			t.Errorf("%q is not in %s", want, got.Text)
-		}
+		check.Contains(t, got.Text, want)
 	}
 }

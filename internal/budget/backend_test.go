@@ -98,9 +98,7 @@ func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 		t.Errorf("got %+v, want an answer that names the limit", answer)
 	}
 	check.Contains(t, answer.Text, "Anna is a lamp.", "Lumen, https://shop.test/2", "39 €")
-	if got := inner.Acts(); got != 2 {
-		t.Errorf("%d acts were done, want 2", got)
-	}
+	check.Equal(t, "acts were done", inner.Acts(), 2)
 	if got := b.sum(t, budget.Key{Level: budget.LevelUser, ID: "discord:42", Day: "2026-03-01"}).Amount.Steps; got != 2 {
 		t.Errorf("%d steps were counted for the person, want 2", got)
 	}
@@ -179,9 +177,7 @@ func TestATaskEndsWhenItsMinutesAreSpent(t *testing.T) {
 			"; it begins anew at midnight in UTC" || !strings.Contains(answer.Text, "39 €") {
 			t.Errorf("got %+v", answer)
 		}
-		if took := time.Since(begun); took != 50*time.Second {
-			t.Errorf("it ran %s, want 50 s", took)
-		}
+		check.Equal(t, "it ran", time.Since(begun), 50*time.Second)
 		steps, err = b.work(t.Context(), inner)
 		if answer := last(t, steps, err); answer.Limit == "" || len(steps) != 1 {
 			t.Errorf("the next task got %d steps and %+v, want the limit at once", len(steps), answer)
@@ -258,9 +254,7 @@ func TestThePartialAnswerIsTheLastTextAndReading(t *testing.T) {
 	answer := last(t, steps, err)
 	check.Contains(t, answer.Text, "Anna is a lamp.", "39 €")
 	for _, no := range []string{"old thought", "29 €", "an error page", "a notice"} {
-		if strings.Contains(answer.Text, no) {
-			t.Errorf("the answer so far has %q: %s", no, answer.Text)
-		}
+		check.Lacks(t, answer.Text, no)
 	}
 }
 
@@ -318,9 +312,7 @@ func TestAComputerUseCallIsEstimatedWithTheWholeConversation(t *testing.T) {
 		t.Fatalf("got %+v, %v; want the answer with its price", got, err)
 	}
 	m.answer = turn(0, 0) // it does not say: the estimate stays
-	if _, err := talk.Next(t.Context(), computeruse.Input{Results: []llm.ToolResult{{Text: "abcd"}}}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(talk.Next(t.Context(), computeruse.Input{Results: []llm.ToolResult{{Text: "abcd"}}})))
 	if got := b.last(t).Amount.Tokens; got < 5150 || got > 5250 {
 		t.Errorf("got an estimate of %d tokens, want a little more than what the call before took", got)
 	}
@@ -330,9 +322,7 @@ func TestTheInputOfARefusedCallIsSentWithTheNext(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Calls: 1}})
 	m := &mind{answer: turn(10, 10)}
 	talk := b.talk(t, m)
-	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}})))
 	shot := &computeruse.Screenshot{URL: "https://shop.test/"}
 	_, err := talk.Next(t.Context(), computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "1"}}, Shot: shot})
 	spent(t, err)
@@ -340,9 +330,7 @@ func TestTheInputOfARefusedCallIsSentWithTheNext(t *testing.T) {
 		t.Fatalf("the mind was asked %d times, want once", len(m.told))
 	}
 	b.rules.Limits = nil
-	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"go on"}}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(talk.Next(t.Context(), computeruse.Input{Says: []string{"go on"}})))
 	got := m.told[1]
 	if len(got.Outcomes) != 1 || len(got.Says) != 1 || got.Shot != shot {
 		t.Errorf("got %+v, want the outcome, the words and the picture", got)

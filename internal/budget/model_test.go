@@ -52,9 +52,7 @@ func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.0008)}})
 	ada := llm.Account{User: "discord:1"}
 	for range 2 {
-		if _, err := b.ask(t.Context(), ada); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(b.ask(t.Context(), ada)))
 	}
 	_, err := b.ask(t.Context(), ada)
 	got := spent(t, err)
@@ -62,9 +60,7 @@ func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
 		t.Errorf("got message %q, want %q", got.Message, want)
 	}
 	check.Contains(t, got.Hint, "one more call could take 0.0010 USD", budget.LimitKey+"user", "anew at midnight in UTC")
-	if b.model.asked != 2 {
-		t.Errorf("the model was asked %d times, want 2", b.model.asked)
-	}
+	check.Equal(t, "b.model.asked", b.model.asked, 2)
 	for _, other := range []llm.Account{{User: "discord:2"}, {}} {
 		if _, err := b.ask(t.Context(), other); err != nil {
 			t.Errorf("%+v: got %v, want a call within the budget", other, err)
@@ -228,9 +224,7 @@ func TestOverflowingUsageStillExhaustsTheBudget(t *testing.T) {
 	b.model.answer = using(far, nil)
 	for range 20 {
 		b.rules.Limits = nil
-		if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 		b.rules.Limits = budget.Limits{budget.LevelDay: {Money: budget.Dollars(1)}}
 		_, err := b.ask(t.Context(), llm.Account{})
 		spent(t, err)
@@ -335,9 +329,7 @@ func TestATaskMayAllowItselfLessThanTheSettings(t *testing.T) {
 func TestAModelOfUnknownPriceStopsWhereTheMoneyIsSpent(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.002), Tokens: 100_000}})
 	b.model.answer = using(llm.Usage{InputTokens: 2000}, nil)
-	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	b.model.name = "compatible:mystery"
 	_, err := b.ask(t.Context(), llm.Account{})
 	if got := spent(t, err); got.Message != "budget spent: 0.0020 of 0.0020 USD for today" {
@@ -348,9 +340,7 @@ func TestAModelOfUnknownPriceStopsWhereTheMoneyIsSpent(t *testing.T) {
 func TestAModelThatIsFreeNeedsNoPriceAndNoTokens(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Money: 1, Tokens: 1, Calls: 1}})
 	b.model.name, b.model.answer = "plain:steps", using(llm.Usage{Calls: 1}, nil)
-	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	if got, want := b.today(t).Amount, (budget.Amount{Calls: 1}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -392,9 +382,7 @@ func TestWhereWritingToTheCacheCostsAllInputMayBeWritten(t *testing.T) {
 		b := newBench(t, nil)
 		b.model.name, b.model.answer = model, using(llm.Usage{}, nil)
 		b.rules.Prices = map[string]llm.Price{model: {Input: 4}}
-		if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 		got := b.last(t).Amount
 		if want := budget.Dollars(float64(got.Tokens-1000) * price / 1e6); got.Money != want {
 			t.Errorf("%s: got %s for %d tokens, want %s", model, got.Money, got.Tokens, want)
@@ -406,9 +394,7 @@ func TestEstimatesGrowWithTheRequest(t *testing.T) {
 	estimate := func(req llm.Request, caps llm.Caps) int64 {
 		b := newBench(t, nil)
 		b.model.caps, b.model.answer = caps, using(llm.Usage{}, nil)
-		if _, err := b.keeper.Model(b.model).Generate(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(b.keeper.Model(b.model).Generate(t.Context(), req, nil)))
 		return b.last(t).Amount.Tokens
 	}
 	part := func(p llm.Part) llm.Request {

@@ -18,9 +18,7 @@ import (
 func TestStatusReturnsTheLevelsOfAnAccount(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelUser: {Calls: 5}, budget.LevelDay: {Money: budget.Dollars(1)}})
 	ada := llm.Account{Task: "t", Guild: "g", User: "discord:1"}
-	if _, err := b.ask(t.Context(), ada); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(b.ask(t.Context(), ada)))
 	lines, err := b.keeper.Status(t.Context(), llm.Account{Guild: "g", User: "discord:1"})
 	check.Must(t, err)
 	want := []string{"user 1 of 5 calls", "guild 0.0003 USD, 1 calls, 300 tokens (no limit)", "day 0.0003 of 1.00 USD"}
@@ -29,9 +27,7 @@ func TestStatusReturnsTheLevelsOfAnAccount(t *testing.T) {
 			t.Errorf("got line %d %q, want %q", i, got, want)
 		}
 	}
-	if len(lines) != len(want) {
-		t.Errorf("got %d lines, want %d", len(lines), len(want))
-	}
+	check.Equal(t, "len(lines)", len(lines), len(want))
 }
 
 func TestUsersAreThoseOfOneGuildToday(t *testing.T) {
@@ -41,9 +37,7 @@ func TestUsersAreThoseOfOneGuildToday(t *testing.T) {
 		{Guild: "other", User: "discord:2"},
 		{User: "discord:1"},
 	} {
-		if _, err := b.ask(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(b.ask(t.Context(), a)))
 	}
 	lines, err := b.keeper.UserStatus(t.Context(), "g")
 	if err != nil || len(lines) != 1 || lines[0].Key.ID != "discord:1" || lines[0].Spent.Calls != 1 {
@@ -54,9 +48,7 @@ func TestUsersAreThoseOfOneGuildToday(t *testing.T) {
 func TestTheOverviewCountsDaysWhereTheSettingSays(t *testing.T) {
 	b := newBench(t, nil)
 	b.rules.Zone = time.FixedZone("UTC+13", 13*60*60)
-	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	o, err := b.keeper.Overview(t.Context())
 	if err != nil || o.Day != "2026-03-02" || o.Today.Spent.Calls != 1 || len(o.Days) != 1 || len(o.Calls) != 1 {
 		t.Errorf("got %+v, %v; want one call on the second of March", o, err)
@@ -92,13 +84,9 @@ func TestOldEntriesAreDeletedWithoutANewOne(t *testing.T) {
 		check.Must(t, err)
 		return len(list)
 	}
-	if n := calls(); n != 1 {
-		t.Errorf("there are %d calls of today, want 1", n)
-	}
+	check.Equal(t, "calls()", calls(), 1)
 	b.now = b.now.AddDate(0, 0, 31)
-	if n := calls(); n != 0 {
-		t.Errorf("there are %d calls of last month, want none", n)
-	}
+	check.Equal(t, "calls()", calls(), 0)
 	days, err := b.ledger.All(t.Context(), budget.LevelDay, "", 10)
 	if err != nil || len(days) != 1 || days[0].Amount.Calls != 1 {
 		t.Errorf("got days %+v, %v; want the one", days, err)
@@ -134,9 +122,7 @@ func TestMoneyIsExactAndReadable(t *testing.T) {
 	for range 10 {
 		sum += budget.Dollars(0.1)
 	}
-	if sum != budget.Dollars(1) {
-		t.Errorf("ten dimes are %d, want a dollar", sum)
-	}
+	check.Equal(t, "ten dimes", sum, budget.Dollars(1))
 }
 
 // minute is something that takes a thousand tokens, for a tenth of a dollar, and a minute.
@@ -227,9 +213,7 @@ func TestAPriceInTheSettingsOverridesTheListPrice(t *testing.T) {
 	check.Must(t, b.keeper.Spend(ctx, e, func(context.Context) (llm.Usage, time.Duration, error) {
 		return e.Usage, e.Time, nil
 	}))
-	if got := b.adas(t).Money; got != budget.Dollars(2) {
-		t.Errorf("spent %s USD, want 2", got)
-	}
+	check.Equal(t, "b.adas(t).Money", b.adas(t).Money, budget.Dollars(2))
 	if b.last(t).Unpriced {
 		t.Error("its price counts as unknown")
 	}

@@ -119,9 +119,7 @@ func TestUnsentCallsAreNotCharged(t *testing.T) {
 	}
 	quiet := utterance(time.Minute)
 	quiet.Loud = false
-	if _, err := tr.Transcribe(t.Context(), quiet); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(tr.Transcribe(t.Context(), quiet)))
 }
 
 func TestNothingIsSentWhereTheBudgetIsSpent(t *testing.T) {
@@ -174,9 +172,7 @@ func TestAnInterruptedSentenceIsChargedCompletely(t *testing.T) {
 		Model: budget.AudioModel{Name: "tts-1"},
 	}
 	for _, err := range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
-		if err != nil {
-			t.Error(err)
-		}
+		check.Must(t, err)
 		break
 	}
 	if e, _ := p.last(t); !near(e.Amount.Money, 0.015) || e.State != budget.StateEstimated {
@@ -210,9 +206,7 @@ func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {
 	}
 	n := 0
 	for _, err := range s.Speak(t.Context(), "hello") {
-		if err != nil {
-			t.Error(err)
-		}
+		check.Must(t, err)
 		n++
 	}
 	if n != 7 || told != 1 || len(server.texts) != 0 || own.texts[0] != "hello" {

@@ -81,9 +81,7 @@ func TestResultsCanBeNarrowedAndSorted(t *testing.T) {
 		t.Errorf("lamps by price: %v", order)
 	}
 	_, all := v.get("/search?category=no+such")
-	if n := strings.Count(all, `class="card"`); n != 24 {
-		t.Errorf("%d products, want 24", n)
-	}
+	check.Equal(t, "products", strings.Count(all, `class="card"`), 24)
 }
 
 func TestProductsOutOfStockCannotBeBought(t *testing.T) {
@@ -108,9 +106,7 @@ func TestAnOrderFromTheBasketToTheConfirmation(t *testing.T) {
 	wants(t, page, "Choose a country", "Place order", "Full name")
 
 	status, page := v.post("/checkout", "name", "Ada <b>", "email", "nobody")
-	if status != http.StatusUnprocessableEntity {
-		t.Errorf("status of an incomplete order = %d", status)
-	}
+	check.Equal(t, "status of an incomplete order", status, http.StatusUnprocessableEntity)
 	wants(t, page, "Please look at the marked fields", "Please choose a country", "an @ in it", "Ada &lt;b&gt;")
 
 	form := []string{

@@ -4,14 +4,13 @@ import (
 	"testing"
 
 	"clank/internal/hardening"
+	"clank/internal/test/check"
 
 	"golang.org/x/sys/unix"
 )
 
 func TestNoCoreDumpIsWritten(t *testing.T) {
-	if err := hardening.DisableCoreDumps(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, hardening.DisableCoreDumps())
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_CORE, &limit); err != nil || limit.Cur != 0 || limit.Max != 0 {
 		t.Errorf("limit %+v, %v", limit, err)

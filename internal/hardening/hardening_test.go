@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"clank/internal/hardening"
-
-	"github.com/google/go-cmp/cmp"
+	"clank/internal/test/check"
 )
 
 func TestSecretsAreNotInherited(t *testing.T) {
@@ -21,7 +20,5 @@ func TestSecretsAreNotInherited(t *testing.T) {
 	if runtime.GOOS != "windows" { // where that is PATH
 		secrets = append(secrets, "path=s")
 	}
-	if diff := cmp.Diff(needed, hardening.Inheritable(append(secrets, needed...))); diff != "" {
-		t.Errorf("what a program gets (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "what a program gets", hardening.Inheritable(append(secrets, needed...)), needed)
 }

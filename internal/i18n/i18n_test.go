@@ -307,9 +307,7 @@ func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {
 		"something that nobody foresaw":        "something that nobody foresaw",
 		"":                                     "",
 	} {
-		if got := i18n.Locale("de").Text(english); got != want {
-			t.Errorf("%q: got %q, want %q", english, got, want)
-		}
+		check.Equal(t, english, i18n.Locale("de").Text(english), want)
 		want = strings.NewReplacer("1 calls", "1 call", "1200 calls", "1,200 calls").Replace(english)
 		if got := i18n.Locale("en").Text(english); got != want {
 			t.Errorf("%q: in English %q, want %q", english, got, want)
@@ -321,9 +319,7 @@ func TestReasonsBecomeSentences(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "élan!": "Élan!", "  why? ": "Why?", "done (1)": "Done (1)", "some_setting is off": "some_setting is off.",
 	} {
-		if got := i18n.Locale("").Sentence(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, in, i18n.Locale("").Sentence(in), want)
 	}
 	for reason, want := range map[string]string{
 		"stopped by Ada":                             "Ada が停止しました。",
@@ -331,8 +327,6 @@ func TestReasonsBecomeSentences(t *testing.T) {
 		"stopped by Ada: the session was closed":     "Ada が停止しました: セッションが閉じられました。",
 		"ran out of time: nobody can translate this": "時間切れです: nobody can translate this.",
 	} {
-		if got := i18n.Locale("ja").Sentence(reason); got != want {
-			t.Errorf("%q: got %q, want %q", reason, got, want)
-		}
+		check.Equal(t, reason, i18n.Locale("ja").Sentence(reason), want)
 	}
 }

@@ -282,9 +282,7 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	// Two frames are on their way: more does not come until one has been shown, and then the latest.
 	v.send(map[string]any{"type": "take"})
 	v.next("the hold", func(m map[string]any) bool { c, _ := m["control"].(map[string]any); return c["mine"] == true })
-	if *v.frames != 2 {
-		t.Errorf("%d frames came before one was shown", *v.frames)
-	}
+	check.Equal(t, "frames came before one was shown", *v.frames, 2)
 	v.send(map[string]any{"type": "ack", "n": first["n"]})
 	third := v.next("the latest", nil)
 	if third["n"].(float64) < second["n"].(float64) { // whoever takes over is shown the latest once more

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/internal/pageorigin"
+	"clank/internal/test/check"
 )
 
 func TestOnlyLoopbackNamesAreThisMachine(t *testing.T) {
@@ -19,9 +20,7 @@ func TestOnlyLoopbackNamesAreThisMachine(t *testing.T) {
 		"localhost.evil.example": false, "127.0.0.1.evil.example": false, "evil.localhost": false, "2130706433": false,
 		"0x7f.1": false, "127.1": false,
 	} {
-		if got := pageorigin.IsLoopback(host); got != want {
-			t.Errorf("%q: got %t, want %t", host, got, want)
-		}
+		check.Equal(t, host, pageorigin.IsLoopback(host), want)
 	}
 }
 
@@ -33,9 +32,7 @@ func TestAReboundNameIsNotKnown(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", "http://127.0.0.1/", nil)
 		r.Host = host
-		if got := pageorigin.IsKnownHost(r); got != want {
-			t.Errorf("%q: got %t, want %t", host, got, want)
-		}
+		check.Equal(t, host, pageorigin.IsKnownHost(r), want)
 	}
 }
 
@@ -93,9 +90,7 @@ func TestPagesOfOtherSitesAreToldFromOursAndFromPrograms(t *testing.T) {
 		for i := 0; i < len(c.headers); i += 2 {
 			r.Header.Add(c.headers[i], c.headers[i+1])
 		}
-		if got := pageorigin.IsCrossSite(r, false); got != c.strict {
-			t.Errorf("%s: got %t, want %t", name, got, c.strict)
-		}
+		check.Equal(t, name, pageorigin.IsCrossSite(r, false), c.strict)
 		if got := pageorigin.IsCrossSite(r, true); got != c.local {
 			t.Errorf("%s, where this machine is trusted: got %t, want %t", name, got, c.local)
 		}

@@ -310,15 +310,11 @@ func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 		if q := ev.Question; !q.Private || q.User != tt.user {
 			t.Errorf("question %+v, want a private one to %q", q, tt.user)
 		}
-		if err := k.Approvals.Answer(ev.Question.ID, approval.Answer{}); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, k.Approvals.Answer(ev.Question.ID, approval.Answer{}))
 		if err := <-got; err == nil {
 			t.Error("that was a yes")
 		}
-		if _, err := f.Next(t.Context()); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, check.Err(f.Next(t.Context())))
 	}
 }
 
@@ -348,15 +344,9 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 			q.Detail != "a page wants it" || q.Class != approval.ClassHost {
 			t.Errorf("question %+v", q)
 		}
-		if err := k.Approvals.Answer(ev.Question.ID, approval.Answer{Allowed: true, ForSession: true}); err != nil {
-			t.Error(err)
-		}
-		if err := <-got; err != nil {
-			t.Error(err)
-		}
-		if _, err := f.Next(t.Context()); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, k.Approvals.Answer(ev.Question.ID, approval.Answer{Allowed: true, ForSession: true}))
+		check.Must(t, <-got)
+		check.Must(t, check.Err(f.Next(t.Context())))
 		work = append(work, here) // of two tasks nobody knows which it is
 	}
 }
@@ -431,14 +421,10 @@ func TestTheRightPersonIsAskedBeforeAProgramIsKept(t *testing.T) {
 				}
 				if q := ev.Question; !ev.Resolved {
 					asked = strings.Join([]string{string(q.Class), q.Guild, q.Channel, q.Session, q.Profile, q.Origin, q.Detail}, " ")
-					if err := k.Approvals.Answer(q.ID, approval.Answer{By: "@ada"}); err != nil {
-						t.Error(err)
-					}
+					check.Must(t, k.Approvals.Answer(q.ID, approval.Answer{By: "@ada"}))
 				}
 			}
-			if asked != tt.asked {
-				t.Errorf("asked %q, want %q", asked, tt.asked)
-			}
+			check.Equal(t, "asked", asked, tt.asked)
 			if _, denied := errors.AsType[*approval.DeniedError](err); denied != (tt.asked != "" || tt.denied) || err != nil &&
 				!denied {
 				t.Errorf("got %v", err)
@@ -510,9 +496,7 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 		q.Profile != "work" {
 		t.Errorf("question %+v", q)
 	}
-	if err := k.Approvals.Answer(q.ID, approval.Answer{Allowed: true, ForSession: true, By: "@ada"}); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, k.Approvals.Answer(q.ID, approval.Answer{Allowed: true, ForSession: true, By: "@ada"}))
 	if err := <-got; err != nil {
 		t.Errorf("allowed: %v", err)
 	}

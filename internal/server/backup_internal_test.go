@@ -121,18 +121,14 @@ func TestWhatIsBackedUpIsRestored(t *testing.T) {
 			m, err := h.Backup(t.Context(), file, tt.opts)
 			check.Must(t, errors.Join(err, db.Close()))
 			want := slices.Sorted(slices.Values(append(slices.Clone(kept), tt.more...)))
-			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(m.Files))); diff != "" {
-				t.Errorf("what is in it (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "what is in it", slices.Sorted(maps.Keys(m.Files)), want)
 			to := &Home{Dir: filepath.Join(t.TempDir(), "new", "home")}
 			r, err := to.Restore(t.Context(), file, RestoreOptions{Passphrase: phrase(tt.opts.Passphrase)})
 			check.Must(t, err)
 			if r.NoKeys != (tt.opts.Passphrase == "") || r.Before != "" {
 				t.Errorf("restored %+v", r)
 			}
-			if diff := cmp.Diff(want, filesBelow(t, to.Dir)); diff != "" {
-				t.Errorf("the home (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "the home", filesBelow(t, to.Dir), want)
 			if got, err := os.ReadFile(to.Path("downloads/clank/large.bin")); err != nil || len(got) != 5*(maxInMemory/4) {
 				t.Errorf("a large file has %d bytes, %v", len(got), err)
 			}
@@ -165,9 +161,7 @@ func TestTheDatabaseOfARunningBrowserIsCopiedConsistently(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "backup")
 	m, err := h.Backup(t.Context(), file, BackupOptions{})
 	check.Must(t, err)
-	if diff := cmp.Diff([]string{"clank"}, m.Running); diff != "" {
-		t.Errorf("profiles that ran (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "profiles that ran", m.Running, []string{"clank"})
 	to := &Home{Dir: filepath.Join(t.TempDir(), "home")}
 	check.Must(t, check.Err(to.Restore(t.Context(), file, RestoreOptions{})))
 	restored := to.Path("browser/clank/user-data/Default")
@@ -194,9 +188,7 @@ func TestARestoreReplacesTheWholeHomeAndKeepsTheOldOne(t *testing.T) {
 	if text, err := os.ReadFile(to.Path("vault.key")); err != nil || string(text) != "its own" || r.NoKeys {
 		t.Errorf("the key is %q, %v, missing %v; want that of the old home", text, err, r.NoKeys)
 	}
-	if _, err := os.Lstat(to.Path("mine")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what was in the old home: %v, want it gone", err)
-	}
+	check.Fails(t, check.Err(os.Lstat(to.Path("mine"))), fs.ErrNotExist)
 	check.Must(t, check.Err(to.Restore(t.Context(), file, RestoreOptions{Replace: true}))) // within the same second
 	check.Must(t, to.Claim())
 	to.Release()
@@ -585,9 +577,7 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 			beside := slices.DeleteFunc(all, func(n string) bool {
 				return strings.HasPrefix(n, "clank.") || strings.HasPrefix(n, "vault.") || strings.HasSuffix(n, ".lock")
 			})
-			if diff := cmp.Diff(tt.left, beside); diff != "" {
-				t.Errorf("what is left (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "what is left", beside, tt.left)
 			entries, err := v.Entries(t.Context())
 			if want := map[string]int{"canary": 2, "": 3}[tt.of.Person]; err != nil || len(entries) != want {
 				t.Errorf("the vault has %+v, %v; want %d entries", entries, err, want)

@@ -56,9 +56,7 @@ func TestANameInANoticeOfAShareIsEscaped(t *testing.T) {
 	x.background.Wait()
 	got := strings.Join(to.texts, "\n")
 	for _, bad := range []string{"](", "https://evil", "<@1>", "||"} {
-		if strings.Contains(got, bad) {
-			t.Errorf("%q can be clicked or read in %q", bad, got)
-		}
+		check.Lacks(t, got, bad)
 	}
 	if !strings.HasSuffix(got, "\nhttps://watch.example/#a_b_c") || !strings.Contains(got, "teilt eine Browser-Seite") {
 		t.Errorf("the link is not whole in %q", got)
@@ -216,9 +214,7 @@ func TestTheAccountForGoLiveSignsInOrSaysWhyNot(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := d.Wait(ctx, "eve to leave when the program ends", func() bool { return !d.Connected(eve) }); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, d.Wait(ctx, "eve to leave when the program ends", func() bool { return !d.Connected(eve) }))
 }
 
 func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
@@ -228,22 +224,16 @@ func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
 		Settings: fixedSettings{&s},
 		Getenv:   func(name string) string { return map[string]string{"OPENAI_API_KEY": key}[name] },
 	}
-	if got := (discordCalls{x}).CallPolicy().MissingSetup; got != "" {
-		t.Errorf("the brain lacks %q", got)
-	}
+	check.Equal(t, "the brain lacks", (discordCalls{x}).CallPolicy().MissingSetup, "")
 	s.Voice.Engine = settings.VoiceEngineRealtime
 	if got, want := (discordCalls{x}).CallPolicy().MissingSetup,
 		"Calls are held by a realtime model here"; len(got) < len(want) || got[:len(want)] != want {
 		t.Errorf("the realtime model lacks %q", got)
 	}
 	key = "sk-test"
-	if got := (discordCalls{x}).CallPolicy().MissingSetup; got != "" {
-		t.Errorf("with a key it lacks %q", got)
-	}
+	check.Equal(t, "with a key it lacks", (discordCalls{x}).CallPolicy().MissingSetup, "")
 	key, s.Voice.Realtime.URL = "", "http://127.0.0.1:8000/v1"
-	if got := (discordCalls{x}).CallPolicy().MissingSetup; got != "" {
-		t.Errorf("a server of one's own lacks %q", got)
-	}
+	check.Equal(t, "a server of one's own lacks", (discordCalls{x}).CallPolicy().MissingSetup, "")
 }
 
 // TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar gives sound straight to the ear of a call: the conversation

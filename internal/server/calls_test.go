@@ -216,16 +216,9 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	page := h.join(t)
 	page.SendOpus(t, 20, tone(t))
 	const want = "browser_browse leave_voice_channel share_browser_session stop_video_share web_scrape"
-	if got := rtctest.Next(t, outputs); got != want {
-		t.Errorf("tools: %s, want %s", got, want)
-	}
-	if got := rtctest.Next(t, outputs); !strings.Contains(got, `"ok":true`) || !strings.Contains(got, "At nine, for") ||
-		!strings.Contains(got, "[session_id: ") {
-		t.Errorf("the browse gave %s", got)
-	}
-	if got := rtctest.Next(t, outputs); !strings.Contains(got, "browser_session_not_found") {
-		t.Errorf("the share gave %s", got)
-	}
+	check.Equal(t, "tools", rtctest.Next(t, outputs), want)
+	check.Contains(t, rtctest.Next(t, outputs), `"ok":true`, "At nine, for", "[session_id: ")
+	check.Contains(t, rtctest.Next(t, outputs), "browser_session_not_found")
 	for range 20 {
 		rtctest.Next(t, page.Sounds)
 	}
@@ -233,13 +226,8 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	if ms := rtctest.Next(t, truncated); ms < 300 || ms > 7000 {
 		t.Errorf("the model is told that %v ms of 8 s were heard", ms)
 	}
-	if got := rtctest.Next(t, again); !strings.Contains(got, "Look up the ferry.") ||
-		!strings.Contains(got, "session_id") {
-		t.Errorf("the next connection is told\n%s", got)
-	}
-	if err := h.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.Contains(t, rtctest.Next(t, again), "Look up the ferry.", "session_id")
+	check.Must(t, h.Close(t.Context()))
 	h.counted(t)
 	h.transcribed(t)
 }
@@ -321,9 +309,7 @@ func TestAnExhaustedBudgetIsAnnouncedInTheCallWithoutAModelCall(t *testing.T) {
 	h := open(t, srv.URL(), func(h *house) { h.limits = budget.Limits{budget.LevelDay: {Tokens: 10}} })
 	page := h.join(t)
 	written(t, page, "Today's budget is spent")
-	if n := len(srv.Requests()); n != 0 {
-		t.Errorf("%d connections were made", n)
-	}
+	check.Equal(t, "connections were made", len(srv.Requests()), 0)
 }
 
 func TestOldTranscriptsAreRemoved(t *testing.T) {
@@ -348,9 +334,7 @@ func TestOldTranscriptsAreRemoved(t *testing.T) {
 		<-time.After(5 * time.Millisecond)
 	}
 	for _, path := range []string{young, other} {
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, check.Err(os.Stat(path)))
 	}
 }
 

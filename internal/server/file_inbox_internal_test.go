@@ -52,9 +52,7 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 	got, err := i.Receive(t.Context(), `../..\etc/c`+"\u202e"+`v.pdf`, strings.NewReader("%PDF-1.7 and so on"))
 	check.Must(t, err)
 	want := sessions.File{Name: "cv.pdf", Type: "application/pdf", Size: 18}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(sessions.File{}, "ID", "Path")); diff != "" {
-		t.Errorf("received (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "received", got, want, cmpopts.IgnoreFields(sessions.File{}, "ID", "Path"))
 	again, err := i.Received([]string{got.ID})
 	check.Must(t, err)
 	server := sessions.Session{ID: "bcdfgh", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "1"}}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"clank/internal/settings"
+	"clank/internal/test/check"
 )
 
 func TestActionsThatCostAreAskedAboutByDefault(t *testing.T) {
@@ -16,9 +17,7 @@ func TestActionsThatCostAreAskedAboutByDefault(t *testing.T) {
 		"leave": "allow", "host": "ask",
 		"login": "ask", "safety": "ask", "nonsense": "ask",
 	} {
-		if got := a.Rule(class); got != want {
-			t.Errorf("%s: %q, want %q", class, got, want)
-		}
+		check.Equal(t, class, a.Rule(class), want)
 		if class == "nonsense" {
 			continue
 		}
@@ -30,9 +29,7 @@ func TestActionsThatCostAreAskedAboutByDefault(t *testing.T) {
 			t.Errorf("%s after the change: %q", class, got)
 		}
 	}
-	if a.Wait != time.Minute {
-		t.Errorf("the time to answer is %s", a.Wait)
-	}
+	check.Equal(t, "the time to answer", a.Wait, time.Minute)
 }
 
 func TestSitesOutsideTheList(t *testing.T) {
@@ -42,9 +39,7 @@ func TestSitesOutsideTheList(t *testing.T) {
 		"www.example.org": false,
 		"example.org":     true, "evilexample.org": true, "shop.test:8080": false, "shop.test": true, "": true,
 	} {
-		if got := a.IsOutsideSites(host); got != want {
-			t.Errorf("%q: %v, want %v", host, got, want)
-		}
+		check.Equal(t, host, a.IsOutsideSites(host), want)
 	}
 	if (settings.Approval{}).IsOutsideSites("anything.test") {
 		t.Error("without a list something is outside of it")

@@ -43,9 +43,7 @@ func TestTheSettingsThatMatterFirstAreTwenty(t *testing.T) {
 			n++
 		}
 	}
-	if n != 20 {
-		t.Errorf("%d settings are common, want 20", n)
-	}
+	check.Equal(t, "settings are common", n, 20)
 }
 
 func FuzzWhatIsJSONStaysAsItIs(f *testing.F) {

@@ -16,8 +16,6 @@ import (
 	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/sessions/access"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -90,9 +88,7 @@ func TestAChangeIsSavedAndAppliedAtOnce(t *testing.T) {
 		t.Errorf("settings = %+v, live = %+v", got, l.Current())
 	}
 	want := values(keySteps, "12", keyModel, `"openai:gpt-5.6"`) // the step timeout is the default, so it is not stored
-	if diff := cmp.Diff(want, store.values); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "stored", store.values, want)
 	if again := open(t, store); again.Current() != got || again.State().Version != version {
 		t.Errorf("after a restart: %+v", again.State())
 	}
@@ -230,9 +226,7 @@ func TestAStaleChangeIsAConflictAndReturnsTheCurrentSettings(t *testing.T) {
 	if _, _, err := l.Update(t.Context(), values(keySteps, "6"), ""); !errors.Is(err, settings.ErrConflict) {
 		t.Errorf("change based on an old version: %v", err)
 	}
-	if l.Current().MaxSteps != 5 {
-		t.Errorf("steps = %d, want the first change to stand", l.Current().MaxSteps)
-	}
+	check.Equal(t, "steps", l.Current().MaxSteps, 5)
 
 	elsewhere := open(t, store) // another process
 	if _, _, err := elsewhere.Update(t.Context(), values(keySteps, "7"), "1"); err != nil {
@@ -300,9 +294,7 @@ func TestStoredValuesThatCannotBeUsedAreReportedAndKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	future[keyStop] = json.RawMessage(`"anyone"`)
-	if diff := cmp.Diff(future, store.values); diff != "" {
-		t.Errorf("stored after an unrelated change (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "stored after an unrelated change", store.values, future)
 }
 
 func TestADamagedRuleAboutHostsLetsPagesReachNothing(t *testing.T) {

@@ -8,8 +8,6 @@ import (
 
 	"clank/internal/settings"
 	"clank/internal/test/check"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -49,9 +47,7 @@ func TestValuesSetByHandOverrideThePreset(t *testing.T) {
 	if got := l.Current(); got.AgentModel != "anthropic:claude-opus-5-5" || got.AssistantModel != "" {
 		t.Errorf("after another preset: %q and %q", got.AgentModel, got.AssistantModel)
 	}
-	if diff := cmp.Diff([]string{keyBrain}, settings.OverriddenKeys(l.State())); diff != "" {
-		t.Errorf("by hand (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "by hand", settings.OverriddenKeys(l.State()), []string{keyBrain})
 	if got := open(t, store).Current(); got != l.Current() {
 		t.Errorf("read again, it is %+v", got)
 	}

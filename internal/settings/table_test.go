@@ -74,9 +74,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	want.OpenAIComputer = settings.OpenAIComputer{Client: "auto", Model: "openai:gpt-5.6"}
 	want.AnthropicComputer = settings.AnthropicComputer{Model: "anthropic:claude-opus-5-5", Toolset: "computer"}
 	want.GeminiComputer = settings.GeminiComputer{Model: "gemini:gemini-3.5-flash"}
-	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
-		t.Errorf("defaults (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "defaults", settings.Defaults(), want)
 }
 
 func TestEveryFieldIsFitToBeShown(t *testing.T) {

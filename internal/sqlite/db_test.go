@@ -257,9 +257,7 @@ func TestWhatIsRedactedIsNowhereInTheFiles(t *testing.T) {
 		step := sessions.Step{N: n + 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: word, At: noon}
 		check.Must(t, db.SaveStep(t.Context(), r, s, step, 1))
 	}
-	if _, err := other.Steps(t.Context(), "t1"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(other.Steps(t.Context(), "t1")))
 	secrets, _ := sessions.Secrets{}.With(word)
 	check.Must(t, db.Redact(t.Context(), "s1", secrets))
 	files, err := filepath.Glob(path + "*")
@@ -342,9 +340,7 @@ func TestWhoIsLeftOutIsKeptOverARestart(t *testing.T) {
 	check.Must(t, db.Close())
 	got, err := open(t, path).ListOptedOut(t.Context())
 	check.Must(t, err)
-	if diff := cmp.Diff([]voice.PrivacyKey{elsewhere, ada}, got); diff != "" {
-		t.Errorf("left out (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "left out", got, []voice.PrivacyKey{elsewhere, ada})
 }
 
 func TestAStatementThatWasDoneOnceIsPrepared(t *testing.T) {

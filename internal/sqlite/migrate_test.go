@@ -231,9 +231,7 @@ func TestOldRowsAreDeletedFromAllGrowingTables(t *testing.T) {
 	want := map[string]int{
 		"guild": 2, "guild_settings": 2, "left_out": 2, "open_messages": 3, "setting": 1, "setting_version": 1, "watch": 1,
 	}
-	if diff := cmp.Diff(want, left); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "rows", left, want)
 }
 
 func TestTheDataOfAPersonIsExported(t *testing.T) {
@@ -258,12 +256,8 @@ func TestTheDataOfAPersonIsExported(t *testing.T) {
 		"step": 1,
 		"task": 2, "session": 1, "left_out": 1,
 	}
-	if diff := cmp.Diff(want, counts); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"picture/t1-0.png", "view/t1-1.jpeg"}, slices.Sorted(maps.Keys(files))); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "rows", counts, want)
+	check.Diff(t, "files", slices.Sorted(maps.Keys(files)), []string{"picture/t1-0.png", "view/t1-1.jpeg"})
 	people, err := db.FindPeople(t.Context(), "canary")
 	if diff := cmp.Diff([]sqlite.Person{{ID: "canary-user", Name: "Canary"}}, people); err != nil || diff != "" {
 		t.Errorf("found %v (-want +got):\n%s", err, diff)

@@ -121,9 +121,7 @@ func TestTwoProcessesShareTheFile(t *testing.T) {
 	db := open(t, path)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if got := saved(20); got != 20 {
-			t.Errorf("the other process ended after %d steps", got)
-		}
+		check.Equal(t, "saved(20)", saved(20), 20)
 	})
 	for i := range 20 {
 		id := fmt.Sprintf("mine%d", i)

@@ -51,9 +51,7 @@ func TestSettingsThatNameAnIDAreFoundByTheWholeID(t *testing.T) {
 		check.Must(t, err)
 	}
 	want := map[string][]string{"127": {"grants"}, "1": {"grants", "people"}, "42": {"people"}, "0": nil, "7": nil}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("settings by ID (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "settings by ID", got, want)
 }
 
 func TestADamagedSettingCanBeShownAndSetAgain(t *testing.T) {
@@ -102,7 +100,5 @@ func TestOneOfManyConcurrentSavesWins(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if won != 1 {
-		t.Errorf("%d saves succeeded, want 1", won)
-	}
+	check.Equal(t, "saves succeeded", won, 1)
 }

@@ -183,9 +183,7 @@ func TestModelCallsAreCountedByCost(t *testing.T) {
 	for name, want := range map[string]float64{
 		"clank_model_calls_total": 1, "clank_model_tokens_total": 700, "clank_model_cost_usd_total": 0.25,
 	} {
-		if n := value(families, name, "model=openai:gpt-6-sol", "purpose=browse"); n != want {
-			t.Errorf("%s = %v, want %v", name, n, want)
-		}
+		check.Equal(t, name, value(families, name, "model=openai:gpt-6-sol", "purpose=browse"), want)
 	}
 }
 
@@ -208,7 +206,5 @@ func TestToolsThatModelsMakeUpShareASeries(t *testing.T) {
 	if n := len(families["clank_steps_total"].GetMetric()); n > 101 {
 		t.Errorf("%d series of tools", n)
 	}
-	if n := value(families, "clank_steps_total", "tool=other"); n != 400 {
-		t.Errorf("%v steps of other tools, want 400", n)
-	}
+	check.Equal(t, "steps of other tools", value(families, "clank_steps_total", "tool=other"), 400)
 }

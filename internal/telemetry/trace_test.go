@@ -154,9 +154,7 @@ func TestATaskIsATraceOfItsLineModelToolsAndProtocolCalls(t *testing.T) {
 
 	spans, parents := make(map[string]*tracepb.Span), make(map[string]string)
 	for _, from := range sent() {
-		if text := prototext.Format(from); strings.Contains(text, "secret") {
-			t.Errorf("a trace tells what people wrote:\n%s", text)
-		}
+		check.Lacks(t, prototext.Format(from), "secret")
 		check.Contains(t, prototext.Format(from.GetResource()), "deployment.environment.name")
 		for _, scope := range from.GetScopeSpans() {
 			for _, s := range scope.GetSpans() {
@@ -187,9 +185,7 @@ func TestATaskIsATraceOfItsLineModelToolsAndProtocolCalls(t *testing.T) {
 			t.Errorf("%s is in another trace", name)
 		}
 	}
-	if len(spans) != 5 {
-		t.Errorf("%d spans, want 5", len(spans))
-	}
+	check.Equal(t, "spans", len(spans), 5)
 	attributes := prototext.Format(spans["chat gpt-6-sol"])
 	for _, want := range []string{
 		"gen_ai.provider.name", "openai", "gen_ai.usage.input_tokens", "70",

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode"
 
+	"clank/internal/test/check"
+
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -28,9 +30,7 @@ func TestContentStandsBetweenMarkersWithAnIDOfItsOwn(t *testing.T) {
 func wantEach(t *testing.T, f func(string) string, want map[string]string) {
 	t.Helper()
 	for in, want := range want {
-		if got := f(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, in, f(in), want)
 	}
 }
 

@@ -38,9 +38,7 @@ func TestSecretsAtTheEndsOfATextAreReplaced(t *testing.T) {
 		"abcdefgh": "[secret shop]", "it is abcdefg…": "it is [secret shop]…", "it is abcdef": "it is [secret shop]",
 		"it is abcde": "it is abcde",
 	} {
-		if got := v.Scrub(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		check.Equal(t, text, v.Scrub(text), want)
 	}
 	short := revealed(t, "zyxw")
 	if got := string(short.ScrubJSON([]byte(`"zyxw"`))); got != `"[secret shop]"` ||
@@ -148,9 +146,7 @@ func TestSecretsAreScrubbedInEverySpelling(t *testing.T) {
 func TestNothingIsScrubbedBeforeItIsRevealed(t *testing.T) {
 	v := open(t, options(t))
 	put(t, v, shop())
-	if got := v.Scrub(password); got != password {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, "v.Scrub(password)", v.Scrub(password), password)
 	data := []byte(`"` + "x" + `"`)
 	if got := v.ScrubJSON(data); &got[0] != &data[0] {
 		t.Error("it was copied")
@@ -180,9 +176,7 @@ func TestSecretsOfEarlierRunsAreScrubbedFromTheStart(t *testing.T) {
 		t.Errorf("it knows %v", known)
 	}
 	check.Must(t, again.Rekey(t.Context()))
-	if got := open(t, o).Scrub(password); got != "[secret shop]" {
-		t.Errorf("after a new key: %q", got)
-	}
+	check.Equal(t, "after a new key", open(t, o).Scrub(password), "[secret shop]")
 }
 
 func TestMessagesStayReadableWhateverThePassword(t *testing.T) {
@@ -250,9 +244,7 @@ func TestTheBeginningOfASecretThatWasCutOffIsScrubbed(t *testing.T) {
 		"correct…":                    "[secret shop]…",
 		"that is corr":                "that is corr",
 	} {
-		if got := v.Scrub(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, in, v.Scrub(in), want)
 	}
 }
 

@@ -16,8 +16,6 @@ import (
 	"clank/internal/test/sqlitetest"
 	"clank/internal/watches"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // world is a site whose pages a test changes, with a Runner that watches it and records notices.
@@ -176,9 +174,7 @@ func TestAChangeIsNotifiedOnceWithItsDiff(t *testing.T) {
 		equal(t, "what changed", []string{"- Heron seen", "+ Heron gone"}, w.told[0].Diff)
 		w.show("# News\n\nHeron back\n\nWeather: fine")
 		pass(2 * time.Hour)
-		if len(w.told) != 2 {
-			t.Errorf("told %d times, want twice", len(w.told))
-		}
+		check.Equal(t, "len(w.told)", len(w.told), 2)
 	})
 }
 
@@ -221,9 +217,7 @@ func TestThePriceIsTheOneAfterTheWordsInAnyLanguage(t *testing.T) {
 	inWorld(t, "BİLGİSAYAR İÇİN İNDİRİM GÜNLERİ\n\nESKİ 100 TL FİYAT 80 TL", func(t *testing.T, w *world) {
 		t.Helper()
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 50, Currency: "TRY", Near: "fiyat"})
-		if got.Seen.Value != "80 TL" {
-			t.Errorf("the price is %q, want 80 TL", got.Seen.Value)
-		}
+		check.Equal(t, "the price", got.Seen.Value, "80 TL")
 	})
 }
 
@@ -349,9 +343,7 @@ func TestFailuresBackOffAndAreNotifiedOnce(t *testing.T) {
 		if err != nil || end.State != watches.StateEnded || !strings.Contains(end.Reason, "answered 500") {
 			t.Errorf("the watch is %s (%s), %v", end.State, end.Reason, err)
 		}
-		if len(w.looks) != 13 {
-			t.Errorf("%d looks, want 13", len(w.looks))
-		}
+		check.Equal(t, "looks", len(w.looks), 13)
 		if got := texts(w.told); len(got) != 2 || !strings.HasPrefix(got[0], "trouble: ") ||
 			!strings.HasPrefix(got[1], "over: ") {
 			t.Errorf("told %q", got)
@@ -683,9 +675,7 @@ func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 		w.slow = 100 * time.Second // two at once: the last waits for 50 minutes
 		defer w.begin(t)()
 		pass(long)
-		if w.most != 2 {
-			t.Errorf("%d pages were read at once, want 2", w.most)
-		}
+		check.Equal(t, "pages were read at once", w.most, 2)
 		if len(w.told) > 0 {
 			t.Errorf("%d were told of something, such as %q", len(w.told), w.told[0].Text)
 		}
@@ -738,7 +728,5 @@ func TestWatchesOfPeopleWithoutAccessAreSuspended(t *testing.T) {
 // equal compares what a test got with what it wants.
 func equal(tb testing.TB, what string, want, got any) {
 	tb.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		tb.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	check.Diff(tb, what, got, want)
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"clank/internal/test/check"
 )
 
 func TestLargePagesAreParsedAFewAtATime(t *testing.T) {
@@ -52,9 +54,7 @@ func TestLargePagesAreParsedAFewAtATime(t *testing.T) {
 
 func TestAPageWaitsForRoom(t *testing.T) {
 	leave, err := parsing.enter(t.Context(), maxParsedBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer leave()
 	gone := errors.New("nobody waits")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -86,11 +86,7 @@ func contains(t *testing.T, text string, want ...string) {
 
 func lacks(t *testing.T, text string, unwanted ...string) {
 	t.Helper()
-	for _, s := range unwanted {
-		if strings.Contains(text, s) {
-			t.Errorf("%q is in:\n%s", s, text)
-		}
-	}
+	check.Lacks(t, text, unwanted...)
 }
 
 const paragraph = `<p>The heron stands in the shallow water for hours, and moves only when a fish comes near enough to be worth it. Those who
@@ -374,10 +370,7 @@ func TestASlowServerDoesNotHoldTheReader(t *testing.T) {
 	})
 	defer close(release)
 	w.Timeout = 100 * time.Millisecond
-	if _, err := w.Read(t.Context(), web.ReadRequest{URL: w.url}); !errors.Is(err, web.ErrNeedsBrowser) ||
-		!strings.Contains(err.Error(), "within 100ms") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(w.Read(t.Context(), web.ReadRequest{URL: w.url})), web.ErrNeedsBrowser, "within 100ms")
 }
 
 func TestAStopEndsAReading(t *testing.T) {

@@ -17,8 +17,6 @@ import (
 
 	"clank/internal/test/check"
 	"clank/internal/web"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -77,16 +75,12 @@ func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
 			q := web.SearchQuery{Text: "  heron\n& co ", RecencyDays: 7, MaxResults: 2}
 			got, err := searcher(e).Search(t.Context(), nobody, q)
 			check.Must(t, err)
-			if got := <-asked; got != want[name] {
-				t.Errorf("asked for\n%s, want\n%s", got, want[name])
-			}
+			check.Equal(t, "<-asked", <-asked, want[name])
 			results := []web.SearchResult{
 				{Title: "Heron & co", URL: "https://a.test/1", Snippet: "A heron is a bird", Date: "2 days ago"},
 				{Title: "Two", URL: "https://a.test/2", Date: "2025-12-31T00:00:00"},
 			}
-			if diff := cmp.Diff(results, got); diff != "" {
-				t.Errorf("results (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "results", got, results)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
@@ -185,9 +186,7 @@ func TestRepeatsAndCirclesAreCounted(t *testing.T) {
 		for what := range strings.SplitSeq(done, "") {
 			got = r.Add(what)
 		}
-		if got != want {
-			t.Errorf("%s: %d, want %d", done, got, want)
-		}
+		check.Equal(t, done, got, want)
 	}
 }
 
@@ -291,9 +290,7 @@ func TestWhoIsServedIsTheSameForAllAndNotTold(t *testing.T) {
 		id == agent.EndUserID(sessions.Origin{Kind: "web", User: "ada"}) {
 		t.Errorf("id = %q", id)
 	}
-	if got := agent.EndUserID(sessions.Origin{Kind: "discord"}); got != "" {
-		t.Errorf("nobody has the id %q", got)
-	}
+	check.Equal(t, "nobody has the id", agent.EndUserID(sessions.Origin{Kind: "discord"}), "")
 	want := llm.Account{Task: "t", Session: "s", Guild: "g", Channel: "c", User: "discord:ada", Purpose: "browse"}
 	got := agent.AccountOf(sessions.Session{ID: "s"},
 		sessions.Task{ID: "t", Origin: sessions.Origin{Kind: "discord", User: "ada", Guild: "g", Channel: "c"}})

@@ -95,9 +95,7 @@ func TestSilenceIsANo(t *testing.T) {
 		if !errors.As(err, &denied) || denied.Error() != "not done: nobody answered within 1 minute" {
 			t.Errorf("error = %v", err)
 		}
-		if took := time.Since(start); took != time.Minute {
-			t.Errorf("it took %s", took)
-		}
+		check.Equal(t, "it took", time.Since(start), time.Minute)
 		asked, over := next(t, f), next(t, f)
 		if asked.Resolved || !over.Resolved || over.Answer.Allowed || asked.Question.Until.Sub(start) != time.Minute {
 			t.Errorf("events %+v, %+v", asked, over)
@@ -379,9 +377,7 @@ func TestWhereNobodyCanBeAskedTheAnswerIsNoAtOnce(t *testing.T) {
 		}
 		f.Close()
 		f.Close()
-		if err := d.Answer(d.Pending()[0].ID, approval.Answer{Allowed: true}); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, d.Answer(d.Pending()[0].ID, approval.Answer{Allowed: true}))
 		<-got
 	})
 }
@@ -434,9 +430,7 @@ func TestTooManyQuestionsAreRefused(t *testing.T) {
 		for _, ch := range waits {
 			<-ch
 		}
-		if took := time.Since(began); took != time.Second {
-			t.Errorf("questions waited %v, want what was set", took)
-		}
+		check.Equal(t, "questions waited", time.Since(began), time.Second)
 	})
 }
 

@@ -122,9 +122,7 @@ func TestWhoIsSpokenTo(t *testing.T) {
 				}
 				tc.act(p)
 				p.wait(time.Second)
-				if diff := cmp.Diff(tc.want, p.brain.asked()); diff != "" {
-					t.Errorf("asked (-want +got):\n%s", diff)
-				}
+				check.Diff(t, "asked", p.brain.asked(), tc.want)
 			})
 		})
 	}
@@ -164,9 +162,7 @@ func TestANewerRequestJoinsOneThatIsStillThoughtAbout(t *testing.T) {
 			t.Errorf("causes = %v, want one, superseded", causes)
 		}
 		p.wantCount(p.mouth.words(), "Done.", 1)
-		if got := len(p.brain.turns[1].Lines); got != 1 {
-			t.Errorf("the second turn has %d lines, want 1", got)
-		}
+		check.Equal(t, "len(p.brain.turns[1].Lines)", len(p.brain.turns[1].Lines), 1)
 	})
 }
 
@@ -195,9 +191,7 @@ func TestALongBrowseIsToldOfSparsely(t *testing.T) {
 		p.wait(3 * time.Minute)
 		got := p.mouth.words()[before+1:]
 		want := "I am looking. Still looking. This takes a while. I am still at it, and tell you when I have it."
-		if got != want {
-			t.Errorf("said %q, want %q", got, want)
-		}
+		check.Equal(t, "said", got, want)
 	})
 }
 
@@ -246,9 +240,7 @@ func TestALineThatBreaksEndsTheCallWithItsError(t *testing.T) {
 		p.line.err = errBroken
 		close(p.line.events)
 		p.wantEnd(<-p.ended, errBroken)
-		if n := len(p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"})); n != 0 {
-			t.Errorf("%d replies run after the end", n)
-		}
+		check.Equal(t, "replies run after the end", len(p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"})), 0)
 	})
 }
 
@@ -560,9 +552,7 @@ func TestPicturesAreShownInTheChat(t *testing.T) {
 		for _, m := range p.chat.messages {
 			n += len(m.Images)
 		}
-		if n != 2 {
-			t.Errorf("%d pictures written, want 2", n)
-		}
+		check.Equal(t, "pictures written", n, 2)
 	})
 }
 
@@ -695,9 +685,7 @@ func TestANativeModelDoesNotHearWhoMayNotAsk(t *testing.T) {
 		p.host.disabled = func(sessions.Origin) string { return why }
 		p.begin("ada")
 		p.sound("ada", 8*time.Second)
-		if m.hears("ada") != 0 {
-			t.Errorf("%v of her were heard", m.hears("ada"))
-		}
+		check.Equal(t, "heard of her", m.hears("ada"), 0)
 		p.wantCount(p.chat.text(), "pilot", 1)
 		why = ""
 		p.sound("ada", 8*time.Second)

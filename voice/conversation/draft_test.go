@@ -20,8 +20,6 @@ import (
 	"clank/voice/conversation"
 	"clank/voice/speech/playout"
 	"clank/voice/speech/vad"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // writing returns a reply that is written with a second before each piece, and ends as end says. An empty piece goes
@@ -97,9 +95,7 @@ func TestTheFirstSentenceIsSaidWhileTheOthersAreWritten(t *testing.T) {
 		p.wait(2100 * time.Millisecond)
 		p.wantText(p.spoke(), "The next ferry goes at ten.")
 		p.wait(20 * time.Second)
-		if got := p.spoke(); got != ferriesSaid {
-			t.Errorf("said %q, want %q", got, ferriesSaid)
-		}
+		check.Equal(t, "said", p.spoke(), ferriesSaid)
 		p.says("ada", "and then")
 		lines := p.brain.turns[1].Lines
 		if got := lines[1]; len(lines) != 3 || got.Text != ferriesSaid || got.Notes != nil {
@@ -122,9 +118,7 @@ func TestWhatIsInterruptedWhileItIsWrittenStandsAsFarAsItWasHeard(t *testing.T) 
 			},
 			{Speaker: "Ada", SpeakerID: "ada", Text: "no, look up the buses"},
 		}
-		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
-			t.Errorf("history (-want +got):\n%s", diff)
-		}
+		check.Diff(t, "history", p.brain.turns[1].Lines, want)
 	})
 }
 
@@ -134,9 +128,7 @@ func TestAnAnswerOfWhichNothingWasHeardIsThoughtAboutAnew(t *testing.T) {
 		p.says("ada", "only on Sunday") // over the first words
 		p.wait(20 * time.Second)
 		want := []assistant.ChatLine{{Speaker: "Ada", SpeakerID: "ada", Text: "look up the ferries\nonly on Sunday"}}
-		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
-			t.Errorf("history (-want +got):\n%s", diff)
-		}
+		check.Diff(t, "history", p.brain.turns[1].Lines, want)
 		p.wantSuffix(p.spoke(), "Very well.")
 		p.wantCount(p.spoke(), "noon", 0)
 	})
@@ -163,9 +155,7 @@ func TestWhatIsSaidBeforeToolsAreUsedStaysSaid(t *testing.T) {
 				mine = append(mine, l.Text)
 			}
 		}
-		if diff := cmp.Diff([]string{"I look it up.", "It goes at ten. Bye."}, mine); diff != "" {
-			t.Errorf("our lines (-want +got):\n%s", diff)
-		}
+		check.Diff(t, "our lines", mine, []string{"I look it up.", "It goes at ten. Bye."})
 	})
 }
 
@@ -200,9 +190,7 @@ func TestAnAnswerThatBreaksOffEndsWithOneShortSentence(t *testing.T) {
 			afterAsking(t, writing(tc.begun, tc.end), func(p *party) {
 				before := len(p.chat.text())
 				p.wait(20 * time.Second)
-				if got := p.spoke(); got != tc.said {
-					t.Errorf("said %q, want %q", got, tc.said)
-				}
+				check.Equal(t, "said", p.spoke(), tc.said)
 				if got := p.chat.text()[before:]; !strings.Contains(got, tc.wrote) || tc.wrote == "" && got != "" {
 					t.Errorf("written %q, want %q", got, tc.wrote)
 				}
@@ -377,9 +365,7 @@ func TestASentenceIsMadeWhileTheOneBeforeItIsSaid(t *testing.T) {
 		if n, err := m.Say(ctx, feed); n != 0 || err == nil {
 			t.Errorf("after the end, said %d, %v", n, err)
 		}
-		if err := <-over; err != nil {
-			t.Error(err)
-		}
+		check.Must(t, <-over)
 	})
 }
 
@@ -454,9 +440,7 @@ func TestWhoMayInterrupt(t *testing.T) {
 			whileTelling(t, tc.who, func(p *party) {
 				began := time.Now()
 				p.sound(tc.by, time.Second)
-				if got := p.mouth.last().Sub(began) <= 200*time.Millisecond; got != tc.want {
-					t.Errorf("silent within 200 ms = %v, want %v", got, tc.want)
-				}
+				check.Equal(t, "silent within 200 ms", p.mouth.last().Sub(began) <= 200*time.Millisecond, tc.want)
 			})
 		})
 	}
@@ -524,9 +508,7 @@ func TestWhoGoesOnIsHeardAsAWhole(t *testing.T) {
 			p.wait(10 * time.Millisecond)
 			p.ear.tell.Speaking("ada", 2*time.Second, false)
 			p.wait(10 * time.Millisecond)
-			if n := p.words.running.Load(); n != 0 {
-				t.Errorf("%d transcriptions go on of what is not whole", n)
-			}
+			check.Equal(t, "transcriptions go on of what is not whole", p.words.running.Load(), 0)
 		}
 		u.Packets, u.Ended = []voice.Packet{{From: "ada", Opus: []byte("look up the ferries")}}, time.Now()
 		p.ear.tell.Ended(u)
@@ -562,9 +544,7 @@ func TestWhoIsLeftOutInAPauseIsNotPutIntoWords(t *testing.T) {
 		}
 		p.optOut("ada", true)
 		p.wait(60 * time.Millisecond)
-		if n := p.words.running.Load(); n != 0 {
-			t.Errorf("%d transcriptions go on", n)
-		}
+		check.Equal(t, "transcriptions go on", p.words.running.Load(), 0)
 		p.ear.tell.Ended(u)
 		p.wait(time.Second)
 		p.wantQuestions(0)

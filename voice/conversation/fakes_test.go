@@ -19,8 +19,6 @@ import (
 	"clank/voice/conversation"
 	"clank/voice/speech/playout"
 	"clank/voice/speech/vad"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // line is a call that the test drives.
@@ -570,9 +568,7 @@ func (p *party) optOut(id string, out bool) {
 
 func (p *party) wantAsked(want ...string) {
 	p.t.Helper()
-	if diff := cmp.Diff(want, p.brain.asked()); diff != "" {
-		p.t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	check.Diff(p.t, "asked", p.brain.asked(), want)
 }
 
 func (p *party) wantQuestions(want int) {
@@ -606,9 +602,7 @@ func (p *party) wantEnd(got, want error) {
 
 func (p *party) wantText(got, want string) {
 	p.t.Helper()
-	if got != want {
-		p.t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(p.t, "text", got, want)
 }
 
 func (p *party) wantSuffix(got, want string) {
@@ -620,11 +614,7 @@ func (p *party) wantSuffix(got, want string) {
 
 func (p *party) wantIn(got string, want ...string) {
 	p.t.Helper()
-	for _, w := range want {
-		if !strings.Contains(got, w) {
-			p.t.Errorf("got %q, want %q in it", got, w)
-		}
-	}
+	check.Contains(p.t, got, want...)
 }
 
 func (p *party) wantCount(got, what string, want int) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -273,9 +274,7 @@ func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
 		m.on.Answered("It is ten.")
 		m.on.Trouble(&llm.Error{Message: "slow line"})
 		p.wait(time.Second)
-		if got := strings.Join(kept, "; "); got != "Ada: how late is it; : It is ten." {
-			t.Errorf("kept %q", got)
-		}
+		check.Equal(t, "kept", strings.Join(kept, "; "), "Ada: how late is it; : It is ten.")
 		p.wantIn(p.chat.text(), "slow line.")
 		work := p.work("v", "ada")
 		m.on.Heard([]string{"ada"}, "Stop it, please.")
@@ -342,12 +341,8 @@ func TestWordsThatComeAfterTheirSpeakerHasLeftKeepTheirName(t *testing.T) {
 		p.wait(time.Second)
 		m.on.Heard([]string{"bob"}, "and thanks")
 		p.wait(time.Second)
-		if got := strings.Join(kept, "; "); got != "Bob: good night; Bob: and thanks" {
-			t.Errorf("kept %q", got)
-		}
-		if got := m.on.Name("bob"); got != "Bob" {
-			t.Errorf("the model is told %q", got)
-		}
+		check.Equal(t, "kept", strings.Join(kept, "; "), "Bob: good night; Bob: and thanks")
+		check.Equal(t, "the model is told", m.on.Name("bob"), "Bob")
 	})
 }
 
@@ -358,13 +353,9 @@ func (s span) Played() time.Duration { return time.Duration(s) }
 
 func TestNothingWasHeardOfAnAnswerThatHasNotBegun(t *testing.T) {
 	var p conversation.PendingPlayback
-	if got := p.Played(); got != 0 {
-		t.Errorf("%v of it was heard", got)
-	}
+	check.Equal(t, "heard of it", p.Played(), 0)
 	p.Attach(span(time.Second))
-	if got := p.Played(); got != time.Second {
-		t.Errorf("%v of it was heard, want what is played", got)
-	}
+	check.Equal(t, "heard of it", p.Played(), time.Second)
 }
 
 func TestWhatWasSaidBeforeOurNameIsKeptForThreeSeconds(t *testing.T) {

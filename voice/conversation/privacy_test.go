@@ -82,9 +82,7 @@ func TestBotsAndWeOurselvesAreNotHeard(t *testing.T) {
 	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.sound("me", 100*time.Millisecond)
-		if got := p.ear.heard("me"); got != 0 {
-			t.Errorf("%d packets of our own heard", got)
-		}
+		check.Equal(t, "packets of our own heard", p.ear.heard("me"), 0)
 	})
 }
 
@@ -115,9 +113,7 @@ func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
 		p.begin("ada")
 		p.says("ada", "hello there")
 		p.wait(time.Second)
-		if got := strings.Join(kept, "; "); got != "Ada: hello there; : Very well." {
-			t.Errorf("kept %q", got)
-		}
+		check.Equal(t, "kept", strings.Join(kept, "; "), "Ada: hello there; : Very well.")
 		p.wantCount(p.chat.text(), "nothing that is said is stored", 0)
 		p.wantIn(p.chat.text(), "stored as text")
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/voice"
 	"clank/voice/conversation"
 
@@ -85,9 +86,7 @@ func TestWhatIsSaidBeforeASpotterIsThereIsKeptForIt(t *testing.T) {
 		t.Error("a claim that came before the spotter is lost")
 	}
 	l.Write(voice.Sound{})
-	if s.heard != 101 {
-		t.Errorf("heard %d pieces, want 101", s.heard)
-	}
+	check.Equal(t, "s.heard", s.heard, 101)
 	if err := l.Close(); err != nil || !s.closed {
 		t.Errorf("closed = %v, %v", s.closed, err)
 	}
@@ -95,9 +94,7 @@ func TestWhatIsSaidBeforeASpotterIsThereIsKeptForIt(t *testing.T) {
 	if l.Attach(&late); !late.closed || s.heard != 101 {
 		t.Error("one that comes after the end listens")
 	}
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, l.Close())
 }
 
 var noon = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)

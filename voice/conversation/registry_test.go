@@ -86,9 +86,7 @@ func (h *house) CallChanged(c conversation.CallInfo, open bool, why error) {
 
 func (h *house) join(t *testing.T, user string) {
 	t.Helper()
-	if _, err := h.Join(t.Context(), by(user), ""); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(h.Join(t.Context(), by(user), "")))
 }
 
 func by(user string) sessions.Origin {
@@ -112,9 +110,7 @@ func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 	got, err := h.Join(t.Context(), by("ada"), "")
 	check.Must(t, err)
 	want := conversation.CallInfo{Guild: "g", Channel: "v", TextChannel: "text", RequesterID: "ada", Since: got.Since}
-	if diff := cmp.Diff([]conversation.CallInfo{want}, h.ActiveCalls()); diff != "" {
-		t.Errorf("open (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "open", h.ActiveCalls(), []conversation.CallInfo{want})
 	if got := denied(t, h.Leave(t.Context(), by("bob"))); got != conversation.ErrNotAllowedToLeave {
 		t.Errorf("somebody in another channel: %q", got)
 	}
@@ -122,9 +118,7 @@ func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 	if got := denied(t, h.Leave(t.Context(), by("ada"))); got != conversation.ErrNotInCall || len(h.ActiveCalls()) != 0 {
 		t.Errorf("after leaving: %q, open %v", got, h.ActiveCalls())
 	}
-	if diff := cmp.Diff([]string{"open v", "closed v: stopped by ada"}, h.news); diff != "" {
-		t.Errorf("news (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "news", h.news, []string{"open v", "closed v: stopped by ada"})
 }
 
 func TestWhoMaySendUsAway(t *testing.T) {
@@ -145,9 +139,7 @@ func TestWhoMaySendUsAway(t *testing.T) {
 			h := newHouse(t)
 			h.join(t, "ada")
 			h.in = map[string]string{"eve": "v", "bob": "w"}
-			if got := denied(t, h.Leave(t.Context(), tc.o)); got != tc.want {
-				t.Errorf("Leave = %q, want %q", got, tc.want)
-			}
+			check.Equal(t, "Leave", denied(t, h.Leave(t.Context(), tc.o)), tc.want)
 		})
 	}
 }
@@ -177,9 +169,7 @@ func TestWhyACallIsNotJoined(t *testing.T) {
 			if got := denied(t, err); got != want {
 				t.Errorf("Join = %q (%v), want %q", got, err, want)
 			}
-			if got := len(h.ActiveCalls()); got != before {
-				t.Errorf("%d calls open, want %d", got, before)
-			}
+			check.Equal(t, "calls open", len(h.ActiveCalls()), before)
 		})
 	}
 }
@@ -280,9 +270,7 @@ func TestJoiningCanBeGivenUp(t *testing.T) {
 			go func() { _, err := h.Join(ctx, by("ada"), ""); got <- err }()
 			<-begun
 			c := &cancel.Cause{Reason: cancel.ShuttingDown}
-			if err := give(h, cancelled, c); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, give(h, cancelled, c))
 			if err := <-got; !errors.Is(err, c) {
 				t.Errorf("Join = %v, want %v", err, c)
 			}

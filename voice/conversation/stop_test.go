@@ -10,6 +10,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/voice"
 	"clank/voice/conversation"
 )
@@ -292,9 +293,7 @@ func TestThatNotAllAreListenedToIsWrittenOnce(t *testing.T) {
 		p.begin("ada", "bob", "cy")
 		said := func() int { return strings.Count(p.chat.text(), "cannot listen to all") }
 		p.sound("ada", time.Second)
-		if got := said(); got != 0 {
-			t.Errorf("written %d times while all are listened to", got)
-		}
+		check.Equal(t, "said()", said(), 0)
 		p.spot.mu.Lock()
 		p.spot.crowd = map[string]bool{"bob": true, "cy": true}
 		p.spot.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/voice/conversation"
 
@@ -154,14 +155,8 @@ func TestTheNoticeSaysOnlyWhatIsSo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			written, spoken := tt.able.ListeningNotice()
-			for _, want := range tt.written {
-				if !strings.Contains(written, want) {
-					t.Errorf("written is %q, without %q", written, want)
-				}
-			}
-			if got := strings.Join(spoken, " "); !strings.Contains(got, tt.spoken) {
-				t.Errorf("spoken is %q, without %q", got, tt.spoken)
-			}
+			check.Contains(t, written, tt.written...)
+			check.Contains(t, strings.Join(spoken, " "), tt.spoken)
 			if !tt.able.OptOut && strings.Contains(written+strings.Join(spoken, ""), "privacy") {
 				t.Error("it tells of a command that does nothing here")
 			}
@@ -197,9 +192,7 @@ func TestWhatIsSpokenIsInTheLanguageOfTheVoice(t *testing.T) {
 		p.says("ada", "clank, find a lamp")
 		p.wait(20 * time.Second)
 		p.wantIn(p.mouth.words(), "Mir ist keine Antwort eingefallen.")
-		if strings.Contains(p.mouth.words(), "I am looking") {
-			t.Errorf("said in English: %q", p.mouth.words())
-		}
+		check.Lacks(t, p.mouth.words(), "I am looking")
 	})
 }
 
@@ -257,12 +250,8 @@ func TestWhoIsLeftOutIsToldWhatHoldsAndForHowLong(t *testing.T) {
 		t.Errorf("told %q", got)
 	}
 	got := able.OptOutConfirmed("Ada", errors.New("the disk is full"))
-	if !strings.Contains(got, "until I am started again: The disk is full.") {
-		t.Errorf("told %q", got)
-	}
-	if got := able.ModelGoneText("It hung up."); !strings.Contains(got, "It hung up. To start again, use `/clank leave`") {
-		t.Errorf("told %q", got)
-	}
+	check.Contains(t, got, "until I am started again: The disk is full.")
+	check.Contains(t, able.ModelGoneText("It hung up."), "It hung up. To start again, use `/clank leave`")
 }
 
 func TestASentenceIsSaidAsSoonAsItIsWhole(t *testing.T) {

@@ -99,9 +99,7 @@ func TestAKickEndsTheCall(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	_, lg := w.join(t, w.call)
 	w.LeaveVoice(w.guild, w.bot.User)
-	if err := lg.end(t); !errors.Is(err, discord.ErrRemoved) {
-		t.Errorf("ended with %v, want ErrRemoved", err)
-	}
+	check.Fails(t, lg.end(t), discord.ErrRemoved)
 	if w.where() != "" {
 		t.Error("the bot came back on its own")
 	}
@@ -115,9 +113,7 @@ func TestBeingMutedIsTold(t *testing.T) {
 	if e := lg.until(t, voice.Interrupted); !strings.Contains(e.Text, "muted") {
 		t.Errorf("told %q", e.Text)
 	}
-	if err := l.Play([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("Play = %v, want ErrMute", err)
-	}
+	check.Fails(t, l.Play([]byte{1}), voice.ErrUnavailable)
 	w.MuteVoice(w.guild, w.bot.User, false, false)
 	lg.until(t, voice.Connected)
 	if err := l.Play([]byte{1}); err != nil {
@@ -145,9 +141,7 @@ func TestAChangeOfServerIsFollowed(t *testing.T) {
 			l, lg := w.join(t, w.call)
 			w.LoseVoiceServer(w.guild, code)
 			lg.until(t, voice.Interrupted)
-			if err := l.Play([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
-				t.Errorf("Play = %v, want ErrMute", err)
-			}
+			check.Fails(t, l.Play([]byte{1}), voice.ErrUnavailable)
 			w.FindVoiceServer(w.guild)
 			lg.until(t, voice.Connected)
 			if err := l.Play([]byte{1}); err != nil {
@@ -161,9 +155,7 @@ func TestAChangeOfServerIsFollowed(t *testing.T) {
 			if e := lg.until(t, voice.PacketReceived); e.Packet.From != w.ada.ID {
 				t.Errorf("heard %+v, want ada over the new server", e.Packet)
 			}
-			if n := len(w.Voice.Clients()); n != 2 {
-				t.Errorf("%d connections, want ada's and ours", n)
-			}
+			check.Equal(t, "connections", len(w.Voice.Clients()), 2)
 		})
 	}
 }
@@ -174,9 +166,7 @@ func TestANewServerIsFollowedAtOnce(t *testing.T) {
 	w.FindVoiceServer(w.guild)
 	lg.until(t, voice.Interrupted)
 	lg.until(t, voice.Connected)
-	if n := len(w.Voice.Clients()); n != 1 {
-		t.Errorf("%d connections, want one", n)
-	}
+	check.Equal(t, "connections", len(w.Voice.Clients()), 1)
 }
 
 func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
@@ -189,9 +179,7 @@ func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
 	if err := l.Play([]byte{1}); err != nil {
 		t.Errorf("Play = %v", err)
 	}
-	if n := len(w.Voice.Received(voicetest.OpIdentify)); n != 1 {
-		t.Errorf("%d voice connections, want the one", n)
-	}
+	check.Equal(t, "voice connections", len(w.Voice.Received(voicetest.OpIdentify)), 1)
 }
 
 func TestANewSessionOfTheMainGatewayBringsUsBack(t *testing.T) {
@@ -200,9 +188,7 @@ func TestANewSessionOfTheMainGatewayBringsUsBack(t *testing.T) {
 	check.Must(t, w.InvalidateSession(w.bot, false))
 	lg.until(t, voice.Interrupted)
 	lg.until(t, voice.Connected)
-	if w.where() != w.call.ID {
-		t.Errorf("we are in %q, want %q", w.where(), w.call.ID)
-	}
+	check.Equal(t, "we are in", w.where(), w.call.ID)
 	if err := l.Play([]byte{1}); err != nil {
 		t.Errorf("Play = %v", err)
 	}
@@ -225,9 +211,7 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 	w := aTown(t, voicetest.Config{}) // not in parallel: it looks at all goroutines
 	l, _ := w.join(t, w.call)
 	check.Must(t, l.Close(voicetest.Deadline(t)))
-	if n := len(w.Voice.Clients()); n != 0 {
-		t.Errorf("%d voice connections are left", n)
-	}
+	check.Equal(t, "voice connections are left", len(w.Voice.Clients()), 0)
 	l, lg := w.join(t, w.call)
 	w.LeaveVoice(w.guild, w.bot.User)
 	_ = lg.end(t)
@@ -420,9 +404,7 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 				t.Errorf("Close = %v", err)
 			}
 			w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
-			if err := l.Close(voicetest.Deadline(t)); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, l.Close(voicetest.Deadline(t)))
 			if err := l.Err(); err != nil {
 				t.Errorf("the call ended with %v", err)
 			}
@@ -483,9 +465,7 @@ func TestEverythingAtOnceLeavesNothingBehind(t *testing.T) {
 		_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 		late <- err
 	}()
-	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, w.joiner.Close(voicetest.Deadline(t)))
 	all.Wait()
 	<-late // it may have come before the end, but then it ended with it
 	if _, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID); err == nil {
@@ -504,12 +484,8 @@ func TestAJoinUnderWayEndsWithTheJoiner(t *testing.T) {
 		_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 		joined <- err
 	}()
-	if _, err := w.Voice.WaitReceived(voicetest.Deadline(t), voicetest.OpIdentify, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(w.Voice.WaitReceived(voicetest.Deadline(t), voicetest.OpIdentify, 0)))
+	check.Must(t, w.joiner.Close(voicetest.Deadline(t)))
 	if err := <-joined; err == nil {
 		t.Error("a call was joined while everything ended")
 	}

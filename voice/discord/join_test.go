@@ -221,9 +221,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 		t.Errorf("ended with %v, want none after Close", err)
 	}
 	w.await(t, "the bot to leave", func() bool { return w.where() == "" })
-	if err := l.Play([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("Play = %v, want ErrMute", err)
-	}
+	check.Fails(t, l.Play([]byte{1}), voice.ErrUnavailable)
 	if l.EndSpeech() != nil || l.PrivacyCode() != "" || l.Stats() != (conn.Stats{}) {
 		t.Error("a closed line does something")
 	}
@@ -348,18 +346,14 @@ func TestJoiningTwiceGivesTheSameLine(t *testing.T) {
 			t.Errorf("lines %v, want one", lines)
 		}
 	}
-	if n := len(w.Voice.Received(voicetest.OpIdentify)); n != 1 {
-		t.Errorf("%d connections, want one", n)
-	}
+	check.Equal(t, "connections", len(w.Voice.Received(voicetest.OpIdentify)), 1)
 }
 
 func TestAnotherChannelEndsTheLine(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	_, lg := w.join(t, w.call)
 	l, _ := w.join(t, w.other)
-	if err := lg.end(t); !errors.Is(err, voicediscord.ErrOtherChannel) {
-		t.Errorf("the first line ended with %v, want ErrElsewhere", err)
-	}
+	check.Fails(t, lg.end(t), voicediscord.ErrOtherChannel)
 	if w.where() != w.other.ID || l.Channel() != w.other.ID {
 		t.Errorf("we are in %s, want %s", w.where(), w.other.ID)
 	}
@@ -382,12 +376,8 @@ func TestManyGuildsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
-		t.Error(err)
-	}
-	if n := len(w.Voice.Clients()); n != 0 {
-		t.Errorf("%d connections are left", n)
-	}
+	check.Must(t, w.joiner.Close(voicetest.Deadline(t)))
+	check.Equal(t, "connections are left", len(w.Voice.Clients()), 0)
 }
 
 func TestNoAnswerNamesTheWayOut(t *testing.T) {
@@ -445,7 +435,5 @@ func TestSpentTokensAreRenewed(t *testing.T) {
 
 func TestJoinBeforeTheGatewayIsThere(t *testing.T) {
 	j := &voicediscord.Joiner{}
-	if _, err := j.Join(t.Context(), "1", "2"); err == nil || !strings.Contains(err.Error(), "not connected") {
-		t.Errorf("Join = %v", err)
-	}
+	check.Fails(t, check.Err(j.Join(t.Context(), "1", "2")), nil, "not connected")
 }

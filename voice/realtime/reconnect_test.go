@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/sessions"
 
@@ -87,9 +88,7 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 	if diff := cmp.Diff(want, await(t, again)); diff != "" {
 		t.Error(diff)
 	}
-	if err := stop(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, stop())
 }
 
 func TestAnAnswerThatBrokeOffBeforeItWasHeardIsAskedForAgain(t *testing.T) {
@@ -123,9 +122,7 @@ func TestAnAnswerThatBrokeOffBeforeItWasHeardIsAskedForAgain(t *testing.T) {
 	s, w := session(srv)
 	s.AddMessage("What time is it?")
 	stop := run(t, s)
-	if n := count(t, await(t, w.speak)); n != 10 {
-		t.Errorf("got %d packets, want what came", n)
-	}
+	check.Equal(t, "count(t, await(t, w.speak))", count(t, await(t, w.speak)), 10)
 	await(t, third)
 	_ = stop()
 }

@@ -71,15 +71,9 @@ func TestAQuestionIsHeardAndAnswered(t *testing.T) {
 	run(t, s)
 	s.Hear(voice.Sound{From: "ada", Rate: voice.RateRealtime, Samples: make([]int16, 24000)})
 	p := await(t, w.speak)
-	if n := count(t, p); n != 50 {
-		t.Errorf("got %d packets, want 50", n)
-	}
-	if got := await(t, w.heard); got != "What time is it?" {
-		t.Errorf("heard %q", got)
-	}
-	if got := await(t, w.said); got != "It is noon." {
-		t.Errorf("said %q", got)
-	}
+	check.Equal(t, "count(t, p)", count(t, p), 50)
+	check.Equal(t, "heard", await(t, w.heard), "What time is it?")
+	check.Equal(t, "said", await(t, w.said), "It is noon.")
 	want := realtime.Usage{AudioInput: 60, AudioOutput: 40}
 	want.Usage = llm.Usage{Calls: 1, InputTokens: 100, CachedTokens: 20, OutputTokens: 50}
 	if diff := cmp.Diff(want, await(t, w.used)); diff != "" {
@@ -167,19 +161,13 @@ func TestWhoInterruptsIsAnsweredWithSilenceAndTheModelKnowsWhatWasHeard(t *testi
 	p.set(740 * time.Millisecond)
 	await(t, w.said)
 	close(playing)
-	if cause := await(t, w.hush); !errors.Is(cause, realtime.ErrInterrupted) {
-		t.Errorf("hushed by %v", cause)
-	}
+	check.Fails(t, await(t, w.hush), realtime.ErrInterrupted)
 	got := await(t, interrupted)
 	if got.Text("item_id") != "item_1" || got.Get("audio_end_ms") != 740.0 {
 		t.Errorf("got %v", got)
 	}
-	if n := count(t, await(t, w.speak)); n != 5 {
-		t.Errorf("the next answer has %d packets, want 5", n)
-	}
-	if n := count(t, p); n != 50 {
-		t.Errorf("the interrupted one has %d packets, want the 50 that came before", n)
-	}
+	check.Equal(t, "count(t, await(t, w.speak))", count(t, await(t, w.speak)), 5)
+	check.Equal(t, "count(t, p)", count(t, p), 50)
 }
 
 func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
@@ -298,9 +286,7 @@ func TestPicturesThatTheServerDoesNotTakeAreDescribed(t *testing.T) {
 	}
 	run(t, s)
 	for range 2 {
-		if got := await(t, outputs); !strings.Contains(got, "a cat, for , in png") {
-			t.Errorf("got %s", got)
-		}
+		check.Contains(t, await(t, outputs), "a cat, for , in png")
 	}
 }
 
@@ -348,15 +334,9 @@ func TestBetaNamesAreUnderstood(t *testing.T) {
 		return "ok"
 	})
 	run(t, s)
-	if got := await(t, called); got != "browse" {
-		t.Errorf("called %s", got)
-	}
-	if got := await(t, w.said); got != "hi" {
-		t.Errorf("said %s", got)
-	}
-	if n := count(t, await(t, w.speak)); n != 1 {
-		t.Errorf("%d packets", n)
-	}
+	check.Equal(t, "called", await(t, called), "browse")
+	check.Equal(t, "said", await(t, w.said), "hi")
+	check.Equal(t, "packets", count(t, await(t, w.speak)), 1)
 	await(t, all)
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/sessions"
@@ -98,9 +99,7 @@ func TestAModelRunsOnlySoManyToolsAtOnce(t *testing.T) {
 		return "{}"
 	})
 	run(t, s)
-	if got := await(t, refused); !strings.Contains(got, "too many") {
-		t.Errorf("the ninth was told %q", got)
-	}
+	check.Contains(t, await(t, refused), "too many")
 }
 
 func TestItIsToldWhoMayHaveSaidSomething(t *testing.T) {
@@ -128,9 +127,7 @@ func TestItIsToldWhoMayHaveSaidSomething(t *testing.T) {
 	<-second
 	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, voice.RateRealtime)})
 	for _, want := range []string{"ada privacy", "ada bob stop", "ada bob when was that?"} {
-		if got := await(t, w.heard); got != want {
-			t.Errorf("heard %q, want %q", got, want)
-		}
+		check.Equal(t, "heard", await(t, w.heard), want)
 	}
 }
 

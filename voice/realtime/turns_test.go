@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/sessions"
@@ -80,9 +81,7 @@ func TestTheModelIsToldWhoSpeaksWhereThatChanges(t *testing.T) {
 	await(t, w.heard) // what begins then is counted with what began before
 	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, voice.RateRealtime)})
 	for _, want := range []string{"[Ada speaking]", "[somebody speaking]", "[Ada and somebody speaking]"} {
-		if got := await(t, told); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		check.Equal(t, "await(t, told)", await(t, told), want)
 	}
 }
 

@@ -429,12 +429,8 @@ func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage
 			t.Error(err)
 		}
 		server.Close()
-		if n := r.screen.Viewers(); n != 0 {
-			t.Errorf("%d still look at the share", n)
-		}
-		if strings.Contains(r.logged(), token) {
-			t.Errorf("the secret of the link is in the log:\n%s", r.logged())
-		}
+		check.Equal(t, "still look at the share", r.screen.Viewers(), 0)
+		check.Lacks(t, r.logged(), token)
 	})
 	return r
 }

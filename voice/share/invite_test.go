@@ -103,17 +103,13 @@ func TestLinksAreRefusedToAllButTheOneTheyAreFor(t *testing.T) {
 		}, share.ErrLinkExpired},
 		{"revoked by its maker", func(t *testing.T, h *hall, token string, l share.Link) (string, string) {
 			t.Helper()
-			if n := h.RevokeLinks(t.Context(), ada, "", l.ID); n != 1 {
-				t.Errorf("%d were revoked", n)
-			}
+			check.Equal(t, "were revoked", h.RevokeLinks(t.Context(), ada, "", l.ID), 1)
 			return token, adasBrowser
 		}, share.ErrLinkRevoked},
 		{"revoked by a moderator", func(t *testing.T, h *hall, token string, _ share.Link) (string, string) {
 			t.Helper()
 			h.invite(t, "s1", ada)
-			if n := h.RevokeLinks(t.Context(), mod, "s1", ""); n != 2 {
-				t.Errorf("%d were revoked", n)
-			}
+			check.Equal(t, "were revoked", h.RevokeLinks(t.Context(), mod, "s1", ""), 2)
 			return token, adasBrowser
 		}, share.ErrLinkRevoked},
 		{"not revoked by a stranger", func(t *testing.T, h *hall, token string, _ share.Link) (string, string) {
@@ -207,14 +203,10 @@ func TestALinkForAnAccountIsForWhoeverSignsInWithIt(t *testing.T) {
 	for i := range 8 { // the first makes room
 		check.Must(t, check.Err(h.Links.Admit(token, fmt.Sprint("the secret of bob's browser ", i), bob.User, "bob")))
 	}
-	if _, err := h.Links.Check(token, bobsBrowser); !errors.Is(err, share.ErrLinkSignIn) {
-		t.Errorf("the ninth browser: got %v", err)
-	}
+	check.Fails(t, check.Err(h.Links.Check(token, bobsBrowser)), share.ErrLinkSignIn)
 	token, _ = h.invite(t, "s1", ada)
 	check.Must(t, check.Err(h.Links.Admit(token, adasBrowser, ada.User, "")))
-	if _, err := h.Links.Admit(token, bobsBrowser, ada.User, ""); !errors.Is(err, share.ErrLinkTaken) {
-		t.Errorf("a link for whoever opens it first: got %v", err)
-	}
+	check.Fails(t, check.Err(h.Links.Admit(token, bobsBrowser, ada.User, "")), share.ErrLinkTaken)
 }
 
 // signInDesk signs in whoever shows the code of this run.
@@ -277,14 +269,10 @@ func TestWhoTriesManyLinksIsNotListenedTo(t *testing.T) {
 	for range 50 {
 		status, _ = r.post(t, "/check", share.WatchRequest{Token: "wrong"})
 	}
-	if status != http.StatusTooManyRequests {
-		t.Errorf("the last answer was %d", status)
-	}
+	check.Equal(t, "the last answer was", status, http.StatusTooManyRequests)
 	r.wantStatus(t, "/check", share.WatchRequest{Token: token}, http.StatusTooManyRequests)
 	conn := r.dial(t, token, "198.51.100.7") // from elsewhere it works
-	if _, err := receive(t, conn); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(receive(t, conn)))
 }
 
 // guessed knows no link but those of another checker.

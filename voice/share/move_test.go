@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/videosource"
 	"clank/voice/share"
 )
@@ -179,9 +180,7 @@ func TestWhoMayEndAShareNeedNotWaitForItsBeginning(t *testing.T) {
 					}
 				})
 				synctest.Wait()
-				if err := tc.end(t.Context(), h); err != nil {
-					t.Error(err)
-				}
+				check.Must(t, tc.end(t.Context(), h))
 				all.Wait()
 				if took := time.Since(began); took > 0 && name != "somebody else" {
 					t.Errorf("it took %s", took)

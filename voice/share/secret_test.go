@@ -132,9 +132,7 @@ func (c *cinema) sees(t *testing.T, n int) {
 func (c *cinema) open(t *testing.T, url string) *page.Tab {
 	t.Helper()
 	ctx := browsertest.Within(t, browsertest.Patience)
-	if _, err := c.window.Act(ctx, "navigate", map[string]any{"url": url}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(c.window.Act(ctx, "navigate", map[string]any{"url": url})))
 	var tab *page.Tab
 	check.Must(t, c.window.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
 	c.tab = tab

@@ -100,17 +100,11 @@ func TestOneShareForEachCallReusedOrReplaced(t *testing.T) {
 		t.Error("the old share is still found")
 	}
 	h.share(t, desk, "s2", home)
-	if got := len(h.Shares()); got != 2 {
-		t.Errorf("got %d shares in two calls, want 2", got)
-	}
-	if _, err := h.Stop(t.Context(), call, ada); err != nil {
-		t.Fatal(err)
-	}
+	check.Equal(t, "len(h.Shares())", len(h.Shares()), 2)
+	check.Must(t, check.Err(h.Stop(t.Context(), call, ada)))
 	h.endCall(t, desk)
 	want := []string{"s1 true", "s1 false", "s2 true", "s2 true", "s2 false"} // not let go while the other call shows it
-	if diff := cmp.Diff(want, h.book.shared); diff != "" {
-		t.Errorf("sessions kept open (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "sessions kept open", h.book.shared, want)
 }
 
 func TestARefusalIsToldAndTheNextStageIsTaken(t *testing.T) {
@@ -119,9 +113,7 @@ func TestARefusalIsToldAndTheNextStageIsTaken(t *testing.T) {
 	h := newHall(t, live, link)
 	r := h.share(t, call, "s1", ada)
 	for _, want := range []string{"Go Live: Discord does not let this account show video.", "You see it on a link."} {
-		if !strings.Contains(r.Message, want) {
-			t.Errorf("got the message %q, want %q in it", r.Message, want)
-		}
+		check.Contains(t, r.Message, want)
 	}
 	st, _ := h.Current(call)
 	if strings.Contains(r.Message, st.Location.Link) || st.Location.Link == "" {
@@ -143,9 +135,7 @@ func TestNoStageAtAllLeavesNothingBehind(t *testing.T) {
 			!strings.Contains(r.Message, "within 15s") {
 			t.Errorf("got %+v, error %v, want both reasons", r, err)
 		}
-		if took := time.Since(began); took != 15*time.Second {
-			t.Errorf("it took %s, want 15 s", took)
-		}
+		check.Equal(t, "it took", time.Since(began), 15*time.Second)
 		h.wantNone(t)
 		if want := []string{"s1 true", "s1 false"}; !slices.Equal(h.book.shared, want) {
 			t.Errorf("got %v, want %v", h.book.shared, want)
@@ -408,14 +398,10 @@ func TestALinkIsGoodForItsShareUntilItsEnd(t *testing.T) {
 		t.Errorf("%q cannot stand in a path as it is", token)
 	}
 	now = now.Add(time.Hour)
-	if _, err := l.Check(token, ""); !errors.Is(err, share.ErrLinkExpired) {
-		t.Errorf("got error %v after an hour, want %v", err, share.ErrLinkExpired)
-	}
+	check.Fails(t, check.Err(l.Check(token, "")), share.ErrLinkExpired)
 	now = now.Add(-time.Minute)
 	l.Revoke(func(l share.Link) bool { return l.Share == "share-1" })
-	if _, err := l.Check(token, ""); !errors.Is(err, share.ErrLinkRevoked) {
-		t.Errorf("got error %v after the share, want %v", err, share.ErrLinkRevoked)
-	}
+	check.Fails(t, check.Err(l.Check(token, "")), share.ErrLinkRevoked)
 	if got, err := l.Check(other, ""); got.Share != "share-2" || err != nil {
 		t.Errorf("got %+v, error %v for the other share, want it untouched", got, err)
 	}
@@ -473,11 +459,7 @@ func TestALinkLeadsToTheViewerPage(t *testing.T) {
 		t.Errorf("got %+v, error %v, want a link to the share for two hours", place, err)
 	}
 	check.Must(t, s.End(t.Context(), show))
-	if _, err := links.Check(token, ""); !errors.Is(err, share.ErrLinkRevoked) {
-		t.Errorf("got error %v after the end, want %v", err, share.ErrLinkRevoked)
-	}
+	check.Fails(t, check.Err(links.Check(token, "")), share.ErrLinkRevoked)
 	base = ""
-	if _, err := s.Begin(t.Context(), show); err == nil || !strings.Contains(err.Error(), "settings") {
-		t.Errorf("got error %v without an address, want the way out", err)
-	}
+	check.Fails(t, check.Err(s.Begin(t.Context(), show)), nil, "settings")
 }

@@ -66,9 +66,7 @@ func TestAFrameHasAHeader(t *testing.T) {
 	conn := r.dial(t, token)
 	got, err := receive(t, conn)
 	check.Must(t, err)
-	if head := string(got[:4]); head != "VP8\x01" {
-		t.Errorf("it begins with %q", head)
-	}
+	check.Equal(t, "it begins with", string(got[:4]), "VP8\x01")
 	if w, h := binary.BigEndian.Uint16(got[4:]), binary.BigEndian.Uint16(got[6:]); w != 320 || h != 180 {
 		t.Errorf("it is %d by %d", w, h)
 	}
@@ -84,9 +82,7 @@ func TestASlowPageGetsTheLatestFrame(t *testing.T) {
 	r := start(t, nil)
 	conn := r.dial(t, token)
 	for range 2 { // as many as may be on their way
-		if _, err := receive(t, conn); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(receive(t, conn)))
 		r.screen.Show(rtctest.Red())
 	}
 	r.screen.Show(rtctest.Red())
@@ -131,9 +127,7 @@ func TestAViewEndsWithItsShareAndItsLink(t *testing.T) {
 					break
 				}
 			}
-			if got := rtctest.Next(t, page.Said); !strings.Contains(got, c.word) {
-				t.Errorf("the page is told %s", got)
-			}
+			check.Contains(t, rtctest.Next(t, page.Said), c.word)
 			rtctest.Next(t, page.Ended)
 			r.wantStatus(t, "/check", share.WatchRequest{Token: token}, http.StatusNotFound)
 			browsertest.Eventually(t, "nobody watches", func() bool { return r.Count() == 0 })
@@ -204,9 +198,7 @@ func TestThePaneIsForLinksToWorkThePage(t *testing.T) {
 			}
 		}
 		if r.end(); control {
-			if err := <-worked; err == nil || !strings.Contains(err.Error(), "ended") {
-				t.Errorf("the end of the share ends the work with %v", err)
-			}
+			check.Fails(t, <-worked, nil, "ended")
 		}
 		browsertest.Eventually(t, "no place is taken", func() bool { return r.Count() == 0 })
 	}
@@ -223,9 +215,7 @@ func TestOnlySoManyMayWatch(t *testing.T) {
 		known[id+token] = other
 	}
 	conn := r.dial(t, token)
-	if _, err := receive(t, conn); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(receive(t, conn)))
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
 	if status, answer := r.post(t, "/watch",
 		share.WatchRequest{Token: token, SDP: offer}); status != http.StatusServiceUnavailable ||
@@ -270,9 +260,7 @@ func TestNobodyKeepsOthersOutByWatchingManyTimes(t *testing.T) {
 	second := watch()
 	watch()
 	watch("2001:db8::1", "9.9.9.9, 2001:db8:0:0:1::2") // what the client says it has is before what the proxy adds
-	if got := rtctest.Next(t, page.Said); !strings.Contains(got, "more often than elsewhere") {
-		t.Errorf("the page that is open most often is told %s", got)
-	}
+	check.Contains(t, rtctest.Next(t, page.Said), "more often than elsewhere")
 	rtctest.Next(t, page.Ended)
 	watch("198.51.100.8")
 	for {
@@ -301,9 +289,7 @@ func TestStrangersTakeNoPlaceFromThoseWithALink(t *testing.T) {
 			first = conn
 		}
 	}
-	if got := r.Count(); got != 0 {
-		t.Errorf("%d watch, want nobody", got)
-	}
+	check.Equal(t, "watch", r.Count(), 0)
 	if _, err := receive(t, r.dial(t, token)); err != nil {
 		t.Errorf("who has a link does not see it: %v", err)
 	}
@@ -341,18 +327,14 @@ func TestWhatIsServedAndHow(t *testing.T) {
 }
 
 func TestALinkHasItsSecretBehindTheFragmentSign(t *testing.T) {
-	if got := share.ViewerLink("https://example.org/watch/", "abc"); got != "https://example.org/watch/#abc" {
-		t.Errorf("link = %s", got)
-	}
+	check.Equal(t, "link", share.ViewerLink("https://example.org/watch/", "abc"), "https://example.org/watch/#abc")
 }
 
 func TestOffersAreBoundedAndWhoWatchesIsNotDisturbed(t *testing.T) {
 	engine := rtctest.OpenEngine(t, &webrtc.Engine{ConnectTimeout: time.Minute})
 	r := start(t, engine)
 	watching := r.dial(t, token)
-	if _, err := receive(t, watching); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(receive(t, watching)))
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
 	var given, refused atomic.Int32
 	var work sync.WaitGroup
@@ -374,9 +356,7 @@ func TestOffersAreBoundedAndWhoWatchesIsNotDisturbed(t *testing.T) {
 	if n, took := given.Load(), time.Since(began); took < 5*time.Second && n != share.MaxOffers || refused.Load() == 0 {
 		t.Errorf("%d offers were taken and %d refused in %v, want %d taken", n, refused.Load(), took, share.MaxOffers)
 	}
-	if got := r.Count(); got != 1 {
-		t.Errorf("%d watch, want the one who does", got)
-	}
+	check.Equal(t, "watch", r.Count(), 1)
 	r.screen.Show(rtctest.Blue())
 	send(t, watching, `{"got":true}`)
 	if _, err := receive(t, watching); err != nil {
@@ -474,7 +454,5 @@ func TestOddRequestsAreRefusedWithAReason(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, got)
 		}
 	}
-	if got := r.Count(); got != 0 {
-		t.Errorf("%d watch", got)
-	}
+	check.Equal(t, "watch", r.Count(), 0)
 }

@@ -6,6 +6,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/rtctest"
 	"clank/voice/share"
 	"clank/voice/webrtc"
@@ -35,12 +36,8 @@ func TestThePageShowsAShareOverWebRTC(t *testing.T) {
 	r.screen.Show(rtctest.Blue())
 	browsertest.Eventually(t, "blue is seen", func() bool { return colour(t, tab, "video") == "low,low,high" })
 	decoded := `[...(await viewerConnection.getStats()).values()].find((s) => s.type === "inbound-rtp").framesDecoded`
-	if got := browsertest.JS(t, tab, "async () => "+decoded+" >= 2"); got != "true" {
-		t.Errorf("two frames decoded: %s", got)
-	}
-	if got := r.Count(); got != 1 {
-		t.Errorf("%d watch", got)
-	}
+	check.Equal(t, "two frames decoded", browsertest.JS(t, tab, "async () => "+decoded+" >= 2"), "true")
+	check.Equal(t, "watch", r.Count(), 1)
 	for _, agreed := range []string{"playout-delay", "abs-send-time", "goog-remb"} {
 		if got := browsertest.JS(t, tab, `viewerConnection.remoteDescription.sdp.includes("`+agreed+`")`); got != "true" {
 			t.Errorf("%s was not agreed on", agreed)
@@ -113,9 +110,7 @@ func TestAWrongLinkGetsAClearPage(t *testing.T) {
 		`document.getElementById("head").textContent + ": " + document.getElementById("text").textContent`); got != `"This link does not work: This link was not made here."` {
 		t.Errorf("the page says %s", got)
 	}
-	if got := r.Count(); got != 0 {
-		t.Errorf("%d watch", got)
-	}
+	check.Equal(t, "watch", r.Count(), 0)
 }
 
 func TestThePageShowsAShareThroughARelayOnly(t *testing.T) {

@@ -63,9 +63,7 @@ func TestOpusIsPassedOnAsItCame(t *testing.T) {
 	s := serve(t, reply(200, "audio/ogg", string(ogg(t, want))))
 	got, err := collect(t, synthesizerForTest(t, s, ""), "The ferry leaves at nine.")
 	check.Must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("packets (-want +got)\n%s", diff)
-	}
+	check.Diff(t, "packets", got, want)
 	a := s.one(t)
 	valid(t, "CreateSpeechRequest", a.fields)
 	fields := map[string]any{
@@ -135,9 +133,7 @@ func TestSpeechBeginsBeforeTheServerHasEnded(t *testing.T) {
 			close(goOn)
 		}
 	}
-	if n != 50 {
-		t.Errorf("%d packets, want 50", n)
-	}
+	check.Equal(t, "packets", n, 50)
 }
 
 // stall answers with some sound and then nothing, until the request ends.
@@ -317,9 +313,7 @@ func TestBadESpeakOptionsAreRefused(t *testing.T) {
 		}
 	}
 	_, err := speech.NewESpeak(speech.ESpeakOptions{Program: "no-such-program"})
-	if !errors.Is(err, speech.ErrESpeakMissing) || !strings.Contains(err.Error(), "install the package espeak-ng") {
-		t.Errorf("err = %v, want it to name the package", err)
-	}
+	check.Fails(t, err, speech.ErrESpeakMissing, "install the package espeak-ng")
 }
 
 func TestWhatESpeakCannotSayIsTold(t *testing.T) {
@@ -355,9 +349,7 @@ func TestWhoStopsListeningEndsTheProgram(t *testing.T) {
 			break
 		}
 	}
-	if n != 3 {
-		t.Errorf("%d packets, want 3", n)
-	}
+	check.Equal(t, "packets", n, 3)
 }
 
 func TestTextCannotSteerTheProgram(t *testing.T) {

@@ -19,8 +19,6 @@ import (
 	"clank/llm"
 	"clank/voice"
 	"clank/voice/speech"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func transcriber(t *testing.T, s *server, change func(*speech.TranscriberOptions)) *speech.Transcriber {
@@ -50,9 +48,7 @@ func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
 		"file": "bytes", "model": "gpt-4o-mini-transcribe", "response_format": "json", "include": []any{"logprobs"},
 		"language": "en", "prompt": "clank",
 	}
-	if diff := cmp.Diff(want, a.fields); diff != "" {
-		t.Errorf("fields (-want +got)\n%s", diff)
-	}
+	check.Diff(t, "fields", a.fields, want)
 	if a.path != "/v1/audio/transcriptions" || a.auth != "Bearer "+testKey || a.name != "utterance.ogg" ||
 		a.kind != "audio/ogg" {
 		t.Errorf("asked %s with %s for %s of %s", a.path, a.auth, a.name, a.kind)
@@ -65,9 +61,7 @@ func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
 			n++
 		}
 	}
-	if n != len(u.Packets) {
-		t.Errorf("%d of %d packets are in the file as they came", n, len(u.Packets))
-	}
+	check.Equal(t, "packets in order", n, len(u.Packets))
 }
 
 func TestSpeechIsSentAsWAVWhereThatIsSet(t *testing.T) {
@@ -97,15 +91,11 @@ func TestWhatAModelTakesDependsOnIt(t *testing.T) {
 		tr := transcriber(t, s, func(o *speech.TranscriberOptions) {
 			o.Model, o.Keywords = model, []string{"Lisbon", "ferry"}
 		})
-		if _, err := tr.Transcribe(t.Context(), utterance(t)); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(tr.Transcribe(t.Context(), utterance(t))))
 		got := s.one(t).fields
 		valid(t, "CreateTranscriptionRequest", got)
 		want["file"], want["model"] = "bytes", model
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", model, diff)
-		}
+		check.Diff(t, model, got, want)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -19,8 +18,6 @@ import (
 	"clank/llm"
 	"clank/voice"
 	"clank/voice/webrtc"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // rig is a host with its calls and the stops that were asked for.
@@ -83,9 +80,7 @@ func events(t *testing.T, call *webrtc.PageCall, n int) []string {
 
 func wantEvents(t *testing.T, call *webrtc.PageCall, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, events(t, call, len(want))); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "events", events(t, call, len(want)), want)
 }
 
 // joined returns a host with a call that Ada's page has joined.
@@ -126,12 +121,8 @@ func TestSeveralPagesAreInOneCall(t *testing.T) {
 			t.Errorf("heard %+v", got)
 		}
 	}
-	if err := call.Play([]byte("hello")); err != nil {
-		t.Error(err)
-	}
-	if err := call.EndSpeech(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, call.Play([]byte("hello")))
+	check.Must(t, call.EndSpeech())
 	for _, page := range []*rtctest.Page{ada, bob} {
 		if got := rtctest.Next(t, page.Sounds); string(got.Payload) != "hello" {
 			t.Errorf("a page hears %q", got.Payload)
@@ -156,9 +147,7 @@ func TestWhatThePageWishesIsDone(t *testing.T) {
 	if e := rtctest.Next(t, call.Events()); e.Kind != voice.Left {
 		t.Errorf("event = %+v", e)
 	}
-	if err := call.Play([]byte("x")); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("with nobody there, Play says %v", err)
-	}
+	check.Fails(t, call.Play([]byte("x")), voice.ErrUnavailable)
 }
 
 func TestTheSameBrowserIsTheSamePerson(t *testing.T) {
@@ -186,9 +175,7 @@ func TestWhatIsWrittenAndShown(t *testing.T) {
 	})
 	call.Show("Lamps", screen.Watch)
 	chat := told(t, ada, "chat")
-	if got := len([]rune(chat["text"].(string))); got != 8000 {
-		t.Errorf("%d characters came", got)
-	}
+	check.Equal(t, "characters came", len([]rune(chat["text"].(string))), 8000)
 	if got := rtctest.Next(t, ada.Frames); !bytes.Equal(got, rtctest.Red().Data) {
 		t.Error("not the red frame came")
 	}
@@ -229,9 +216,7 @@ func TestACallEndsWhenNobodyIsThere(t *testing.T) {
 	if !slices.Equal(kinds, []voice.EventKind{voice.Left}) || call.Err() == nil || r.Current() != nil {
 		t.Errorf("events %v, then %v", kinds, call.Err())
 	}
-	if err := call.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, call.Close(t.Context()))
 	browsertest.Eventually(t, "nothing is left of it", func() bool { return runtime.NumGoroutine() <= before })
 	r.join(t, "Ada", "a")
 	if next := rtctest.Next(t, r.calls); next == call {

@@ -114,9 +114,7 @@ func TestPicturesAreShownAndShownAgainWhenLost(t *testing.T) {
 	if got := rtctest.Next(t, page.Frames); !cmp.Equal(got, rtctest.Blue().Data) {
 		t.Errorf("a frame of %d bytes came, not the blue one", len(got))
 	}
-	if got := screen.Viewers(); got != 0 {
-		t.Errorf("%d still look at what is not shown any more", got)
-	}
+	check.Equal(t, "still look at what is not shown any more", screen.Viewers(), 0)
 	conn.ShowVideo(nil)
 	browsertest.Eventually(t, "nobody looks", func() bool { return other.Viewers() == 0 })
 	conn.End(webrtc.ErrPageLeft)
@@ -136,9 +134,7 @@ func TestMessagesGoBothWaysAndTheLastOneArrives(t *testing.T) {
 	check.Must(t, err)
 	check.Must(t, conn.SendMessage("early"))
 	page.Accept(t, answer)
-	if got := rtctest.Next(t, page.Said); got != "early" {
-		t.Errorf("the page was told %q", got)
-	}
+	check.Equal(t, "the page was told", rtctest.Next(t, page.Said), "early")
 	rtctest.Next(t, up)
 	page.SendText(t, strings.Repeat("x", 5000))
 	page.SendText(t, "stop")
@@ -148,17 +144,13 @@ func TestMessagesGoBothWaysAndTheLastOneArrives(t *testing.T) {
 	_ = conn.SendMessage("bye")
 	why := errors.New("enough")
 	conn.End(why)
-	if got := rtctest.Next(t, page.Said); got != "bye" {
-		t.Errorf("the last word was %q", got)
-	}
+	check.Equal(t, "the last word was", rtctest.Next(t, page.Said), "bye")
 	rtctest.Next(t, conn.Done())
 	if err := conn.Err(); !errors.Is(err, why) {
 		t.Errorf("it ended with %v", err)
 	}
 	rtctest.Next(t, page.Ended)
-	if err := conn.Play([]byte("x")); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("after the end, Play says %v", err)
-	}
+	check.Fails(t, conn.Play([]byte("x")), voice.ErrUnavailable)
 }
 
 func TestAPageThatLeavesLeavesNothingBehind(t *testing.T) {
@@ -169,9 +161,7 @@ func TestAPageThatLeavesLeavesNothingBehind(t *testing.T) {
 		rtctest.PageOptions{})
 	_ = page.PC.GracefulClose()
 	rtctest.Next(t, conn.Done())
-	if err := conn.Err(); !errors.Is(err, webrtc.ErrPageLeft) {
-		t.Errorf("it ended with %v", err)
-	}
+	check.Fails(t, conn.Err(), webrtc.ErrPageLeft)
 	browsertest.Eventually(t, "nothing is left of it", func() bool {
 		return e.Count() == 0 && screen.Viewers() == 0 && runtime.NumGoroutine() <= before
 	})
@@ -183,9 +173,7 @@ func TestAPageThatNeverComesIsGivenUp(t *testing.T) {
 	conn, _, err := e.Answer(t.Context(), offer, webrtc.Handlers{})
 	check.Must(t, err)
 	rtctest.Next(t, conn.Done())
-	if err := conn.Err(); !errors.Is(err, webrtc.ErrNoRoute) {
-		t.Errorf("it ended with %v", err)
-	}
+	check.Fails(t, conn.Err(), webrtc.ErrNoRoute)
 	browsertest.Eventually(t, "its place is free", func() bool { return e.Count() == 0 })
 }
 
@@ -195,9 +183,7 @@ func TestOnePortIsEnough(t *testing.T) {
 	for range 2 {
 		_, page := connect(t, e, webrtc.Handlers{Message: func(data []byte) { told <- string(data) }}, rtctest.PageOptions{})
 		page.SendText(t, "here")
-		if got := rtctest.Next(t, told); got != "here" {
-			t.Errorf("got %q", got)
-		}
+		check.Equal(t, "rtctest.Next(t, told)", rtctest.Next(t, told), "here")
 	}
 }
 
@@ -250,12 +236,8 @@ func TestOffersThatAreRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), rtctest.Patience)
 	defer cancel()
-	if err := e.Close(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := conn.Err(); !errors.Is(err, webrtc.ErrClosed) {
-		t.Errorf("it ended with %v", err)
-	}
+	check.Must(t, e.Close(ctx))
+	check.Fails(t, conn.Err(), webrtc.ErrClosed)
 	if _, _, err := e.Answer(t.Context(), good, webrtc.Handlers{}); !errors.Is(err, webrtc.ErrClosed) {
 		t.Errorf("after the end: %v", err)
 	}
@@ -266,12 +248,8 @@ func TestAPortThatIsTakenIsNamed(t *testing.T) {
 	check.Must(t, err)
 	defer taken.Close()
 	e := &webrtc.Engine{UDP: taken.LocalAddr().String()}
-	if err := e.Open(t.Context()); err == nil || !strings.Contains(err.Error(), taken.LocalAddr().String()) {
-		t.Errorf("got %v", err)
-	}
-	if err := e.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.Fails(t, e.Open(t.Context()), nil, taken.LocalAddr().String())
+	check.Must(t, e.Close(t.Context()))
 }
 
 func TestAPageIsReachedThroughARelayOnly(t *testing.T) {
@@ -285,9 +263,7 @@ func TestAPageIsReachedThroughARelayOnly(t *testing.T) {
 		t.Error("the page got an empty picture")
 	}
 	check.Must(t, conn.Play([]byte("hi there")))
-	if got := string(rtctest.Next(t, page.Sounds).Payload); got != "hi there" {
-		t.Errorf("the page hears %q", got)
-	}
+	check.Equal(t, "the page hears", string(rtctest.Next(t, page.Sounds).Payload), "hi there")
 	if relay.Connections.Load() == 0 {
 		t.Error("nobody went through the relay")
 	}
@@ -361,9 +337,7 @@ func TestServersPrintThemselvesWithoutTheirSecrets(t *testing.T) {
 		fmt.Sprint(s), fmt.Sprintf("%+v", []webrtc.ICEServer{s}), fmt.Sprintf("%#v", s),
 		log.String(),
 	} {
-		if strings.Contains(text, "confidential") || strings.Contains(text, "classified") ||
-			!strings.Contains(text, "turn.example") {
-			t.Errorf("printed %s", text)
-		}
+		check.Contains(t, text, "turn.example")
+		check.Lacks(t, text, "confidential", "classified")
 	}
 }

@@ -33,9 +33,7 @@ func TestAddressesThatWeWriteTo(t *testing.T) {
 				t.Errorf("%d candidates are left, want %d:\n%s", n, len(c.want), got)
 			}
 			for _, want := range append(c.want, "ice-ufrag:x") {
-				if !strings.Contains(got, want) {
-					t.Errorf("%s is missing:\n%s", want, got)
-				}
+				check.Contains(t, got, want)
 			}
 		})
 	}
@@ -146,7 +144,5 @@ func TestALineCarriesLessAfterLossesAndNeverMoreThanThePageEstimates(t *testing.
 	for range 50 {
 		l.report(255)
 	}
-	if l.held != minLineRate {
-		t.Errorf("%d bits a second after all was lost, want %d", l.held, minLineRate)
-	}
+	check.Equal(t, "bits a second after all was lost", l.held, minLineRate)
 }

@@ -51,9 +51,7 @@ func (s *Shared) Process(tb testing.TB) *chrome.Process {
 	if s.process == nil && s.err == nil {
 		s.process, s.err = launch(s.Args)
 	}
-	if s.err != nil {
-		tb.Fatal(s.err)
-	}
+	check.Must(tb, s.err)
 	return s.process
 }
 
@@ -129,9 +127,7 @@ func closeTab(tb testing.TB, tab *page.Tab) {
 // Navigate navigates a tab to an address.
 func Navigate(tb testing.TB, tab *page.Tab, url string) {
 	tb.Helper()
-	if _, err := tab.Navigate(Within(tb, Patience), url); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, check.Err(tab.Navigate(Within(tb, Patience), url)))
 }
 
 // JS evaluates an expression or function in a tab's main frame and returns the JSON of its value.
@@ -145,7 +141,5 @@ func JS(tb testing.TB, tab *page.Tab, fn string) string {
 // WantJS checks the result of [JS].
 func WantJS(tb testing.TB, tab *page.Tab, fn, want string) {
 	tb.Helper()
-	if got := JS(tb, tab, fn); got != want {
-		tb.Errorf("%s: got %s, want %s", fn, got, want)
-	}
+	check.Equal(tb, fn, JS(tb, tab, fn), want)
 }

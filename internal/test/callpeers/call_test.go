@@ -325,9 +325,7 @@ func converse(t *testing.T, w *testGuild, ada *voicetest.Member, bot *peer, encr
 		}
 	}
 	check.Must(t, w.Voice.Drop(seat))
-	if _, err := w.Voice.WaitReceived(ctx, voicetest.OpResume, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(w.Voice.WaitReceived(ctx, voicetest.OpResume, 0)))
 	again := make(chan struct{})
 	said = []byte{0x78, 0xad, 0xa0, 1, 2, 9}
 	go speak(ada, said, again)

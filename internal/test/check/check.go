@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
 
@@ -88,6 +89,32 @@ func Contains(tb testing.TB, got string, want ...string) {
 		if !strings.Contains(got, w) {
 			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
 		}
+	}
+}
+
+// Lacks fails the test for each text that got contains.
+func Lacks(tb testing.TB, got string, unwanted ...string) {
+	tb.Helper()
+	for _, u := range unwanted {
+		if strings.Contains(got, u) {
+			tb.Errorf("got\n%s\nwant no %q in it", got, u)
+		}
+	}
+}
+
+// Equal fails the test unless got is want. The failure says what was compared.
+func Equal[T comparable](tb testing.TB, what string, got, want T) {
+	tb.Helper()
+	if got != want {
+		tb.Errorf("%s: got %#v, want %#v", what, got, want)
+	}
+}
+
+// Diff fails the test, with their difference, if [cmp.Diff] finds one between got and want.
+func Diff(tb testing.TB, what string, got, want any, opts ...cmp.Option) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 

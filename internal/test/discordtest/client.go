@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
+
 	_ "embed"
 )
 
@@ -32,9 +34,7 @@ type Client struct {
 func NewClient(tb testing.TB, s *Server, bot Bot, target string) *Client {
 	tb.Helper()
 	to, err := url.Parse(target)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	c := &Client{server: s, bot: bot}
 	c.proxy = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL.Path, r.Out.URL.RawPath = strings.TrimPrefix(r.In.URL.Path, "/.proxy"), ""

@@ -60,9 +60,7 @@ func TestEveryCaseHasItsTurn(t *testing.T) {
 			taken[c.Title()] = true
 		}
 	}
-	if len(taken) != len(all) {
-		t.Errorf("%d of %d cases had their turn", len(taken), len(all))
-	}
+	check.Equal(t, "len(taken)", len(taken), len(all))
 	if got := len((RangeOptions{}).everyNth(all)); got != len(all) {
 		t.Errorf("%d of %d cases without a choice", got, len(all))
 	}

@@ -111,9 +111,7 @@ func TestTrust(t *testing.T) {
 	} else {
 		t.Logf("trust: attacks=%d stopped=%d", counted, stopped)
 	}
-	if stopped != counted {
-		t.Errorf("%d attacks were stopped, want %d", stopped, counted)
-	}
+	check.Equal(t, "attacks were stopped", stopped, counted)
 }
 
 // attempt tries an attack in a room and with settings of its own. One that cannot be tried is not stopped.

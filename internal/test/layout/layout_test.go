@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"clank/internal/test/check"
 )
 
 // layers are the rules between our packages. A path stands for itself and everything below it.
@@ -203,9 +205,7 @@ func anyFile(t *testing.T, dir string, names []string, pattern *regexp.Regexp) b
 	t.Helper()
 	for _, name := range names {
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if pattern.Match(text) {
 			return true
 		}
@@ -278,9 +278,7 @@ func TestLinesAreShort(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
 			text, err := os.ReadFile(filepath.Join(p.Dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			whole := unbreakable(text)
 			n := 0
 			for line := range bytes.Lines(text) {

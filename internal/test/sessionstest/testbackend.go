@@ -192,9 +192,7 @@ func backendBegunFirst(t *testing.T, c BackendCase) {
 		return step.Kind != sessions.StepAct // the first one has started
 	})
 	check.Must(t, err)
-	if got := c.acts(); got != 0 {
-		t.Errorf("%d acts reached the page, want none", got)
-	}
+	check.Equal(t, "acts reached the page", c.acts(), 0)
 }
 
 func backendStopsRanging(t *testing.T, c BackendCase) {
@@ -232,9 +230,7 @@ func backendEndedContext(t *testing.T, c BackendCase) {
 			t.Errorf("act after the end: %+v", step)
 		}
 	}
-	if got := c.acts(); got != 0 {
-		t.Errorf("%d acts reached the page, want none", got)
-	}
+	check.Equal(t, "acts reached the page", c.acts(), 0)
 }
 
 // stopSlow runs the slow task, stops it during its first action, and checks how it ends.

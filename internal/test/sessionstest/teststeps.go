@@ -2,7 +2,6 @@ package sessionstest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -46,9 +45,7 @@ func storeSteps(t *testing.T, st sessions.Store) {
 	kept, err := st.View(ctx, "t1", 2)
 	check.Must(t, err)
 	equal(t, "view", *view, kept)
-	if _, err := st.View(ctx, "t1", 1); !errors.Is(err, sessions.ErrNotFound) {
-		t.Errorf("view of a step without one: err = %v, want ErrNotFound", err)
-	}
+	check.Fails(t, check.Err(st.View(ctx, "t1", 1)), sessions.ErrNotFound)
 }
 
 func storeSearch(t *testing.T, st sessions.Store) {
@@ -313,17 +310,13 @@ func storePrune(t *testing.T, st sessions.Store) {
 	for _, want := range []int{2, 1, 0} {
 		n, err := st.Prune(ctx, before, 0, 2)
 		check.Must(t, err)
-		if n != want {
-			t.Errorf("pruned %d, want %d", n, want)
-		}
+		check.Equal(t, "pruned", n, want)
 	}
 	equal(t, "tasks left", []string{"t4", "t3", "running"}, taskIDs(t, st))
 	if steps, err := st.Steps(ctx, "t0"); err != nil || len(steps) != 0 {
 		t.Errorf("steps of a pruned task = %v, %v", steps, err)
 	}
-	if _, err := st.View(ctx, "t0", 1); !errors.Is(err, sessions.ErrNotFound) {
-		t.Errorf("view of a pruned task: err = %v, want ErrNotFound", err)
-	}
+	check.Fails(t, check.Err(st.View(ctx, "t0", 1)), sessions.ErrNotFound)
 	for id, want := range map[string]bool{"s0": true, "s1": false, "s2": false, "s3": true, "s4": true} {
 		if _, err := st.Session(ctx, id); (err == nil) != want {
 			t.Errorf("session %s is there: %v, want %v", id, err == nil, want)
@@ -336,9 +329,7 @@ func storePruneKeep(t *testing.T, st sessions.Store) {
 	saveMany(t, st, 5)
 	n, err := st.Prune(t.Context(), time.Time{}, 2, 100)
 	check.Must(t, err)
-	if n != 3 {
-		t.Errorf("pruned %d, want 3", n)
-	}
+	check.Equal(t, "pruned", n, 3)
 	equal(t, "tasks left", []string{"t4", "t3"}, taskIDs(t, st))
 	if _, err := st.Session(t.Context(), "s0"); err != nil {
 		t.Errorf("without a time, sessions stay: %v", err)

@@ -90,9 +90,7 @@ func aTask(id, session string) sessions.TaskRecord {
 func equal(t *testing.T, what string, want, got any) {
 	t.Helper()
 	sameTime := cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })
-	if diff := cmp.Diff(want, got, sameTime); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	check.Diff(t, what, got, want, sameTime)
 }
 
 func storeNotFound(t *testing.T, st sessions.Store) {
@@ -340,9 +338,7 @@ func storeContext(t *testing.T, st sessions.Store) {
 	if err := st.SaveStep(ctx, aTask("t1", "s1"), aSession("s1"), sessions.Step{N: 1}, 1); err == nil {
 		t.Error("SaveStep with an ended context succeeded")
 	}
-	if _, err := st.Session(t.Context(), "s1"); !errors.Is(err, sessions.ErrNotFound) {
-		t.Errorf("what was refused has been saved: err = %v", err)
-	}
+	check.Fails(t, check.Err(st.Session(t.Context(), "s1")), sessions.ErrNotFound)
 }
 
 func storeConcurrent(t *testing.T, st sessions.Store) {

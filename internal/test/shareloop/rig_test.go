@@ -204,17 +204,13 @@ func browse(t *testing.T, html string) (*browsermgr.Manager, *browsermgr.Window)
 	})
 	window, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "s"})
 	check.Must(t, err)
-	if _, err := window.Act(t.Context(), "navigate", map[string]any{"url": site.URL + "/"}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(window.Act(t.Context(), "navigate", map[string]any{"url": site.URL + "/"})))
 	return m, window
 }
 
 func evaluate(t *testing.T, w *browsermgr.Window, script string) {
 	t.Helper()
-	if _, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": script}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(w.Act(t.Context(), "evaluate", map[string]any{"fn": script})))
 }
 
 // shot returns a picture of the window without loss.

@@ -117,9 +117,7 @@ func testSettle(t *testing.T, l budget.Ledger) {
 	if diff := cmp.Diff([]budget.Entry{e}, calls, cmp.Comparer(time.Time.Equal)); err != nil || diff != "" {
 		t.Errorf("%v, calls (-want +got):\n%s", err, diff)
 	}
-	if err := l.Settle(t.Context(), id+1, real, budget.StateSettled, false); !errors.Is(err, budget.ErrNoEntry) {
-		t.Errorf("got %v for an entry that does not exist", err)
-	}
+	check.Fails(t, l.Settle(t.Context(), id+1, real, budget.StateSettled, false), budget.ErrNoEntry)
 }
 
 func testAbandon(t *testing.T, l budget.Ledger) {

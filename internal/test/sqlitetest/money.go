@@ -86,9 +86,7 @@ func lower[N ~int64](n N) N { return max(n*3/4, min(n, 1)) }
 // runCalls runs calls until the program ends, which interrupts some of them.
 func (w *moneyRun) runCalls(t *testing.T, l budget.Ledger) {
 	t.Helper()
-	if _, err := l.Abandon(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(l.Abandon(t.Context())))
 	mortal := &crashingLedger{Ledger: l, world: w}
 	keeper := &budget.Enforcer{
 		Ledger: mortal, Rules: w.rulesNow,
@@ -136,9 +134,7 @@ func (w *moneyRun) call(t *testing.T, k *budget.Enforcer, r *rand.Rand) {
 // checkTotals checks the sums at the end.
 func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
 	t.Helper()
-	if _, err := l.Abandon(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(l.Abandon(t.Context())))
 	totals := make(map[budget.Level]budget.Amount)
 	for _, level := range levels {
 		sums, err := l.All(t.Context(), level, "", 1<<20)

@@ -77,13 +77,9 @@ func testWhole(t *testing.T, s watches.Store) {
 	for _, want := range []watches.Watch{fullWatch(), least} {
 		got, err := s.Watch(t.Context(), want.ID)
 		check.Must(t, err)
-		if diff := cmp.Diff(want, got, sameTime); diff != "" {
-			t.Errorf("watch (-want +got):\n%s", diff)
-		}
+		check.Diff(t, "watch", got, want, sameTime)
 	}
-	if _, err := s.Watch(t.Context(), "w9"); !errors.Is(err, watches.ErrNotFound) {
-		t.Errorf("a watch that is not there: %v", err)
-	}
+	check.Fails(t, check.Err(s.Watch(t.Context(), "w9")), watches.ErrNotFound)
 	if err := s.AddWatch(t.Context(), least, 100, 100); err == nil {
 		t.Error("the same watch was added twice")
 	}
@@ -149,9 +145,7 @@ func testLimits(t *testing.T, s watches.Store) {
 			t.Errorf("%d: got %v, want %v", i, err, c.want)
 		}
 	}
-	if got := len(ids(t, s, watches.Query{})); got != 4 {
-		t.Errorf("%d watches, want 4", got)
-	}
+	check.Equal(t, "watches", len(ids(t, s, watches.Query{})), 4)
 }
 
 func testLimitsAtOnce(t *testing.T, s watches.Store) {
@@ -168,9 +162,7 @@ func testLimitsAtOnce(t *testing.T, s watches.Store) {
 		})
 	}
 	wg.Wait()
-	if got := len(ids(t, s, watches.Query{})); got != 3 {
-		t.Errorf("%d watches, want 3", got)
-	}
+	check.Equal(t, "watches", len(ids(t, s, watches.Query{})), 3)
 }
 
 func testUpdate(t *testing.T, s watches.Store) {
@@ -184,9 +176,7 @@ func testUpdate(t *testing.T, s watches.Store) {
 		return nil
 	})
 	check.Must(t, err)
-	if diff := cmp.Diff(want, got, sameTime); diff != "" {
-		t.Errorf("returned (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "returned", got, want, sameTime)
 	no := errors.New("no")
 	if _, err = s.UpdateWatch(t.Context(), want.ID, func(w *watches.Watch) error {
 		w.Seen.Lines[0], w.State = "c", watches.StateEnded
@@ -197,9 +187,7 @@ func testUpdate(t *testing.T, s watches.Store) {
 	if got, err = s.Watch(t.Context(), want.ID); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, sameTime); diff != "" {
-		t.Errorf("kept (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "kept", got, want, sameTime)
 	if _, err := s.UpdateWatch(t.Context(), "w9", func(*watches.Watch) error { return nil }); !errors.Is(err,
 		watches.ErrNotFound) {
 		t.Errorf("a watch that is not there: %v", err)
@@ -236,9 +224,7 @@ func testPrune(t *testing.T, s watches.Store) {
 	if err != nil || n != 1 {
 		t.Errorf("forgot %d, %v; want 1", n, err)
 	}
-	if diff := cmp.Diff([]string{"w3", "w1"}, ids(t, s, watches.Query{})); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "left", ids(t, s, watches.Query{}), []string{"w3", "w1"})
 }
 
 func testStop(t *testing.T, s watches.Store) {

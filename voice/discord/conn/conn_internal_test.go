@@ -176,9 +176,7 @@ func TestASilentTransportIsNoticed(t *testing.T) {
 		if err != nil || n != pingSize {
 			t.Fatalf("%d bytes, %v", n, err)
 		}
-		if _, err := server.WriteToUDP(buf[:n], from); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(server.WriteToUDP(buf[:n], from)))
 	}
 	select {
 	case err := <-failed:
@@ -401,9 +399,7 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 				pass(time.Second / 8)
 				try(c, r.sent[len(r.sent)-1].SequenceNumber+1)
 				pass(time.Second)
-				if got := c.Stats().Repeated; got != 0 {
-					t.Errorf("%d packets were sent again", got)
-				}
+				check.Equal(t, "packets were sent again", c.Stats().Repeated, 0)
 			})
 		})
 	}

@@ -109,9 +109,7 @@ func fail(t *testing.T, says []string, after websocket.StatusCode) {
 	_ = udp.Close()
 	<-seen
 	synctest.Wait()
-	if n := wires.OpenSockets(); n != 0 {
-		t.Errorf("%d sockets are left", n)
-	}
+	check.Equal(t, "sockets are left", wires.OpenSockets(), 0)
 }
 
 // discover tells whoever asks that it is seen somewhere, until the socket is closed.

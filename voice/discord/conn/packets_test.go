@@ -203,9 +203,7 @@ func BenchmarkCipher(b *testing.B) {
 		})
 		b.Run("open "+mode, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := c.Open(nil, sealed); err != nil {
-					b.Fatal(err)
-				}
+				check.Must(b, check.Err(c.Open(nil, sealed)))
 			}
 		})
 	}
@@ -245,9 +243,7 @@ func TestPacketsThatComeBeforeTheirSenderIsKnownAreKept(t *testing.T) {
 	if got := b.Assign(9, adaSender, now); len(got) != 3 || got[2].Sequence != 2 {
 		t.Errorf("%d packets are handed on, want the three that came", len(got))
 	}
-	if got := owner(b, 9, now); got != adaSender.User {
-		t.Errorf("a packet is of %q, want ada", got)
-	}
+	check.Equal(t, "a packet is of", owner(b, 9, now), adaSender.User)
 	b.SenderOf(at(8, 0, now))
 	if _, _, waiting := b.SenderOf(at(8, 1, now.Add(time.Second))); len(waiting) != 2 {
 		t.Errorf("%d packets of somebody whom nobody announces are handed on, want two", len(waiting))
@@ -259,18 +255,12 @@ func TestASourceThatIsHeardDoesNotChangeHandsBecauseSomebodySaysSo(t *testing.T)
 	b.Assign(9, adaSender, now)
 	b.MarkHeard(9, now)
 	b.Assign(9, bob, now.Add(time.Second))
-	if got := owner(b, 9, now); got != adaSender.User {
-		t.Errorf("it is of %q, want ada", got)
-	}
+	check.Equal(t, "it is of", owner(b, 9, now), adaSender.User)
 	b.Assign(9, bob, now.Add(time.Minute)) // which she has not used for long
-	if got := owner(b, 9, now); got != bob.User {
-		t.Errorf("it is of %q, want bob", got)
-	}
+	check.Equal(t, "it is of", owner(b, 9, now), bob.User)
 	b.MarkHeard(9, now.Add(time.Minute))
 	b.RemoveUser(bob.User)
-	if got := owner(b, 9, now); got != "" {
-		t.Errorf("it is of %q, who has left", got)
-	}
+	check.Equal(t, "owner(b, 9, now)", owner(b, 9, now), "")
 }
 
 func TestWhoseItIsIsLookedForAfterEnoughDoubts(t *testing.T) {
@@ -291,9 +281,7 @@ func TestWhoseItIsIsLookedForAfterEnoughDoubts(t *testing.T) {
 		}
 	}
 	b.Correct(9, bob)
-	if got := owner(b, 9, now); got != bob.User {
-		t.Errorf("it is of %q, want bob", got)
-	}
+	check.Equal(t, "it is of", owner(b, 9, now), bob.User)
 	if !b.AllowSearch(now) || b.AllowSearch(now.Add(time.Millisecond)) || !b.AllowSearch(now.Add(time.Second)) {
 		t.Error("keys are not tried four times a second at most")
 	}
@@ -305,12 +293,8 @@ func TestOnePersonHasFewSources(t *testing.T) {
 	for ssrc := uint32(2); ssrc < 5000; ssrc++ {
 		b.Assign(ssrc, adaSender, now)
 	}
-	if got := owner(b, 1, now); got != bob.User {
-		t.Errorf("bob's source is of %q", got)
-	}
-	if got := owner(b, 4999, now); got != adaSender.User {
-		t.Errorf("ada's newest source is of %q", got)
-	}
+	check.Equal(t, "bob's source is of", owner(b, 1, now), bob.User)
+	check.Equal(t, "ada's newest source is of", owner(b, 4999, now), adaSender.User)
 	have := 0
 	for ssrc := uint32(2); ssrc < 5000; ssrc++ {
 		if owner(b, ssrc, now) == adaSender.User {
@@ -331,9 +315,7 @@ func TestStrangersAreBounded(t *testing.T) {
 	for ssrc := range uint32(1000) {
 		kept += len(b.Assign(ssrc, adaSender, now))
 	}
-	if kept != 64 {
-		t.Errorf("packets of %d strangers are kept, want 64", kept)
-	}
+	check.Equal(t, "kept", kept, 64)
 }
 
 func TestOnePersonIsReadSoOftenAndNoMore(t *testing.T) {
@@ -373,9 +355,7 @@ func TestWhoSendsWhatCannotBeReadIsTriedLessOften(t *testing.T) {
 		t.Fatal("nothing is tried any more")
 	}
 	b.RecordDecrypt(adaSender.User, false)
-	if got := tried(50); got != 50 {
-		t.Errorf("%d of 50 packets tried of somebody who can be read again", got)
-	}
+	check.Equal(t, "of 50 packets tried of somebody who can be read again", tried(50), 50)
 }
 
 func TestReceiversReportWhatWasLost(t *testing.T) {
@@ -530,9 +510,7 @@ func TestWhatIsForOneDestinationNeverGoesToAnother(t *testing.T) {
 	if !p.HoldsFor("us") {
 		t.Error("it is not known for whom the picture is")
 	}
-	if _, err := p.SendDue("others", p.now); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("got error %v, want %v", err, voice.ErrUnavailable)
-	}
+	check.Fails(t, check.Err(p.SendDue("others", p.now)), voice.ErrUnavailable)
 	if _, err := p.SendDue("us", p.now); err != nil || p.Pending() || len(p.sent) > 0 || p.HoldsFor("us") {
 		t.Errorf("error %v, and %d packets went of what was forgotten", err, len(p.sent))
 	}
@@ -540,9 +518,7 @@ func TestWhatIsForOneDestinationNeverGoesToAnother(t *testing.T) {
 	p.run(t, time.Second)
 	lost := p.next() - 1
 	check.Must(t, p.PutFrame("others", conn.VideoFrame{Data: []byte{1}, DelayID: 6}, p.now))
-	if _, err := p.SendDue("others", p.now); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(p.SendDue("others", p.now)))
 	p.ask(lost)
 	if _, err := p.SendDue("others", p.now.Add(time.Second)); err != nil || len(p.again) > 0 {
 		t.Errorf("error %v, and %d packets of another destination were sent again", err, len(p.again))
@@ -640,9 +616,7 @@ func BenchmarkPictureOut(b *testing.B) {
 				check.Must(b, box.PutFrame(1, frame, now))
 				for at := now; box.Pending(); at = at.Add(2 * time.Millisecond) {
 					steps++
-					if _, err := box.SendDue(1, at); err != nil {
-						b.Fatal(err)
-					}
+					check.Must(b, check.Err(box.SendDue(1, at)))
 				}
 			}
 			b.ReportMetric(float64(steps)/float64(b.N), "wakes/op")

@@ -36,13 +36,9 @@ func TestPicturesArriveWhole(t *testing.T) {
 	h := newHall(t, voicetest.Config{})
 	c, e, m := h.stream(t)
 	codec, at := e.kind(t, 0, conn.CodecChosen)
-	if codec.Text != "VP8" {
-		t.Errorf("the codec is %q, want VP8", codec.Text)
-	}
+	check.Equal(t, "the codec", codec.Text, "VP8")
 	frame := bytes.Repeat([]byte{0x10, 2, 3, 4, 5, 6, 7}, 1000) // bit 0 is a key frame's
-	if err := c.SendVideo(frame, time.Now()); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("SendVideo before ShowVideo = %v, want ErrMute", err)
-	}
+	check.Fails(t, c.SendVideo(frame, time.Now()), voice.ErrUnavailable)
 	c.ShowVideo(conn.Format{Width: 1280, Height: 720, Rate: 8, Bitrate: 4_000_000})
 	m.RequestQuality(100)
 	want, at := e.kind(t, at, conn.QualityWanted)
@@ -291,12 +287,8 @@ func TestNothingIsSentWhileKeysAreAgreed(t *testing.T) {
 		group(func(g *delivery.Service) { held = g.Held() })
 		return held > 0
 	})
-	if err := c.SendAudio([]byte("plain")); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("SendAudio = %v, want ErrMute", err)
-	}
-	if err := c.EndSpeech(); err != nil {
-		t.Error(err)
-	}
+	check.Fails(t, c.SendAudio([]byte("plain")), voice.ErrUnavailable)
+	check.Must(t, c.EndSpeech())
 	if got, _ := h.Client(seat); got.Received != 0 || c.Stats().Sent != 0 || e.count(conn.Up) != 0 {
 		t.Errorf("the server got %d packets, we sent %d, up %d times; want nothing", got.Received, c.Stats().Sent,
 			e.count(conn.Up))
@@ -510,9 +502,7 @@ func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
 	c, e := h.open(t, nil)
 	first := h.join(t, ada, encrypted)
 	h.agreed(t, c, first)
-	if got := e.count(conn.EncryptionOff); got != 0 {
-		t.Errorf("an encrypted call was called exposed %d times", got)
-	}
+	check.Equal(t, "e.count(conn.EncryptionOff)", e.count(conn.EncryptionOff), 0)
 	if err := h.Send(seat, voicetest.OpPrepareEpoch, `{"epoch":1}`); err != nil { // without a version
 		t.Fatal(err)
 	}
@@ -553,9 +543,7 @@ func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
 			e.next(t, 0, "end of "+after, func(ev conn.Event) bool { return ev.Kind == conn.UsersLeft && ev.Users[0] == after })
 		}
 		victim.Speak(conn.SpeakingMicrophone)
-		if _, err := h.WaitReceived(voicetest.Deadline(t), voicetest.OpSpeaking, 0); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(h.WaitReceived(voicetest.Deadline(t), voicetest.OpSpeaking, 0)))
 		if version > 0 {
 			lie("903") // before the other has said anything: only the keys can tell
 			says("before")

@@ -210,9 +210,7 @@ func benchmark(b *testing.B, c dave.Codec, size int) {
 		b.SetBytes(int64(size))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := s.Send(c, frame); err != nil {
-				b.Fatal(err)
-			}
+			check.Must(b, check.Err(s.Send(c, frame)))
 		}
 	})
 	b.Run("decrypt", func(b *testing.B) {
@@ -224,9 +222,7 @@ func benchmark(b *testing.B, c dave.Codec, size int) {
 			sent, err := s.Send(c, frame)
 			b.StartTimer()
 			check.Must(b, err)
-			if _, err := s.Receive(sent, start); err != nil {
-				b.Fatal(err)
-			}
+			check.Must(b, check.Err(s.Receive(sent, start)))
 		}
 	})
 }
@@ -245,9 +241,7 @@ func TestAStreamGoesOnForEver(t *testing.T) {
 		}
 		now = now.Add(time.Minute)
 	}
-	if _, err := s.Receive(send(t, s, dave.Opus, frames[dave.Opus]), now); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(s.Receive(send(t, s, dave.Opus, frames[dave.Opus]), now)))
 	if got := s.Keys(); got > 2 {
 		t.Errorf("%d keys are kept, want those of the last moments", got)
 	}
@@ -305,9 +299,7 @@ func TestAFrameIsHeardOnce(t *testing.T) {
 func TestAFrameFarAheadIsRefused(t *testing.T) {
 	t.Parallel()
 	s := dave.NewStream()
-	if _, err := s.Receive(send(t, s, dave.Opus, frames[dave.Opus]), start); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(s.Receive(send(t, s, dave.Opus, frames[dave.Opus]), start)))
 	s.Skip(252 << 24)
 	if _, err := s.Receive(send(t, s, dave.Opus, frames[dave.Opus]), start); err == nil {
 		t.Error("a frame 252 keys ahead was heard")
@@ -322,9 +314,7 @@ func TestASenderWhoRushesThroughKeysFillsNoMemory(t *testing.T) {
 	s := dave.NewStream()
 	for n := range uint64(50) {
 		s.Skip(n * 120 << 24)
-		if _, err := s.Receive(send(t, s, dave.Opus, frames[dave.Opus]), start); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(s.Receive(send(t, s, dave.Opus, frames[dave.Opus]), start)))
 	}
 	if got := s.Keys(); got > 16 {
 		t.Errorf("%d keys are kept of one who uses each for a frame", got)
@@ -338,7 +328,5 @@ func TestCodesAreShownAsDiscordDoes(t *testing.T) {
 	if got, want := dave.Display(data, 3), "05870 00007 27775"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := dave.Display(data, 4); got != "" {
-		t.Errorf("of too little data: %q, want nothing", got)
-	}
+	check.Equal(t, "code of too little data", dave.Display(data, 4), "")
 }

@@ -2,7 +2,6 @@ package dave_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"clank/internal/test/check"
@@ -137,9 +136,7 @@ func TestAnEarlierCommitOfOursMayBeTheOneThatCounts(t *testing.T) {
 	check.Must(t, g.append(b))
 	for _, c := range []*client{a, b} {
 		check.Must(t, c.group.Apply(first))
-		if err := c.group.Apply(second); !errors.Is(err, dave.ErrWrongEpoch) {
-			t.Errorf("a commit of the epoch before: %v, want ErrOtherEpoch", err)
-		}
+		check.Fails(t, c.group.Apply(second), dave.ErrWrongEpoch)
 	}
 	if diff := cmp.Diff(view(t, a.group), view(t, b.group)); diff != "" {
 		t.Errorf("the two see different groups:\n%s", diff)
@@ -241,9 +238,7 @@ func TestCommitsThatAreRefused(t *testing.T) {
 		t.Errorf("the right one: %v", err)
 	}
 	stranger := newGateway(t).client(9)
-	if err := stranger.group.Apply(commit); !errors.Is(err, dave.ErrOtherGroup) {
-		t.Errorf("somebody alone: %v, want ErrNotOurs", err)
-	}
+	check.Fails(t, stranger.group.Apply(commit), dave.ErrOtherGroup)
 }
 
 func TestProposalsThatAreRefused(t *testing.T) {

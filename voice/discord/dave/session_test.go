@@ -26,9 +26,7 @@ const (
 func TestMembersAgreeOnKeysAsTheyCome(t *testing.T) {
 	c := callOf(t, ada)
 	a := c.session(ada)
-	if got := a.PrivacyCode(); got != "" {
-		t.Errorf("code of somebody alone is %q, want none", got)
-	}
+	check.Equal(t, "code of somebody alone", a.PrivacyCode(), "")
 	for _, user := range []uint64{bob, cyd, dot} {
 		c.ours(user)
 		c.together()
@@ -205,9 +203,7 @@ func TestNothingIsReadableBetweenVersions(t *testing.T) {
 
 	c.leave(cyd)
 	c.together()
-	if a.Version() != 1 {
-		t.Errorf("version %d after the upgrade, want 1", a.Version())
-	}
+	check.Equal(t, "a.Version()", a.Version(), 1)
 	if _, err := b.Decrypt(ada, dave.Opus, frame); err != nil {
 		t.Errorf("a frame in clear that was under way: %v", err)
 	}
@@ -308,9 +304,7 @@ func TestNothingIsSentWithoutEncryptionWhereItIsRequired(t *testing.T) {
 func TestNothingIsSentWhileAHandshakeRuns(t *testing.T) {
 	c := callOf(t, ada)
 	b := newOurs(c, bob)
-	if _, err := b.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) {
-		t.Errorf("before a version is chosen: %v, want ErrNotReady", err)
-	}
+	check.Fails(t, check.Err(b.Encrypt(dave.Opus, frames[dave.Opus])), dave.ErrNotReady)
 	c.pass = func(_ uint64, s said) bool { return s.op != dave.OpTransitionReady }
 	c.join(bob, b, 1)
 	c.settle()
@@ -411,9 +405,7 @@ func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {
 	if len(proposals) != 2 {
 		t.Fatalf("%d proposals, want those that add bob and cyd", len(proposals))
 	}
-	if err := a.HandleBinary(dave.OpProposals, proposals[1]); !errors.Is(err, dave.ErrWrongEpoch) {
-		t.Errorf("a member takes a proposal of the epoch before: %v, want ErrWrongEpoch", err)
-	}
+	check.Fails(t, a.HandleBinary(dave.OpProposals, proposals[1]), dave.ErrWrongEpoch)
 	waiting := newOurs(newCall(t), dot)
 	check.Must(t, waiting.Select(1))
 	check.Must(t, waiting.HandleBinary(dave.OpExternalSender, sender))
@@ -448,9 +440,7 @@ func TestSeveralComeAndGoAtOnce(t *testing.T) {
 	c.settle()
 	c.together()
 	c.quiet()
-	if got := c.service.Epoch(); got != 3 {
-		t.Errorf("epoch %d, want 3: one commit for all", got)
-	}
+	check.Equal(t, "epoch", c.service.Epoch(), 3)
 }
 
 func TestWhoIsWelcomedGetsTheSecretsOfTheirPath(t *testing.T) {
@@ -563,9 +553,7 @@ func TestMessagesThatMakeNoSense(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if got := a.PrivacyCode(); got != before {
-		t.Errorf("code is %q after that, want %q", got, before)
-	}
+	check.Equal(t, "a.PrivacyCode()", a.PrivacyCode(), before)
 	c.together()
 }
 
@@ -599,9 +587,7 @@ func TestMessagesInTheWrongOrder(t *testing.T) {
 		return []delivery.Message{m}
 	}
 	c.ours(cyd)
-	if got := c.sent[cyd][dave.OpInvalid]; got != 1 {
-		t.Errorf("reported %d times, want once", got)
-	}
+	check.Equal(t, "c.sent[cyd][dave.OpInvalid]", c.sent[cyd][dave.OpInvalid], 1)
 	c.together()
 }
 

@@ -51,9 +51,7 @@ func (b *board) count(t *testing.T) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, k := range b.keys {
-		if k != key {
-			t.Errorf("a preview of %s", k)
-		}
+		check.Equal(t, "a preview of", k, key)
 	}
 	return len(b.keys)
 }
@@ -66,13 +64,9 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 		s := w.start(t, nil)
 		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 0}) // nobody watches: those who do not are whom it is for
 		pass(10 * time.Second)
-		if got := b.count(t); got != 1 {
-			t.Errorf("%d previews at the start, want one", got)
-		}
+		check.Equal(t, "previews at the start", b.count(t), 1)
 		pass(11 * time.Minute)
-		if got := b.count(t); got != 3 {
-			t.Errorf("%d previews in eleven minutes, want three", got)
-		}
+		check.Equal(t, "previews in eleven minutes", b.count(t), 3)
 		w.event(conn.Event{Kind: conn.Down})
 		pass(time.Hour)
 		if got := b.count(t); got != 3 {
@@ -152,9 +146,7 @@ func TestDiscordGetsThePreview(t *testing.T) {
 	eventually(t, "the preview", func() bool {
 		return strings.HasPrefix(w.Streams()[s.State().Key].Preview, "data:image/jpeg;base64,")
 	})
-	if err := s.Stop(ctx); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, s.Stop(ctx))
 }
 
 func TestAPreviewShowsWhatTheFrameShows(t *testing.T) {
@@ -240,9 +232,7 @@ func TestAPreviewIsUploadedAsTheAccount(t *testing.T) {
 	if err != nil || !isJPEG {
 		t.Fatalf("the picture begins with %.30q, %v", body.Thumbnail, err)
 	}
-	if _, err := jpeg.Decode(bytes.NewReader(picture)); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(jpeg.Decode(bytes.NewReader(picture))))
 }
 
 func TestARefusedPreviewIsAnErrorWithoutTheToken(t *testing.T) {
@@ -256,9 +246,7 @@ func TestARefusedPreviewIsAnErrorWithoutTheToken(t *testing.T) {
 	}
 	gone, cancel := context.WithCancelCause(t.Context())
 	cancel(errOver)
-	if err := p.Post(gone, "k", rtctest.Red().Data); !errors.Is(err, errOver) {
-		t.Errorf("got error %v, want %v", err, errOver)
-	}
+	check.Fails(t, p.Post(gone, "k", rtctest.Red().Data), errOver)
 	srv.Close()
 	if err := p.Post(t.Context(), "k", rtctest.Red().Data); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got error %v of a server that is not there", err)
@@ -274,8 +262,6 @@ func BenchmarkJPEG(b *testing.B) {
 	frame := rtctest.Red().Data
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := golive.PreviewJPEG(frame); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(b, check.Err(golive.PreviewJPEG(frame)))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/pion/sdp/v3"
 )
@@ -20,9 +22,7 @@ func TestAnOfferIsCutToTheLinesThatTheServerTakes(t *testing.T) {
 		"VP8/90000\r\na=mid:1\r\n"
 	want := "a=extmap-allow-mixed\na=fingerprint:sha-256 AB\na=ice-ufrag:us\na=ice-pwd:secret\na=rtpmap:120 " +
 		"opus/48000/2\na=rtpmap:105 VP8/90000\n" + playoutDelayAttribute
-	if diff := cmp.Diff(want, trimOffer(offer)); diff != "" {
-		t.Errorf("the fragment (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "the fragment", trimOffer(offer), want)
 }
 
 func TestTheServersLinesAreRead(t *testing.T) {

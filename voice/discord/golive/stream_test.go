@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/internal/test/check"
 	"clank/videosource"
 	"clank/voice"
@@ -229,9 +227,7 @@ func newTown(t *testing.T) *town {
 				t.Errorf("the connection to %s is still there", l.target.Endpoint)
 			}
 		}
-		if n := w.src.Stats().Viewers; n != 0 {
-			t.Errorf("%d still take pictures", n)
-		}
+		check.Equal(t, "still take pictures", w.src.Stats().Viewers, 0)
 	})
 	return w
 }
@@ -350,12 +346,8 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 			Endpoint: "a.example", ServerID: "1001", UserID: self, SessionID: "session", Token: "token-a",
 			GroupID: 1000,
 		}
-		if diff := cmp.Diff(want, l.target); diff != "" {
-			t.Errorf("the second connection goes elsewhere (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]conn.Format{{Width: 64, Height: 48, Rate: 8, Bitrate: 4_000_000}}, l.shown); diff != "" {
-			t.Errorf("announced (-want +got):\n%s", diff)
-		}
+		check.Diff(t, "the second connection goes elsewhere", l.target, want)
+		check.Diff(t, "announced", l.shown, []conn.Format{{Width: 64, Height: 48, Rate: 8, Bitrate: 4_000_000}})
 		st := s.State()
 		if n := l.count(); n < 4 || n > 6 || st.Status != golive.Playing || st.Sent != uint64(n) || st.Key != key ||
 			st.Server != "1001" || len(st.Viewers) != 1 {
@@ -370,9 +362,7 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 			`22 {"paused":false,"stream_key":"guild:11:22:33"}`,
 			`19 {"stream_key":"guild:11:22:33"}`,
 		}
-		if diff := cmp.Diff(told, w.told()); diff != "" {
-			t.Errorf("Discord was told (-want +got):\n%s", diff)
-		}
+		check.Diff(t, "Discord was told", w.told(), told)
 		if st := s.State(); st.Status != golive.Disconnected || len(lost.all()) > 0 {
 			t.Errorf("got %+v, lost %v, want it ended and not lost", st, lost.all())
 		}
@@ -473,9 +463,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 				got := make(chan *golive.Stream, 1)
 				go func() { synctest.Wait(); got <- w.pub.Current() }()
 				_, err := w.pub.Start(t.Context(), w.wish(nil))
-				if err == nil || !strings.Contains(err.Error(), tc.want) {
-					t.Errorf("got error %v, want one with %q", err, tc.want)
-				}
+				check.Fails(t, err, nil, tc.want)
 				if s := <-got; s != nil && s.State().Status != tc.status {
 					t.Errorf("got %+v, want %q", s.State(), tc.status)
 				}
@@ -506,19 +494,13 @@ func TestNobodyLookingMeansNoPictures(t *testing.T) {
 		pass(300 * time.Millisecond)
 		w.leg().count()
 		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 100})
-		if n := w.leg().count(); n != 1 {
-			t.Errorf("%d frames went when more was wanted, want 1", n)
-		}
+		check.Equal(t, "frames went when more was wanted", w.leg().count(), 1)
 		pass(250 * time.Millisecond)
 		w.leg().count()
 		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 50})
-		if n := w.leg().count(); n != 0 {
-			t.Errorf("%d frames went when less was wanted, want none", n)
-		}
+		check.Equal(t, "frames went when less was wanted", w.leg().count(), 0)
 		w.event(conn.Event{Kind: conn.KeyFrameWanted})
-		if n := w.leg().count(); n != 1 {
-			t.Errorf("%d frames went to who lost the picture, want 1", n)
-		}
+		check.Equal(t, "frames went to who lost the picture", w.leg().count(), 1)
 	})
 }
 
@@ -674,20 +656,13 @@ func TestOneStreamAtATime(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
 		t.Helper()
 		s := w.start(t, nil)
-		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrBusy) {
-			t.Errorf("got error %v for a second stream, want %v", err, golive.ErrBusy)
-		}
+		check.Fails(t, check.Err(w.pub.Start(t.Context(), w.wish(nil))), golive.ErrBusy)
 		if w.pub.Current() != s {
 			t.Error("the first stream is not the current one any more")
 		}
 		check.Must(t, w.pub.Close(t.Context()))
-		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrClosed) {
-			t.Errorf("got error %v after the end, want %v", err, golive.ErrClosed)
-		}
-		if _, err := (&golive.Publisher{}).Start(t.Context(), w.wish(nil)); err == nil ||
-			!strings.Contains(err.Error(), "not connected") {
-			t.Errorf("got error %v of an account that nobody knows, want that it is not connected", err)
-		}
+		check.Fails(t, check.Err(w.pub.Start(t.Context(), w.wish(nil))), golive.ErrClosed)
+		check.Fails(t, check.Err((&golive.Publisher{}).Start(t.Context(), w.wish(nil))), nil, "not connected")
 	})
 }
 

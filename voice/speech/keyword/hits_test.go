@@ -8,10 +8,9 @@ import (
 	"testing"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/voice/conversation"
 	"clank/voice/speech/keyword"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // sound returns noise of a loudness (root mean square) for so many frames of 10 ms.
@@ -50,9 +49,7 @@ func TestTheGateCutsSpeechAtSilence(t *testing.T) {
 			got = got[max(0, len(got)-1):]
 			c.want = c.want[1:]
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
-		}
+		check.Diff(t, c.name, got, c.want)
 	}
 }
 

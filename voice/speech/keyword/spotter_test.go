@@ -203,14 +203,10 @@ func TestAnIdleProcessEndsAndCloseLeavesNothing(t *testing.T) {
 	gone(t, first)
 	write(l, word())
 	second := started(t, pids, 2)
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, l.Close())
 	gone(t, second)
 	l.Write(voice.Sound{From: "ada", Rate: voice.RateSpeech}) // too late, and harmless
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, s.Close())
 	if _, err := s.Listen(t.Context(), "ada", func(voice.SpottedPhrase) {}); err == nil {
 		t.Error("a closed spotter listens")
 	}
@@ -254,9 +250,7 @@ func TestNoMoreProcessesThanAllowed(t *testing.T) {
 	write(a, word())
 	next(t, foundA)
 	write(b, word())
-	if err := a.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, a.Close())
 	untilFound(t, b, foundB, 100*time.Millisecond)
 }
 
@@ -283,9 +277,7 @@ func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
 	for range 3 { // he goes on, and is told nothing
 		write(bob, word())
 	}
-	if err := bob.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, bob.Close())
 	started(t, pids, 2)
 	if len(foundBob) > 0 {
 		t.Errorf("heard %+v of somebody who had lost his place", <-foundBob)

@@ -120,9 +120,7 @@ func TestAPacketGoesOutEveryTwentyMilliseconds(t *testing.T) {
 				l.t.Fatalf("packet %d is %v off", i, at[i].Sub(want))
 			}
 		}
-		if len(hushed) != 1 {
-			t.Errorf("hushed %d times, want once", len(hushed))
-		}
+		check.Equal(t, "len(hushed)", len(hushed), 1)
 	})
 }
 
@@ -140,12 +138,8 @@ func TestSentencesFollowWithoutAGap(t *testing.T) {
 		if len(played) != 30 || played[10] != "b0" || played[29] != "c9" {
 			l.t.Fatalf("played %v", played)
 		}
-		if got := at[29].Sub(at[0]); got != 29*20*time.Millisecond {
-			t.Errorf("thirty packets took %v", got)
-		}
-		if len(hushed) != 1 {
-			t.Errorf("hushed %d times, want once", len(hushed))
-		}
+		check.Equal(t, "thirty packets took", at[29].Sub(at[0]), 29*20*time.Millisecond)
+		check.Equal(t, "len(hushed)", len(hushed), 1)
 	})
 }
 
@@ -216,9 +210,7 @@ func TestWhoEverStopsWaitingStopsTheSentence(t *testing.T) {
 		}
 		l.says(m, sentence("b", 3))
 		played, _, _ := l.seen()
-		if played[len(played)-1] != "b2" {
-			t.Errorf("the last is %s", played[len(played)-1])
-		}
+		check.Equal(t, "the last", played[len(played)-1], "b2")
 	})
 }
 
@@ -258,9 +250,7 @@ func TestALineThatIsMuteForAMomentLosesNothing(t *testing.T) {
 			t.Errorf("%v of it, %v", s.Played(), err)
 		}
 		played, _, _ := l.seen()
-		if played[0] != "a0" {
-			t.Errorf("it begins with %s", played[0])
-		}
+		check.Equal(t, "it begins with", played[0], "a0")
 	})
 }
 
@@ -283,9 +273,7 @@ func TestTroubleEndsASentenceAndSaysWhy(t *testing.T) {
 			speak(t, func(m *playout.Player, l *line) {
 				l.fail(c.line)
 				err := m.Play(c.sound).Wait(l.t.Context())
-				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("got %v, want %q", err, c.want)
-				}
+				check.Fails(t, err, nil, c.want)
 				l.fail(nil)
 				l.says(m, sentence("b", 3))
 			})
@@ -298,9 +286,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 	for range 64 {
 		m.Play(sentence("a", 5))
 	}
-	if err := m.Play(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, playout.ErrFull) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, m.Play(sentence("b", 5)).Wait(t.Context()), playout.ErrFull)
 }
 
 func TestTheEndOfTheCallEndsAll(t *testing.T) {
@@ -313,15 +299,9 @@ func TestTheEndOfTheCallEndsAll(t *testing.T) {
 		go func() { done <- m.Run(ctx) }()
 		<-time.After(time.Second)
 		cancel(errStop)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if err := s.Wait(t.Context()); !errors.Is(err, errStop) {
-			t.Errorf("what was being said: %v", err)
-		}
-		if err := m.Play(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, errStop) {
-			t.Errorf("what comes later: %v", err)
-		}
+		check.Must(t, <-done)
+		check.Fails(t, s.Wait(t.Context()), errStop)
+		check.Fails(t, m.Play(sentence("b", 5)).Wait(t.Context()), errStop)
 		if _, _, hushed := l.seen(); len(hushed) != 1 {
 			t.Errorf("hushed %d times", len(hushed))
 		}

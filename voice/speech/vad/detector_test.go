@@ -214,9 +214,7 @@ func TestAShortPauseIsPartOfWhatIsSaid(t *testing.T) {
 		if len(h.utterances) != 1 || len(h.utterances[0].Packets) != 105 {
 			h.t.Fatalf("got %d utterances", len(h.utterances))
 		}
-		if got := h.sounds[50].Gap; got != 400*time.Millisecond {
-			t.Errorf("the gap is %v, want 400ms", got)
-		}
+		check.Equal(t, "the gap", h.sounds[50].Gap, 400*time.Millisecond)
 	})
 }
 
@@ -229,9 +227,7 @@ func TestARoomIsNoSpeech(t *testing.T) {
 		if len(h.utterances)+len(h.speaking) != 0 {
 			t.Errorf("got %d utterances, %d times speaking", len(h.utterances), len(h.speaking))
 		}
-		if len(h.sounds) != 105 {
-			t.Errorf("got %d sounds, want 105: all of it can be listened to", len(h.sounds))
-		}
+		check.Equal(t, "len(h.sounds)", len(h.sounds), 105)
 	})
 }
 
@@ -278,9 +274,7 @@ func TestAnUtteranceIsCutWhenItIsTooLong(t *testing.T) {
 		}
 		ada.hush()
 		h.wantUtterances(3)
-		if n := len(h.utterances[0].Packets); n != 400 {
-			t.Errorf("the first has %d packets, want 400", n)
-		}
+		check.Equal(t, "len(h.utterances[0].Packets)", len(h.utterances[0].Packets), 400)
 	})
 }
 
@@ -303,9 +297,7 @@ func TestWhoIsLeftOutIsNotHeard(t *testing.T) {
 		if len(h.utterances) != 1 || h.utterances[0].From != "bob" {
 			t.Errorf("got %d utterances, want Bob's", len(h.utterances))
 		}
-		if got := len(h.sounds) - n; got != 55 {
-			t.Errorf("got %d sounds, want Bob's 55", got)
-		}
+		check.Equal(t, "len(h.sounds) - n", len(h.sounds)-n, 55)
 	})
 }
 
@@ -356,9 +348,7 @@ func TestPeopleAreHeardAtOnceAndNoMoreThanAllowed(t *testing.T) {
 		all[2].say(speech(t, 0.2, 50)...)
 		all[2].hush()
 		synctest.Wait()
-		if n := len(h.utterances); n != 3 {
-			t.Errorf("got %d utterances, want 3", n)
-		}
+		check.Equal(t, "len(h.utterances)", len(h.utterances), 3)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/voice"
 	"clank/voice/speech/vad"
 )
@@ -76,9 +77,7 @@ func TestPacketsAreBroughtIntoOrder(t *testing.T) {
 				<-time.After(time.Second)
 				synctest.Wait()
 				kept, sound := arrived(h)
-				if len(kept) != c.kept {
-					t.Errorf("kept %d packets, want %d", len(kept), c.kept)
-				}
+				check.Equal(t, "len(kept)", len(kept), c.kept)
 				for i := 1; i < len(kept); i++ {
 					if int16(kept[i]-kept[i-1]) < 1 {
 						t.Errorf("%d comes after %d", kept[i], kept[i-1])
@@ -161,9 +160,7 @@ func TestATimestampThatLiesMakesNoLongGap(t *testing.T) {
 		ada.ts -= 48000 * 7200
 		ada.say(speech(t, 0.2, 50)[20:30]...)
 		synctest.Wait()
-		if got := len(h.sounds); got != 30 {
-			t.Errorf("%d sounds arrived, want 30", got)
-		}
+		check.Equal(t, "sounds arrived", len(h.sounds), 30)
 		for _, s := range h.sounds {
 			if s.Gap > 2*time.Second || s.Gap < 0 {
 				t.Errorf("a gap of %v", s.Gap)
@@ -220,8 +217,6 @@ func TestNoPauseOfWhoIsLeftOutIsTold(t *testing.T) {
 		out.Store(true)
 		ada.pause(time.Second)
 		synctest.Wait()
-		if len(h.paused) != 0 {
-			t.Errorf("told %d times", len(h.paused))
-		}
+		check.Equal(t, "len(h.paused)", len(h.paused), 0)
 	})
 }
