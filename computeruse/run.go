@@ -62,7 +62,6 @@ type Agent struct {
 	AskWords agent.PersonAsker   // nil: models cannot ask a person anything
 	Steps    agent.StepGate      // waits for a slot before each step on a page; nil does not wait
 	Logger   *slog.Logger        // nil means none
-	Now      func() time.Time    // nil means time.Now
 
 	cache agent.SessionCache[*sessionState]
 }
@@ -124,13 +123,6 @@ func (a *Agent) settings() Settings {
 }
 
 func (a *Agent) logger() *slog.Logger { return cmp.Or(a.Logger, slog.New(slog.DiscardHandler)) }
-
-func (a *Agent) now() time.Time {
-	if a.Now == nil {
-		return time.Now()
-	}
-	return a.Now()
-}
 
 // maxEmptyReplies is how many replies in a row without an answer or a usable action end the task.
 const maxEmptyReplies = 3
@@ -237,7 +229,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 			m.Model)
 	}
 	brief := ConversationOptions{
-		System:    agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions),
+		System:    agent.SystemPrompt(instructions, time.Now(), r.agent.Places, r.set.Instructions),
 		Tools:     offeredTools(r.set, r.agent.TakeOver != nil, r.agent.AskWords != nil),
 		MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin), Memory: m.Talk,
 	}

@@ -75,7 +75,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 		Logger: logger,
 	}
 	check.Must(t, r.manager.Open(t.Context()))
-	r.tokens, err = access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
+	r.tokens, err = access.OpenTokens(filepath.Join(dir, "tokens.json"))
 	check.Must(t, err)
 	r.gate = &egress.Proxy{Config: allowedHosts{settings: live}, Logger: logger}
 	check.Must(t, r.gate.Open(t.Context()))

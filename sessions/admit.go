@@ -54,7 +54,7 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queued
 	j := &queuedTask{
 		prompt: prompt, likely: LikelyCodes(prompt),
 		inbox: inbox, runtimeRequested: asked.Runtime != "", requestedModel: asked.Model,
-		rec:  TaskRecord{Task: t, State: TaskQueued, Asked: m.Now()},
+		rec:  TaskRecord{Task: t, State: TaskQueued, Asked: time.Now()},
 		live: l, user: userKey(t.Origin), guild: guildKey(t.Origin), watch: watch,
 		start: make(chan struct{}), positionChanged: make(chan struct{}, 1),
 	}
@@ -182,7 +182,7 @@ func (m *Manager) checkHourOf(ctx context.Context, q TaskQuery, limit int, text 
 	case limit < 0:
 		return refuse(ErrBudgetSpent, "browsing from Discord is switched off: the settings allow no tasks per hour")
 	}
-	now := m.Now()
+	now := time.Now()
 	q.Kind, q.Since, q.Limit = FromDiscord, now.Add(-time.Hour), limit
 	rs, err := m.Store.Tasks(ctx, q)
 	if err != nil {
@@ -273,7 +273,7 @@ func (m *Manager) newSession(ctx context.Context, t *Task) (*liveSession, error)
 		return nil, err
 	}
 	t.SessionID = id
-	now := m.Now()
+	now := time.Now()
 	// Parked: the session has no page yet; its first task opens one.
 	return m.addLive(Session{
 		ID: id, Origin: t.Origin, Runtime: t.Runtime, Profile: t.Profile, State: SessionParked, Created: now, LastUsed: now,

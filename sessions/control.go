@@ -125,7 +125,7 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 		}
 		return nil, refuse(ErrControlHeld, "%s works this page now; ask for it to be handed over", held.name)
 	}
-	l.control, l.mayHoldPage, l.LastUsed = c, true, m.Now()
+	l.control, l.mayHoldPage, l.LastUsed = c, true, time.Now()
 	if l.State == SessionParked {
 		l.State = SessionIdle
 	}
@@ -152,7 +152,7 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 // grant unblocks TakeControl: no task uses the page any more. The Manager's lock is held.
 func (c *Control) grant() {
 	if c.since.IsZero() {
-		c.since = c.manager.Now()
+		c.since = time.Now()
 		c.live.signalControl()
 		close(c.granted)
 	}
@@ -217,7 +217,7 @@ func (c *Control) end(err error) {
 		return
 	}
 	c.timer.Stop()
-	l.control, c.err, l.LastUsed = nil, err, c.manager.Now()
+	l.control, c.err, l.LastUsed = nil, err, time.Now()
 	if !c.since.IsZero() {
 		for _, j := range l.tasks {
 			if j.started {

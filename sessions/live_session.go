@@ -85,7 +85,7 @@ func (m *Manager) parkIdle() {
 	idle := m.Limits().SessionIdle
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.Now()
+	now := time.Now()
 	for _, l := range m.live {
 		if !m.closed && idle > 0 && l.parkable() && now.Sub(l.idleSince()) >= idle && now.Sub(l.parkRefused) >= idle {
 			m.park(l, false)
@@ -160,7 +160,7 @@ func (m *Manager) parkPage(ctx context.Context, l *liveSession) bool {
 		}
 		m.mu.Lock()
 		if !parked && err == nil {
-			l.parkRefused = m.Now()
+			l.parkRefused = time.Now()
 			l.release()
 			m.dispatch()
 			m.mu.Unlock()
@@ -383,7 +383,7 @@ func (m *Manager) SetShared(ctx context.Context, id string, shared bool) error {
 		m.mu.Unlock()
 		return refuse(ErrSessionClosed, "session %s is closed, so there is nothing to watch", id)
 	}
-	l.Shared, l.lastWatched = shared, m.Now()
+	l.Shared, l.lastWatched = shared, time.Now()
 	m.dispatch()
 	m.mu.Unlock()
 	if err := m.saveSession(ctx, l); err != nil {

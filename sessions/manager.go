@@ -27,8 +27,7 @@ type Manager struct {
 	Files          FileStore     // for attachments; nil = tasks cannot have any
 	Machine        Machine       // nil = there is always enough memory
 	Scopes         *cancel.Scopes
-	Logger         *slog.Logger     // nil = none
-	Now            func() time.Time // nil = time.Now
+	Logger         *slog.Logger // nil = none
 
 	loadToken  chan struct{} // holds one token; its holder may load sessions, see [Manager.lockLoading]
 	quit       chan struct{} // closed by Close
@@ -97,10 +96,7 @@ var errStoreWait = &StoreError{
 // sessions parked) and starts accepting tasks. A Manager can be opened once.
 func (m *Manager) Open(ctx context.Context) error {
 	m.Logger = cmp.Or(m.Logger, slog.New(slog.DiscardHandler))
-	if m.Now == nil {
-		m.Now = time.Now
-	}
-	tasks, parked, err := m.Store.Recover(ctx, "the program ended while it ran", m.Now())
+	tasks, parked, err := m.Store.Recover(ctx, "the program ended while it ran", time.Now())
 	if err != nil {
 		return fmt.Errorf("tidy up after the last run: %w", err)
 	}
@@ -199,7 +195,7 @@ func (m *Manager) maintain(ctx context.Context) {
 			m.retryHeld()
 		case <-tick.C:
 			m.parkIdle()
-			if now := m.Now(); now.Sub(pruned) >= time.Hour && !m.prune(ctx, now) {
+			if now := time.Now(); now.Sub(pruned) >= time.Hour && !m.prune(ctx, now) {
 				pruned = now
 			}
 			tick.Reset(m.maintenanceInterval())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // maxPendingNotes is how many notes may wait for a task's backend.
@@ -55,7 +56,7 @@ func (m *Manager) deliverNote(id string, from Origin, text string) (taskID strin
 		return "", false, refuse(ErrQueueFull, "%d things that were said to task %s have not been heard yet; wait for its "+
 			"next step", maxPendingNotes, j.rec.ID)
 	}
-	j.inbox.Add(Note{By: from.speakerName(), Text: text, At: m.Now()})
+	j.inbox.Add(Note{By: from.speakerName(), Text: text, At: time.Now()})
 	return j.rec.ID, true, nil
 }
 

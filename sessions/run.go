@@ -88,7 +88,7 @@ func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 		defer j.clock.pause()
 		ctx = limited
 	}
-	j.rec.State, j.rec.Started = TaskRunning, m.Now()
+	j.rec.State, j.rec.Started = TaskRunning, time.Now()
 	if err := m.bindToSession(j); err != nil {
 		return runOutcome{err: err}
 	}
@@ -103,7 +103,7 @@ func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 // markUsed updates LastUsed of j's session, saves the task and the session, and returns the session.
 func (m *Manager) markUsed(ctx context.Context, j *queuedTask) (s Session, err error) {
 	m.mu.Lock()
-	j.live.LastUsed = m.Now()
+	j.live.LastUsed = time.Now()
 	j.rec = j.live.secrets.MaskTask(j.rec)
 	m.mu.Unlock()
 	err = m.saveWith(ctx, j.live, func(ctx context.Context, now Session) error {
@@ -115,7 +115,7 @@ func (m *Manager) markUsed(ctx context.Context, j *queuedTask) (s Session, err e
 
 // recordStep counts a step, stores it and publishes it.
 func (m *Manager) recordStep(ctx context.Context, j *queuedTask, step *Step) error {
-	step.At = m.Now()
+	step.At = time.Now()
 	fresh := m.hideSecrets(j, step)
 	j.totals.numberStep(step)
 	if step.Kind == StepAnswer || step.Kind == StepNotice {
@@ -179,7 +179,7 @@ func (e *unkeptError) Unwrap() error { return e.err }
 
 // finish stores and publishes the outcome of j, and frees what it held.
 func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
-	j.rec.Position, j.rec.Shortage, j.rec.Ended = 0, "", m.Now()
+	j.rec.Position, j.rec.Shortage, j.rec.Ended = 0, "", time.Now()
 	j.rec.State, j.rec.Reason = finalState(ctx, out)
 	closed := false
 	if a := out.answer; a != nil {

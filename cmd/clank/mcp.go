@@ -72,7 +72,7 @@ func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *b
 	addr string,
 ) error {
 	h := place.home
-	given, err := access.OpenTokens(h.TokenFile(), nil)
+	given, err := access.OpenTokens(h.TokenFile())
 	if err != nil {
 		return err
 	}

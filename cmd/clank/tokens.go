@@ -78,7 +78,7 @@ func withTokens(e *commandEnv, names []string, do func(*access.TokenStore) error
 	if err != nil {
 		return err
 	}
-	store, err := access.OpenTokens(h.TokenFile(), nil)
+	store, err := access.OpenTokens(h.TokenFile())
 	if err != nil {
 		return err
 	}

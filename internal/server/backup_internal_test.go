@@ -544,7 +544,7 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 				}
 				check.Must(t, v.Put(t.Context(), entry))
 			}
-			tokens, err := access.OpenTokens(h.TokenFile(), nil)
+			tokens, err := access.OpenTokens(h.TokenFile())
 			check.Must(t, err)
 			for _, user := range []string{"canary", "bob"} {
 				check.Must(t, check.Err(tokens.SignIn(access.Token{Name: user, User: user}, 0)))

@@ -132,7 +132,7 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	}
 	a.onClose(a.telemetry.Tracer.Close)
 	a.LocalSecret = access.NewSecret()
-	if a.tokens, err = access.OpenTokens(a.Home.TokenFile(), nil); err != nil {
+	if a.tokens, err = access.OpenTokens(a.Home.TokenFile()); err != nil {
 		return nil, err
 	}
 	if err := a.openShop(ctx, opts.ShopAddr); err != nil {

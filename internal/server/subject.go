@@ -74,7 +74,7 @@ func (h *Home) openStores(ctx context.Context, getenv func(string) string, do fu
 			return err
 		}
 	}
-	if s.tokens, err = access.OpenTokens(h.TokenFile(), nil); err != nil {
+	if s.tokens, err = access.OpenTokens(h.TokenFile()); err != nil {
 		return err
 	}
 	if s.db, err = h.OpenDatabase(ctx); err != nil {

@@ -64,7 +64,6 @@ type Token struct {
 // TokenStore holds the tokens of one file. It is safe for concurrent use.
 type TokenStore struct {
 	path string
-	now  func() time.Time
 
 	mu       sync.Mutex
 	fileInfo fs.FileInfo // of the file as last read; nil: it did not exist
@@ -80,12 +79,9 @@ const (
 
 const secretBytes = 32
 
-// OpenTokens reads the tokens of a file, which need not exist. now is the clock; nil means time.Now.
-func OpenTokens(path string, now func() time.Time) (*TokenStore, error) {
-	if now == nil {
-		now = time.Now
-	}
-	s := &TokenStore{path: path, now: now}
+// OpenTokens reads the tokens of a file, which need not exist.
+func OpenTokens(path string) (*TokenStore, error) {
+	s := &TokenStore{path: path}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s, s.reload()
@@ -112,7 +108,7 @@ func (s *TokenStore) SignIn(t Token, holds time.Duration) (secret string, err er
 
 func (s *TokenStore) issue(t Token, holds time.Duration) (secret string, err error) {
 	secret = NewSecret()
-	t.Digest, t.Created = secretDigest(secret), s.now().UTC().Truncate(time.Second)
+	t.Digest, t.Created = secretDigest(secret), time.Now().UTC().Truncate(time.Second)
 	if holds > 0 {
 		t.Expires = t.Created.Add(holds)
 	}
@@ -163,7 +159,7 @@ func (s *TokenStore) find(secret string, scopes ...Scope) (found Token, ok bool)
 	if s.reload() != nil {
 		return Token{}, false
 	}
-	given, now := []byte(secretDigest(strings.TrimSpace(secret))), s.now()
+	given, now := []byte(secretDigest(strings.TrimSpace(secret))), time.Now()
 	for _, t := range s.list { // all of them, for constant time
 		if subtle.ConstantTimeCompare(given, []byte(t.Digest)) == 1 && slices.Contains(scopes, t.Scope) && !t.expired(now) {
 			found, ok = t, true
@@ -188,7 +184,7 @@ func (s *TokenStore) unexpired(signIns bool) ([]Token, error) {
 	if err := s.reload(); err != nil {
 		return nil, err
 	}
-	now := s.now()
+	now := time.Now()
 	return slices.DeleteFunc(slices.Clone(s.list), func(t Token) bool {
 		return (t.Scope == ScopeSignIn) != signIns || t.expired(now)
 	}), nil
@@ -296,7 +292,7 @@ func (s *TokenStore) update(act string, how func([]Token) ([]Token, error)) erro
 	if err := s.reload(); err != nil {
 		return fmt.Errorf("%s: %w", act, err)
 	}
-	now := s.now()
+	now := time.Now()
 	list, err := how(slices.DeleteFunc(slices.Clone(s.list), func(t Token) bool { return t.expired(now) }))
 	if err != nil {
 		return fmt.Errorf("%s: %w", act, err)

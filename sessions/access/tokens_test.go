@@ -8,15 +8,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"clank/internal/test/check"
 	"clank/sessions/access"
 )
 
-func open(t *testing.T, path string, now func() time.Time) *access.TokenStore {
+func open(t *testing.T, path string) *access.TokenStore {
 	t.Helper()
-	s, err := access.OpenTokens(path, now)
+	s, err := access.OpenTokens(path)
 	check.Must(t, err)
 	return s
 }
@@ -30,7 +31,7 @@ func issue(t *testing.T, s *access.TokenStore, name string, scope access.Scope, 
 
 func TestASecretOpensWhatItIsForAndIsKeptAsADigest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "home", "tokens.json")
-	s := open(t, path, nil)
+	s := open(t, path)
 	secret := issue(t, s, "script", access.ScopeControl, 0)
 	if !s.Valid(secret, access.ScopeControl) || !s.Valid(" "+secret+"\n", access.ScopePage, access.ScopeControl) {
 		t.Error("the secret does not open what it is for")
@@ -62,33 +63,33 @@ func between(s, before string) string {
 }
 
 func TestATokenEndsWithItsTimeOrWhenItIsRemoved(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens.json")
-	now := time.Unix(1_800_000_000, 0)
-	s := open(t, path, func() time.Time { return now })
-	short := issue(t, s, "short", access.ScopePage, time.Hour)
-	long := issue(t, s, "long", access.ScopePage, 0)
-	now = now.Add(time.Hour - time.Second)
-	if !s.Valid(short, access.ScopePage) {
-		t.Error("it ended early")
-	}
-	now = now.Add(time.Second)
-	if s.Valid(short, access.ScopePage) || !s.Valid(long, access.ScopePage) {
-		t.Error("the wrong one has ended")
-	}
-	if list, err := s.List(); err != nil || len(list) != 1 || list[0].Name != "long" {
-		t.Errorf("listed %+v, %v", list, err)
-	}
-	if err := s.Remove("long"); err != nil || s.Valid(long, access.ScopePage) {
-		t.Errorf("removed: %v", err)
-	}
-	check.Fails(t, s.Remove("long"), access.ErrTokenNotFound)
-	issue(t, s, "short", access.ScopePage, 0)
-	check.Fails(t, check.Err(s.Issue("short", access.ScopeControl, 0)), access.ErrTokenExists)
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, filepath.Join(t.TempDir(), "tokens.json"))
+		short := issue(t, s, "short", access.ScopePage, time.Hour)
+		long := issue(t, s, "long", access.ScopePage, 0)
+		time.Sleep(time.Hour - time.Second) //nolint:forbidigo // of synctest's clock
+		if !s.Valid(short, access.ScopePage) {
+			t.Error("it ended early")
+		}
+		time.Sleep(time.Second) //nolint:forbidigo // of synctest's clock
+		if s.Valid(short, access.ScopePage) || !s.Valid(long, access.ScopePage) {
+			t.Error("the wrong one has ended")
+		}
+		if list, err := s.List(); err != nil || len(list) != 1 || list[0].Name != "long" {
+			t.Errorf("listed %+v, %v", list, err)
+		}
+		if err := s.Remove("long"); err != nil || s.Valid(long, access.ScopePage) {
+			t.Errorf("removed: %v", err)
+		}
+		check.Fails(t, s.Remove("long"), access.ErrTokenNotFound)
+		issue(t, s, "short", access.ScopePage, 0)
+		check.Fails(t, check.Err(s.Issue("short", access.ScopeControl, 0)), access.ErrTokenExists)
+	})
 }
 
 func TestAnotherProcessIsHeardOf(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
-	server, command := open(t, path, nil), open(t, path, nil)
+	server, command := open(t, path), open(t, path)
 	secret := issue(t, command, "script", access.ScopeControl, 0)
 	if !server.Valid(secret, access.ScopeControl) {
 		t.Error("a token made by another process does not count")
@@ -104,7 +105,7 @@ func TestTokensMadeAtOnceAreAllKept(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range secrets {
 		wg.Go(func() {
-			s, err := access.OpenTokens(path, nil)
+			s, err := access.OpenTokens(path)
 			if err == nil {
 				secrets[i], err = s.Issue(strconv.Itoa(i), access.ScopeControl, 0)
 			}
@@ -114,7 +115,7 @@ func TestTokensMadeAtOnceAreAllKept(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	s := open(t, path, nil)
+	s := open(t, path)
 	for i, secret := range secrets {
 		if !s.Valid(secret, access.ScopeControl) {
 			t.Errorf("token %d was lost", i)
@@ -123,7 +124,7 @@ func TestTokensMadeAtOnceAreAllKept(t *testing.T) {
 }
 
 func TestSignInsAreBoundedAndEndBySigningOut(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "tokens.json"), nil)
+	s := open(t, filepath.Join(t.TempDir(), "tokens.json"))
 	keep := issue(t, s, "script", access.ScopePage, 0)
 	var all []string
 	for range 51 {
@@ -139,12 +140,12 @@ func TestSignInsAreBoundedAndEndBySigningOut(t *testing.T) {
 
 func TestSignInsByCookieHaveEnded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
-	secret := issue(t, open(t, path, nil), "a browser", access.ScopeSignIn, time.Hour)
+	secret := issue(t, open(t, path), "a browser", access.ScopeSignIn, time.Hour)
 	data, err := os.ReadFile(path)
 	check.Must(t, err)
 	before := strings.Replace(string(data), `"scope": "`+string(access.ScopeSignIn)+`"`, `"scope": "sign-in"`, 1)
 	check.Must(t, os.WriteFile(path, []byte(before), 0o600))
-	s := open(t, path, nil)
+	s := open(t, path)
 	if list, err := s.List(); s.Valid(secret, access.ScopeSignIn) || err != nil || len(list) != 0 {
 		t.Errorf("a cookie that was kept elsewhere still opens the page; listed %v, %v", list, err)
 	}
@@ -152,7 +153,7 @@ func TestSignInsByCookieHaveEnded(t *testing.T) {
 
 func TestAFileThatCannotBeReadLetsNobodyInAndIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
-	s := open(t, path, nil)
+	s := open(t, path)
 	secret := issue(t, s, "script", access.ScopeControl, 0)
 	for text, want := range map[string]string{"garbage": "remove the file", `{"version":7}`: "version is 7"} {
 		check.Must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -169,7 +170,7 @@ func TestAFileThatCannotBeReadLetsNobodyInAndIsLeftAlone(t *testing.T) {
 }
 
 func TestOnlyTheTokenOfThatNameIsRemoved(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "tokens.json"), nil)
+	s := open(t, filepath.Join(t.TempDir(), "tokens.json"))
 	gone, stays := issue(t, s, "gone", access.ScopeControl, 0), issue(t, s, "stays", access.ScopeControl, 0)
 	signIn := issue(t, s, "gone too", access.ScopeSignIn, time.Hour)
 	check.Must(t, s.Remove("gone"))

@@ -56,7 +56,7 @@ func (m *Manager) Invite(ctx context.Context, req InviteRequest) (token string, 
 	}
 	link = Link{Share: s.share.id, Session: session.ID, Control: req.Control, User: req.User, By: req.By}
 	if req.For > 0 {
-		link.Until = m.Links.now().Add(req.For)
+		link.Until = time.Now().Add(req.For)
 	}
 	token, link = m.Links.Issue(link)
 	m.logger().Info("a link to a session was made", "session", session.ID, "link", link.ID, "control", link.Control)

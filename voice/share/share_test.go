@@ -385,26 +385,27 @@ func TestModelsShareAndStopByTools(t *testing.T) {
 }
 
 func TestALinkIsGoodForItsShareUntilItsEnd(t *testing.T) {
-	now, life := time.Unix(1_800_000_000, 0), time.Hour
-	l := &share.Links{Lifetime: func() time.Duration { return life }, Now: func() time.Time { return now }}
-	token, issued := l.Issue(share.Link{Share: "share-1"})
-	life = 2 * time.Hour // from the next link on
-	other, _ := l.Issue(share.Link{Share: "share-2"})
-	got, err := l.Check(token, "")
-	if got.ID != issued.ID || got.Share != "share-1" || !got.Until.Equal(now.Add(time.Hour)) || err != nil {
-		t.Errorf("got %+v, error %v, want share-1 for an hour", got, err)
-	}
-	if url.PathEscape(token) != token {
-		t.Errorf("%q cannot stand in a path as it is", token)
-	}
-	now = now.Add(time.Hour)
-	check.Fails(t, check.Err(l.Check(token, "")), share.ErrLinkExpired)
-	now = now.Add(-time.Minute)
-	l.Revoke(func(l share.Link) bool { return l.Share == "share-1" })
-	check.Fails(t, check.Err(l.Check(token, "")), share.ErrLinkRevoked)
-	if got, err := l.Check(other, ""); got.Share != "share-2" || err != nil {
-		t.Errorf("got %+v, error %v for the other share, want it untouched", got, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		life := time.Hour
+		l := &share.Links{Lifetime: func() time.Duration { return life }}
+		token, issued := l.Issue(share.Link{Share: "share-1"})
+		life = 2 * time.Hour // from the next link on
+		other, _ := l.Issue(share.Link{Share: "share-2"})
+		got, err := l.Check(token, "")
+		if got.ID != issued.ID || got.Share != "share-1" || !got.Until.Equal(time.Now().Add(time.Hour)) || err != nil {
+			t.Errorf("got %+v, error %v, want share-1 for an hour", got, err)
+		}
+		if url.PathEscape(token) != token {
+			t.Errorf("%q cannot stand in a path as it is", token)
+		}
+		l.Revoke(func(l share.Link) bool { return l.Share == "share-1" })
+		check.Fails(t, check.Err(l.Check(token, "")), share.ErrLinkRevoked)
+		time.Sleep(time.Hour) //nolint:forbidigo // of synctest's clock
+		check.Fails(t, check.Err(l.Check(token, "")), share.ErrLinkExpired)
+		if got, err := l.Check(other, ""); got.Share != "share-2" || err != nil {
+			t.Errorf("got %+v, error %v for the other share, want it untouched", got, err)
+		}
+	})
 }
 
 func TestAForgedLinkIsWrong(t *testing.T) {
