@@ -138,7 +138,6 @@ const (
 	CodeTooLarge           = 40005
 	CodeTooManyFollowUps   = 40094 // where the bot is no member
 	CodeMissingAccess      = 50001
-	CodeCannotMessageUser  = 50007
 	CodeMissingPermission  = 50013
 	CodeInvalidToken       = 50027
 	CodeInvalidForm        = 50035

@@ -179,11 +179,6 @@ type DiscordServer struct {
 	Name string `json:"name"`
 }
 
-// TokenName names a token.
-type TokenName struct {
-	Name string `json:"name"`
-}
-
 // NewName is a name to give to something new or to something that is renamed.
 type NewName struct {
 	Name string `json:"name"`

@@ -10,18 +10,14 @@ import (
 	"clank/llm"
 )
 
-// AudioPricesAsOf is the date on which the prices were last read from OpenAI's model pages. Models charged by tokens
-// for which OpenAI also gives an estimate per minute (gpt-4o-transcribe and similar, gpt-4o-mini-tts) have the price
-// per minute.
-const AudioPricesAsOf = "2026-11-21"
-
 // AudioPrice is the price of transcription or synthesis in US dollars.
 type AudioPrice struct {
 	Minute     float64 // per minute of audio
 	Characters float64 // per million spoken characters
 }
 
-// heard and spoken are list prices by model name; dated snapshots cost the same as their model.
+// List prices on OpenAI's model pages of 2026-11-21, by model name; dated snapshots cost the same as their model.
+// Models charged by tokens for which OpenAI also gives an estimate per minute have the price per minute.
 var (
 	transcriptionPrices = map[string]AudioPrice{
 		"gpt-transcribe":            {Minute: 0.0045},
