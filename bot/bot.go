@@ -16,6 +16,7 @@ import (
 	"clank/cancel"
 	"clank/internal/assistant"
 	"clank/sessions"
+	"clank/sessions/approval"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -92,7 +93,7 @@ type Bot struct {
 	Host Host
 
 	// Questions are asked in the channels of their tasks; nil asks nothing.
-	Questions Questions
+	Questions *approval.Queue
 
 	// Files stores attachments; nil accepts none.
 	Files Files

@@ -15,13 +15,6 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// Questions holds what people are asked before it is done. [approval.Queue] is them.
-type Questions interface {
-	Follow(serves func(approval.Question) bool) *approval.Follower
-	Find(id string) (approval.Question, bool)
-	Answer(id string, a approval.Answer) error
-}
-
 // questionOutcomes is what the bot knows of the questions that it shows.
 type questionOutcomes struct {
 	mu       sync.Mutex

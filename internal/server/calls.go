@@ -22,6 +22,7 @@ import (
 	"clank/internal/budget"
 	"clank/internal/i18n"
 	"clank/internal/liveview"
+	"clank/internal/sqlite"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -47,12 +48,6 @@ type DiscordBot interface { //nolint:interfacebloat // what calls need of the bo
 	Locale(guild string) i18n.Locale // the language of texts that everyone on a server reads
 }
 
-// CallLog stores when calls began, so that the daily limit survives restarts.
-type CallLog interface {
-	CallsSince(ctx context.Context, since time.Time) ([]voice.PastCall, error)
-	RecordCall(ctx context.Context, c voice.PastCall, keep time.Time) error
-}
-
 // CallAccess decides what people in calls may do. A *Server implements it.
 type CallAccess interface {
 	// AccessRefusal returns why the person of o may not ask for anything now; empty if they may.
@@ -70,7 +65,7 @@ type CallService struct {
 	Browsers     *browsermgr.Manager
 	Scopes       *cancel.Scopes
 	PrivacyStore voice.PrivacyStore
-	CallLog      CallLog // nil means that the daily limit of calls counts only this process
+	CallLog      *sqlite.DB // stores when calls began; nil: the daily limit of calls counts only this process
 
 	// Assistant answers in calls, with the tools of [CallService.Tools] in addition to its own.
 	Assistant *assistant.Assistant

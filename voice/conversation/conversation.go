@@ -76,7 +76,7 @@ type Conversation struct {
 	Scopes *cancel.Scopes
 
 	// Privacy stores who opted out. Nil: people mute themselves instead, as on a page of our own.
-	Privacy Privacy
+	Privacy *voice.PrivacyList
 
 	// Recorder stores what was said; nil: nothing is stored.
 	Recorder Recorder

@@ -80,12 +80,6 @@ type Recorder interface {
 	Record(l TranscriptLine) // must not block
 }
 
-// Privacy stores who opted out. [voice.PrivacyList] is one.
-type Privacy interface {
-	OptedOut(guild, user string) bool
-	Set(ctx context.Context, guild, user string, out bool) error
-}
-
 // TranscriptLine is something that was understood or said.
 type TranscriptLine struct {
 	Speaker voice.Person // zero if we said it
