@@ -95,7 +95,7 @@ func TestOnePersonHoldsAPageAtATime(t *testing.T) {
 		}
 		next := r.start(t.Context(), goOn(id, "ada", "p"))
 		synctest.Wait()
-		equal(t, "while the page is held, told", []string{"queued 1"}, next.told())
+		check.Diff(t, "while the page is held, told", next.told(), []string{"queued 1"})
 		second.End()
 		check.Must(t, ended(t, second))
 		if rec := next.end(t); rec.State != sessions.TaskDone {

@@ -47,7 +47,7 @@ func TestFilesGoToTheSessionAndDownloadsToTheTask(t *testing.T) {
 		run := r.start(t.Context(), task)
 		files := <-seen
 		live, err := r.Task(t.Context(), "mine")
-		must(t, err)
+		check.Must(t, err)
 		session := live.SessionID
 		if want := []sessions.File{{ID: "a", Name: "cv.pdf", Path: session + "/cv.pdf"}}; !cmp.Equal(files, want) {
 			t.Errorf("the backend got %+v, want %+v", files, want)
@@ -59,7 +59,7 @@ func TestFilesGoToTheSessionAndDownloadsToTheTask(t *testing.T) {
 		rec := run.end(t)
 		r.AddDownload(session, sessions.File{Name: "too late"})
 		stored, err := r.Task(t.Context(), "mine")
-		must(t, err)
+		check.Must(t, err)
 		for _, got := range []sessions.TaskRecord{rec, stored} {
 			for i := range got.Downloads {
 				if got.Downloads[i].ID == "" {
@@ -71,7 +71,7 @@ func TestFilesGoToTheSessionAndDownloadsToTheTask(t *testing.T) {
 			check.Diff(t, "downloads", got.Downloads, want)
 			check.Equal(t, "len(got.Files)", len(got.Files), 1)
 		}
-		must(t, r.CloseSession(t.Context(), session, ada))
+		check.Must(t, r.CloseSession(t.Context(), session, ada))
 		if want := []string{session}; !cmp.Equal(shelf.forgotten, want) {
 			t.Errorf("forgot the files of %q, want %q", shelf.forgotten, want)
 		}

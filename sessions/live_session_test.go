@@ -21,7 +21,7 @@ import (
 func (r *rig) state(id string) sessions.SessionState {
 	r.t.Helper()
 	s, err := r.Session(r.t.Context(), id)
-	must(r.t, err)
+	check.Must(r.t, err)
 	return s.State
 }
 
@@ -76,7 +76,7 @@ func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
 		if got := r.backend.Closed(); len(got) != 0 {
 			t.Errorf("closed %v, which loses what was kept", got)
 		}
-		must(t, r.CloseSession(t.Context(), first, ada))
+		check.Must(t, r.CloseSession(t.Context(), first, ada))
 		if got, want := r.backend.Closed(), []string{first}; !slices.Equal(got, want) ||
 			!slices.Equal(r.backend.Parked(), []string{second, third, first}) {
 			t.Errorf("closed %v, want %v; parked %v", got, want, r.backend.Parked())
@@ -102,11 +102,11 @@ func TestASharedSessionIsNotParked(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
 		t.Helper()
 		rec := r.run(ask("ada", "p"))
-		must(t, r.SetShared(t.Context(), rec.SessionID, true))
+		check.Must(t, r.SetShared(t.Context(), rec.SessionID, true))
 		pass(time.Hour)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
 		later := r.run(ask("ada", "p"))
-		must(t, r.SetShared(t.Context(), rec.SessionID, false))
+		check.Must(t, r.SetShared(t.Context(), rec.SessionID, false))
 		if last, err := r.LastSession(t.Context(), later.Origin); err != nil || last.ID != later.SessionID {
 			t.Errorf("%s was used last, error %v: to watch is not to use", last.ID, err)
 		}
@@ -122,7 +122,7 @@ func TestSharingWhatIsNotThereOrClosedFails(t *testing.T) {
 		t.Helper()
 		check.Fails(t, r.SetShared(t.Context(), "nope", true), sessions.ErrNotFound)
 		rec := r.run(ask("ada", "p"))
-		must(t, r.CloseSession(t.Context(), rec.SessionID, ada))
+		check.Must(t, r.CloseSession(t.Context(), rec.SessionID, ada))
 		check.Fails(t, r.SetShared(t.Context(), rec.SessionID, true), sessions.ErrSessionClosed)
 	})
 }
@@ -135,7 +135,7 @@ func TestTheOldestIdleSessionMakesRoomForANewOne(t *testing.T) {
 			rec := r.run(ask("ada", strconv.Itoa(i)))
 			ids = append(ids, rec.SessionID)
 			if i == 0 {
-				must(t, r.SetShared(t.Context(), rec.SessionID, true))
+				check.Must(t, r.SetShared(t.Context(), rec.SessionID, true))
 			}
 			pass(time.Second)
 		}
@@ -176,8 +176,8 @@ func TestPagesAreNeverMoreThanTheCap(t *testing.T) {
 		if second.final() || third.final() || begun != 1 {
 			t.Errorf("before the page was parked: %v %v, parking %d", second.told(), third.told(), begun)
 		}
-		equal(t, "while a page is parked for the second", []string{"queued 0"}, second.told())
-		equal(t, "behind it", []string{"queued 2"}, third.told())
+		check.Diff(t, "while a page is parked for the second", second.told(), []string{"queued 0"})
+		check.Diff(t, "behind it", third.told(), []string{"queued 2"})
 		close(parking)
 		second.end(t)
 		third.end(t)
@@ -232,7 +232,7 @@ func TestASessionIsClosedForGood(t *testing.T) {
 		check.Fails(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "bob", Name: "@bob"}),
 			sessions.ErrNotOwner)
 		check.Fails(t, r.CloseSession(t.Context(), "nope", ada), sessions.ErrNotFound)
-		must(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "mod", Name: "@mod", Moderator: true}))
+		check.Must(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "mod", Name: "@mod", Moderator: true}))
 		for _, s := range tasks {
 			if got := s.end(t); got.State != sessions.TaskStopped || got.Reason != "stopped by @mod: the session was closed" {
 				t.Errorf("its task: %s, %q", got.State, got.Reason)
@@ -347,7 +347,7 @@ func TestTheLastSessionIsTheOneToGoOnWith(t *testing.T) {
 			}
 		}
 		want(second.SessionID)
-		must(t, r.CloseSession(t.Context(), second.SessionID, ada))
+		check.Must(t, r.CloseSession(t.Context(), second.SessionID, ada))
 		want(first.SessionID)
 	})
 }
@@ -384,11 +384,6 @@ func TestIDsAreShortAndHaveNoLookAlikes(t *testing.T) {
 // think returns a model call after which memory is stored.
 func think(memory string) sessionstest.ScriptStep {
 	return sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Memory: []byte(memory)}}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	check.Must(t, err)
 }
 
 // relay opens a Manager whose two backends follow the scripts; every hand-over is allowed.
@@ -437,12 +432,12 @@ func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
 		if got.MaxSteps != 9 || at.URL != "http://example.test/one" || at.Memory != nil || at.Runtime != "other" {
 			t.Errorf("the next mind got %d steps in session %+v", got.MaxSteps, at)
 		}
-		equal(t, "notices", []string{"other goes on, after script"}, r.texts(rec.ID, sessions.StepNotice))
+		check.Diff(t, "notices", r.texts(rec.ID, sessions.StepNotice), []string{"other goes on, after script"})
 		s, err := r.Session(t.Context(), rec.SessionID)
 		if err != nil || s.Runtime != "other" || string(s.Memory) != `"b"` || string(s.Others["script"]) != `"a"` {
 			t.Errorf("session = %+v, %v; want both memories", s, err)
 		}
-		must(t, r.CloseSession(t.Context(), s.ID, cancel.Actor{Moderator: true}))
+		check.Must(t, r.CloseSession(t.Context(), s.ID, cancel.Actor{Moderator: true}))
 		if !slices.Contains(r.backend.Closed(), s.ID) || !slices.Contains(second.Closed(), s.ID) {
 			t.Errorf("closed %q and %q, want the session in both", r.backend.Closed(), second.Closed())
 		}
@@ -465,7 +460,7 @@ func TestEachRuntimeFindsItsMemoryAgain(t *testing.T) {
 			r.run(task)
 		}
 		want := []string{"script ", "other ", `script "script1"`, `script "script3"`, `other "other2"`}
-		equal(t, "memories", want, found)
+		check.Diff(t, "memories", found, want)
 	})
 }
 
@@ -501,7 +496,7 @@ func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
 				if rec.State != sessions.TaskDone || rec.Runtime != "script" || rec.Prompt != "p" {
 					t.Errorf("the task ended %+v", rec)
 				}
-				equal(t, "notices", []string{tc.want}, r.texts(rec.ID, sessions.StepNotice))
+				check.Diff(t, "notices", r.texts(rec.ID, sessions.StepNotice), []string{tc.want})
 				check.Contains(t, told, tc.want)
 			})
 		})
@@ -573,7 +568,7 @@ func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
 		first := named("first", "ada", "one")
 		one := r.start(t.Context(), first)
 		rec, err := r.Task(t.Context(), "first")
-		must(t, err)
+		check.Must(t, err)
 		second := goOn(rec.SessionID, "ada", "two")
 		two := r.start(t.Context(), second)
 		close(hold)

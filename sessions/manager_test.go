@@ -36,8 +36,8 @@ func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend)
 	t.Helper()
 	r := &rig{t: t, store: sessionstest.OpenStore(t), backend: backend, limits: limits}
 	r.Manager = r.manager()
-	must(t, r.Open(t.Context()))
-	t.Cleanup(func() { must(t, r.Close(context.Background())) })
+	check.Must(t, r.Open(t.Context()))
+	t.Cleanup(func() { check.Must(t, r.Close(context.Background())) })
 	return r
 }
 
@@ -116,7 +116,7 @@ func (r *rig) scope() cancel.Scope { return cancel.Scope{Guild: "g", Channel: "c
 func (r *rig) run(task sessions.Task) sessions.TaskRecord {
 	r.t.Helper()
 	rec, err := r.Run(r.t.Context(), task, nil)
-	must(r.t, err)
+	check.Must(r.t, err)
 	return rec
 }
 
@@ -230,23 +230,23 @@ func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 			"queued 0", "running", "begun 1 think", "done 1 think", "begun 2 look", "done 2 look",
 			"done 3 answer", "done",
 		}
-		equal(t, "told", want, s.told())
+		check.Diff(t, "told", s.told(), want)
 		var heard []string
 		for range want {
 			heard = append(heard, describe(<-all))
 		}
-		equal(t, "subscriber heard", want, heard)
+		check.Diff(t, "subscriber heard", heard, want)
 		if rec.State != sessions.TaskDone || rec.Answer != "a lamp" || len(rec.Images) != 1 || rec.Steps != 1 ||
 			rec.Usage.USD != 0.5 {
 			t.Errorf("record = %+v", rec)
 		}
 		stored, err := r.Task(t.Context(), rec.ID)
-		must(t, err)
+		check.Must(t, err)
 		if diff := cmp.Diff(rec, stored); diff != "" {
 			t.Errorf("stored record (-returned +stored):\n%s", diff)
 		}
 		session, err := r.Session(t.Context(), rec.SessionID)
-		must(t, err)
+		check.Must(t, err)
 		if session.State != sessions.SessionIdle || session.URL != "http://example.test/look" || session.Title != "look" ||
 			string(session.Memory) != `{"k":1}` || session.Steps != 1 || session.Usage.USD != 0.5 ||
 			session.Runtime != "script" {
@@ -508,7 +508,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 		if rec.State != sessions.TaskFailed || !strings.Contains(rec.Reason, "the disk is full") {
 			t.Errorf("record: %s, reason %q", rec.State, rec.Reason)
 		}
-		equal(t, "told", []string{"queued 0", "running", "failed"}, s.told())
+		check.Diff(t, "told", s.told(), []string{"queued 0", "running", "failed"})
 		check.Equal(t, "acts were done", r.backend.Acts(), 0)
 	})
 }
@@ -588,9 +588,9 @@ func TestTheNextStartTidiesUp(t *testing.T) {
 			URL: "http://x.test/",
 		}
 		task := sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
-		must(t, r.store.SaveTask(t.Context(), task, session))
+		check.Must(t, r.store.SaveTask(t.Context(), task, session))
 		second := r.manager()
-		must(t, second.Open(t.Context()))
+		check.Must(t, second.Open(t.Context()))
 		defer second.Close(t.Context())
 		rec, err := second.Task(t.Context(), "t")
 		if err != nil || rec.State != sessions.TaskInterrupted || rec.Reason == "" {
@@ -640,7 +640,7 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 		r.policy.Profile = profiles
 		profile := func(id string) string {
 			s, err := r.Session(t.Context(), id)
-			must(t, err)
+			check.Must(t, err)
 			return s.Profile
 		}
 		own := r.run(ask("ada", "one"))
@@ -691,10 +691,4 @@ func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
 		}
 		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrBadTask, "private")
 	})
-}
-
-// equal fails the test unless got equals want.
-func equal(tb testing.TB, what string, want, got any) {
-	tb.Helper()
-	check.Diff(tb, what, got, want)
 }

@@ -32,7 +32,7 @@ func untilFree(hold <-chan struct{}) *sessionstest.Backend {
 func (r *rig) texts(task string, kind sessions.StepKind) (texts []string) {
 	r.t.Helper()
 	steps, err := r.Steps(r.t.Context(), task)
-	must(r.t, err)
+	check.Must(r.t, err)
 	for i, s := range steps {
 		if s.N != i+1 {
 			r.t.Errorf("step %d has number %d", i+1, s.N)
@@ -54,7 +54,7 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 		task := named("mine", "ada", "p")
 		run := r.start(t.Context(), task)
 		live, err := r.Task(t.Context(), "mine")
-		must(t, err)
+		check.Must(t, err)
 		for _, id := range []string{"mine", " " + strings.ToUpper(live.SessionID)} {
 			if got, err := r.SendNote(t.Context(), id, discord("g", "ada"), " the red one "); err != nil || got != "mine" {
 				t.Errorf("Say(%q) = %q, %v; want the task", id, got, err)
@@ -63,7 +63,7 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 		close(hold)
 		<-run.done
 		want := []string{"@ada says: the red one", "@ada says: the red one"}
-		equal(t, "notices", want, r.texts("mine", sessions.StepNotice))
+		check.Diff(t, "notices", r.texts("mine", sessions.StepNotice), want)
 		check.Contains(t, strings.Join(run.told(), "\n"), "the red one")
 	})
 }
@@ -80,7 +80,7 @@ func TestWhatIsSaidReachesTheSessionThatWasMeant(t *testing.T) {
 		}
 		for i, id := range ids {
 			rec, err := r.Task(t.Context(), id)
-			must(t, err)
+			check.Must(t, err)
 			for _, to := range []string{id, rec.SessionID} {
 				if got, err := r.SendNote(t.Context(), to, discord("g", "ada"), "for number "+strconv.Itoa(i)); err != nil ||
 					got != id {
@@ -110,7 +110,7 @@ func TestATaskInLineHearsWhenItsTurnComes(t *testing.T) {
 		close(hold)
 		<-first.done
 		<-second.done
-		equal(t, "notices", []string{"@ada says: hurry"}, r.texts("waits", sessions.StepNotice))
+		check.Diff(t, "notices", r.texts("waits", sessions.StepNotice), []string{"@ada says: hurry"})
 	})
 }
 

@@ -35,12 +35,12 @@ func TestWhoseBrowserStateItIs(t *testing.T) {
 		},
 	} {
 		got := c.origin.Place(c.private)
-		equal(t, name, c.place, got)
-		equal(t, name, c.profile, got.Profile("clank"))
+		check.Diff(t, name, got, c.place)
+		check.Diff(t, name, got.Profile("clank"), c.profile)
 		base, place := sessions.SplitProfile(got.Profile("clank"))
-		equal(t, name, "clank", base)
-		equal(t, name, c.place, place)
-		equal(t, name+", nothing lasts", "", got.Profile(""))
+		check.Diff(t, name, base, "clank")
+		check.Diff(t, name, place, c.place)
+		check.Diff(t, name+", nothing lasts", got.Profile(""), "")
 	}
 }
 

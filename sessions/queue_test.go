@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
 )
@@ -58,7 +59,7 @@ func TestTheLineIsFair(t *testing.T) {
 				for _, s := range all {
 					s.end(t)
 				}
-				equal(t, "order", strings.Fields(tc.want), order)
+				check.Diff(t, "order", order, strings.Fields(tc.want))
 			})
 		})
 	}
@@ -91,7 +92,7 @@ func TestWhoComesLateJoinsTheRoundUnderWay(t *testing.T) {
 			s.end(t)
 		}
 		// A user who was served three times waits for one turn of the other, not for three.
-		equal(t, "order", strings.Fields("g/a g/a g/a h/z i/b g/a i/b i/b"), order)
+		check.Diff(t, "order", order, strings.Fields("g/a g/a g/a h/z i/b g/a i/b i/b"))
 	})
 }
 
@@ -104,8 +105,8 @@ func TestEveryPlaceInLineIsTold(t *testing.T) {
 		free()
 		second.end(t)
 		third.end(t)
-		equal(t, "second", []string{"queued 1", "queued 2", "queued 1", "running"}, second.told()[:4])
-		equal(t, "third", []string{"queued 1", "running"}, third.told()[:2])
+		check.Diff(t, "second", second.told()[:4], []string{"queued 1", "queued 2", "queued 1", "running"})
+		check.Diff(t, "third", third.told()[:2], []string{"queued 1", "running"})
 	})
 }
 
@@ -128,15 +129,15 @@ func TestTasksWaitUntilTheMachineHasMemory(t *testing.T) {
 		first := r.start(t.Context(), ask("ada", "hold")) // one task may always run
 		second := r.start(t.Context(), ask("ada", "p"))
 		third := r.start(t.Context(), ask("bob", "p"))
-		equal(t, "first", []string{"running"}, first.told()[1:2])
+		check.Diff(t, "first", first.told()[1:2], []string{"running"})
 		parked, err := r.Session(t.Context(), idle.SessionID)
-		must(t, err)
-		equal(t, "the session of a task that has ended", sessions.SessionParked, parked.State)
+		check.Must(t, err)
+		check.Diff(t, "the session of a task that has ended", parked.State, sessions.SessionParked)
 		machine.roomy.Store(true)
 		second.end(t)
 		third.end(t)
-		equal(t, "second", []string{"queued 1", "queued 1 memory", "queued 2 memory", "running"}, second.told()[:4])
-		equal(t, "third", []string{"queued 1 memory", "running"}, third.told()[:2])
+		check.Diff(t, "second", second.told()[:4], []string{"queued 1", "queued 1 memory", "queued 2 memory", "running"})
+		check.Diff(t, "third", third.told()[:2], []string{"queued 1 memory", "running"})
 		if first.final() {
 			t.Error("they waited for the first task")
 		}
@@ -167,7 +168,7 @@ func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
 		synctest.Wait()
 		close(late)
 		<-done
-		equal(t, "told", []string{"queued 1", "queued 2", "queued 1", "running"}, told[:min(4, len(told))])
+		check.Diff(t, "told", told[:min(4, len(told))], []string{"queued 1", "queued 2", "queued 1", "running"})
 	})
 }
 
@@ -185,7 +186,7 @@ func TestAFullLineRefusesMore(t *testing.T) {
 			first := named("first", "ada", "hold")
 			waits(r.start(t.Context(), first)) // it runs, so it is not in the queue
 			rec, err := r.Task(t.Context(), "first")
-			must(t, err)
+			check.Must(t, err)
 			again := goOn(rec.SessionID, "ada", "p")
 			waits(r.start(t.Context(), again)) // behind it, in the same session
 			waits(r.start(t.Context(), ask("ada", "p")))

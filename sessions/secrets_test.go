@@ -99,7 +99,7 @@ func TestATypedPasswordIsKeptAndToldNowhere(t *testing.T) {
 				}
 			}
 		})
-		must(t, err)
+		check.Must(t, err)
 		again := r.run(goOn(first.SessionID, "ada", "once more "+word))
 		if want := []string{"between us it is " + word, "once more " + word}; !cmp.Equal(asked, want) {
 			t.Errorf("the backend was asked %q, want %q", asked, want)
@@ -110,13 +110,13 @@ func TestATypedPasswordIsKeptAndToldNowhere(t *testing.T) {
 		}
 		told.WriteString(mustJSON(t, again))
 		session, err := r.Session(t.Context(), first.SessionID)
-		must(t, err)
+		check.Must(t, err)
 		fmt.Fprintf(&told, "%s%+v", session.Memory, session)
 		for _, id := range []string{first.ID, again.ID} {
 			rec, err := r.Task(t.Context(), id)
-			must(t, err)
+			check.Must(t, err)
 			steps, err := r.Steps(t.Context(), id)
-			must(t, err)
+			check.Must(t, err)
 			told.WriteString(mustJSON(t, rec) + mustJSON(t, steps))
 		}
 		if at := strings.Index(told.String(), word); at >= 0 {
@@ -129,6 +129,6 @@ func TestATypedPasswordIsKeptAndToldNowhere(t *testing.T) {
 func mustJSON(t *testing.T, v any) string {
 	t.Helper()
 	raw, err := json.Marshal(v)
-	must(t, err)
+	check.Must(t, err)
 	return string(raw)
 }

@@ -33,11 +33,11 @@ func TestATaskInLineCanBeStopped(t *testing.T) {
 		if rec.State != sessions.TaskStopped || rec.Reason != "stopped by @ada" || !rec.Started.IsZero() {
 			t.Errorf("record = %+v", rec)
 		}
-		equal(t, "told", []string{"queued 1", "stopped"}, second.told())
+		check.Diff(t, "told", second.told(), []string{"queued 1", "stopped"})
 		free()
 		first.end(t)
 		third.end(t)
-		equal(t, "the one behind was told", []string{"queued 2", "queued 1", "running"}, third.told()[:3])
+		check.Diff(t, "the one behind was told", third.told()[:3], []string{"queued 2", "queued 1", "running"})
 		if got := r.Scopes.Active(r.scope()); len(got) != 0 {
 			t.Errorf("active at the end = %v", got)
 		}
@@ -108,7 +108,7 @@ func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
 		second := r.start(t.Context(), hold)
 		next := goOn(first.SessionID, "ada", "p")
 		third := r.start(t.Context(), next)
-		equal(t, "while the session was busy, told", []string{"queued 1"}, third.told())
+		check.Diff(t, "while the session was busy, told", third.told(), []string{"queued 1"})
 		if got, err := r.Task(t.Context(), taskOf(t, r, "p")); err != nil || got.Position != 1 {
 			t.Errorf("position = %d, %v, want 1", got.Position, err)
 		}
@@ -124,7 +124,7 @@ func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
 func taskOf(t *testing.T, r *rig, prompt string) string {
 	t.Helper()
 	all, err := r.Tasks(t.Context(), sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskQueued}})
-	must(t, err)
+	check.Must(t, err)
 	for _, rec := range all {
 		if rec.Prompt == prompt {
 			return rec.ID
@@ -216,7 +216,7 @@ func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
 		idle := r.run(ask("ada", "p"))
 		running := r.start(t.Context(), ask("ada", "hold"))
 		waiting := r.start(t.Context(), ask("bob", "p"))
-		must(t, r.Close(t.Context()))
+		check.Must(t, r.Close(t.Context()))
 		for name, s := range map[string]*started{"running": running, "waiting": waiting} {
 			if rec := s.end(t); rec.State != sessions.TaskInterrupted || rec.Reason != "stopped by the restart of clank" {
 				t.Errorf("%s: %s, %q", name, rec.State, rec.Reason)
@@ -264,7 +264,7 @@ func TestDrainTakesNothingNewAndWaitsForWhatRuns(t *testing.T) {
 				if ended := ctx.Err() != nil; ended == finishes {
 					t.Errorf("the time was over: %v", ended)
 				}
-				must(t, r.Close(t.Context()))
+				check.Must(t, r.Close(t.Context()))
 				if rec := running.end(t); rec.State != want {
 					t.Errorf("what ran is %s, want %s", rec.State, want)
 				}
@@ -282,7 +282,7 @@ func TestDrainWithoutTasksReturnsAtOnce(t *testing.T) {
 		for range 2 { // the second call changes nothing
 			r.Drain(t.Context(), func(n int) { t.Errorf("%d tasks run", n) })
 		}
-		must(t, r.Close(t.Context()))
+		check.Must(t, r.Close(t.Context()))
 	})
 }
 

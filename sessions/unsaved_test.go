@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
 )
@@ -15,7 +16,7 @@ import (
 func TestWhatTheStoreDidNotTakeInMidTaskIsWrittenDownLater(t *testing.T) {
 	for name, wait := range map[string]func(*testing.T, *rig){
 		"once it takes it again": func(_ *testing.T, _ *rig) { pass(10 * time.Second) },
-		"at the end":             func(t *testing.T, r *rig) { t.Helper(); must(t, r.Close(t.Context())) },
+		"at the end":             func(t *testing.T, r *rig) { t.Helper(); check.Must(t, r.Close(t.Context())) },
 		"after the next task": func(t *testing.T, r *rig) {
 			t.Helper()
 			if rec := r.run(goOn("s", "ada", "q")); rec.State != sessions.TaskDone {
@@ -27,7 +28,7 @@ func TestWhatTheStoreDidNotTakeInMidTaskIsWrittenDownLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 				t.Helper()
-				must(t, r.store.SaveSession(t.Context(), sessions.Session{
+				check.Must(t, r.store.SaveSession(t.Context(), sessions.Session{
 					ID: "s", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionParked,
 				}))
 				var locked atomic.Bool
@@ -50,12 +51,12 @@ func TestWhatTheStoreDidNotTakeInMidTaskIsWrittenDownLater(t *testing.T) {
 				locked.Store(false)
 				wait(t, r)
 				kept, err := r.Task(t.Context(), "t")
-				must(t, err)
+				check.Must(t, err)
 				if kept.State != rec.State || kept.Reason != rec.Reason || kept.Ended.IsZero() {
 					t.Errorf("kept: %s, %q, ended %v", kept.State, kept.Reason, kept.Ended)
 				}
 				session, err := r.Session(t.Context(), "s")
-				must(t, err)
+				check.Must(t, err)
 				if session.State == sessions.SessionRunning {
 					t.Errorf("the session is %s", session.State)
 				}

@@ -231,7 +231,7 @@ func checkForms(t *testing.T, l i18n.Locale, key string, forms text) {
 				}
 			}
 		}
-		if !equal(have, want) {
+		if !maps.Equal(have, want) {
 			t.Errorf("%s: %q does not say what %q does: %v, want %v", l, got, key, have, want)
 		}
 		for _, mark := range []string{"`", "**", "<t:", "<@", "\n"} {
@@ -259,18 +259,6 @@ func verbs(format string) map[int]string {
 		next++
 	}
 	return found
-}
-
-func equal(a, b map[int]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for n, v := range a {
-		if b[n] != v {
-			return false
-		}
-	}
-	return true
 }
 
 func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {

@@ -171,7 +171,7 @@ func TestAChangeIsNotifiedOnceWithItsDiff(t *testing.T) {
 		if len(w.told) != 1 {
 			t.Fatalf("told %d times, want once: %v", len(w.told), w.told)
 		}
-		equal(t, "what changed", []string{"- Heron seen", "+ Heron gone"}, w.told[0].Diff)
+		check.Diff(t, "what changed", w.told[0].Diff, []string{"- Heron seen", "+ Heron gone"})
 		w.show("# News\n\nHeron back\n\nWeather: fine")
 		pass(2 * time.Hour)
 		check.Equal(t, "len(w.told)", len(w.told), 2)
@@ -208,7 +208,7 @@ func TestAPriceDropIsNotifiedAndAgainAfterARise(t *testing.T) {
 			pass(2 * time.Hour)
 		}
 		want := []string{"happened: It is 19,99 € now; it was 22,00 €.", "happened: It is 19,00 € now; it was 21,00 €."}
-		equal(t, "told", want, texts(w.told))
+		check.Diff(t, "told", texts(w.told), want)
 	})
 }
 
@@ -278,8 +278,8 @@ func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
 		if len(w.asked) != 3 {
 			t.Fatalf("asked %d times, want 3", len(w.asked))
 		}
-		equal(t, "asked about", []string{"Tickets: 2 left"}, w.asked[2].Added)
-		equal(t, "told", []string{"happened: There are two tickets."}, texts(w.told))
+		check.Diff(t, "asked about", w.asked[2].Added, []string{"Tickets: 2 left"})
+		check.Diff(t, "told", texts(w.told), []string{"happened: There are two tickets."})
 	})
 }
 
@@ -377,7 +377,7 @@ func TestAFailedNoticeIsSentLater(t *testing.T) {
 		w.tellErr = nil
 		w.mu.Unlock()
 		pass(5 * time.Hour)
-		equal(t, "told", []string{"happened: The page has changed."}, texts(w.told))
+		check.Diff(t, "told", texts(w.told), []string{"happened: The page has changed."})
 	})
 }
 
@@ -609,7 +609,7 @@ func TestNoticesAreStored(t *testing.T) {
 			now.PendingNotice != nil {
 			t.Fatalf("told %v, and kept: told %v, to tell %v", w.told, now.NotifiedAt, now.PendingNotice)
 		}
-		equal(t, "what was told last", w.told[0], *now.LastNotice)
+		check.Diff(t, "what was told last", *now.LastNotice, w.told[0])
 		if !now.Seen.Met || now.Seen.Value != "$15" || now.Seen.Title != "The page" {
 			t.Errorf("seen: %+v", now.Seen)
 		}
@@ -723,10 +723,4 @@ func TestWatchesOfPeopleWithoutAccessAreSuspended(t *testing.T) {
 			t.Errorf("after its time: %+v, %v; told %v", got, err, texts(w.told))
 		}
 	})
-}
-
-// equal compares what a test got with what it wants.
-func equal(tb testing.TB, what string, want, got any) {
-	tb.Helper()
-	check.Diff(tb, what, got, want)
 }

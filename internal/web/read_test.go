@@ -79,16 +79,6 @@ func read(t *testing.T, w *testSite, q web.ReadRequest) web.Page {
 	return p
 }
 
-func contains(t *testing.T, text string, want ...string) {
-	t.Helper()
-	check.Contains(t, text, want...)
-}
-
-func lacks(t *testing.T, text string, unwanted ...string) {
-	t.Helper()
-	check.Lacks(t, text, unwanted...)
-}
-
 const paragraph = `<p>The heron stands in the shallow water for hours, and moves only when a fish comes near enough to be worth it. Those who
 watch it, from the bridge, learn patience; those who do not, cross the bridge, and are on time. So goes the saying, at least.</p>`
 
@@ -101,9 +91,9 @@ func TestAnArticleIsReadAsMarkdownWithoutItsSurroundings(t *testing.T) {
 		<img src="h.png" alt="a heron"></article>
 		<footer>All rights reserved by nobody</footer></body></html>`))
 	p := read(t, w, web.ReadRequest{})
-	contains(t, p.Text, "## Where", "[the **lake**]("+w.url+"/lake)", "- by day", "| Heron | 3", "(picture: a heron)",
-		"a trick")
-	lacks(t, p.Text, "Home of all", "javascript:", "h.png", "All rights")
+	check.Contains(t, p.Text, "## Where", "[the **lake**]("+w.url+"/lake)", "- by day", "| Heron | 3",
+		"(picture: a heron)", "a trick")
+	check.Lacks(t, p.Text, "Home of all", "javascript:", "h.png", "All rights")
 	if p.Title != "The heron" || p.Truncated || p.Type != "text/html" {
 		t.Errorf("got title %q, cut %v, type %q", p.Title, p.Truncated, p.Type)
 	}
@@ -112,7 +102,7 @@ func TestAnArticleIsReadAsMarkdownWithoutItsSurroundings(t *testing.T) {
 func TestTheWholePageIsReadOnRequest(t *testing.T) {
 	w := serve(t, sends("text/html", `<title>Shop</title><nav>Menu</nav><article>`+strings.Repeat(paragraph, 4)+
 		`</article><aside>Price: 19,90 €</aside>`))
-	contains(t, read(t, w, web.ReadRequest{WholePage: true}).Text, "Menu", "heron", "19,90 €")
+	check.Contains(t, read(t, w, web.ReadRequest{WholePage: true}).Text, "Menu", "heron", "19,90 €")
 }
 
 func TestHiddenTextIsLeftOut(t *testing.T) {
@@ -123,8 +113,8 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 		<!-- SECRET7 --><script>SECRET8</script><style>SECRET9</style><template>SECRETA</template><noscript>SECRETB</noscript>
 		<dialog>SECRETC</dialog><input value=SECRETD><b style="left:-1px">shifted</b><span aria-hidden="true">$20</span></p>`))
 	p := read(t, w, web.ReadRequest{})
-	contains(t, p.Text, "everybody can see", "shifted", "$20")
-	lacks(t, p.Text, "SECRET")
+	check.Contains(t, p.Text, "everybody can see", "shifted", "$20")
+	check.Lacks(t, p.Text, "SECRET")
 }
 
 func TestTextIsReadInTheEncodingItIsIn(t *testing.T) {
@@ -150,7 +140,7 @@ func TestTextIsReadInTheEncodingItIsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, sends(c.contentType, c.body))
-			contains(t, read(t, w, web.ReadRequest{}).Text, c.want)
+			check.Contains(t, read(t, w, web.ReadRequest{}).Text, c.want)
 		})
 	}
 }
@@ -339,8 +329,8 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 			if err == nil {
 				t.Fatalf("it was read: %.300q", p.Text)
 			}
-			contains(t, err.Error(), c.want)
-			lacks(t, err.Error(), "read ", "dial ", "tls:", "EOF", "Get ")
+			check.Contains(t, err.Error(), c.want)
+			check.Lacks(t, err.Error(), "read ", "dial ", "tls:", "EOF", "Get ")
 			if got := errors.Is(err, web.ErrNeedsBrowser); got != c.browser {
 				t.Errorf("a browser is needed: %v, want %v: %v", got, c.browser, err)
 			}
@@ -401,8 +391,8 @@ func TestPagesThatWouldTakeLongAreReadAsPlainText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, sends("text/html", body))
 			p := read(t, w, web.ReadRequest{})
-			contains(t, p.Text, "words")
-			lacks(t, p.Text, "**", `\*`)
+			check.Contains(t, p.Text, "words")
+			check.Lacks(t, p.Text, "**", `\*`)
 		})
 	}
 }

@@ -146,9 +146,9 @@ func TestAnActIsHeldToWhatPeopleAgreedTo(t *testing.T) {
 			a := act(&tt.page, &tt.people)
 			a.ApprovedMark = tt.agreed
 			got := agent.Perform(t.Context(), a)
-			equal(t, "done", tt.want, got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) }))
-			equal(t, "the page was asked", tt.log, tt.page.log)
-			equal(t, "people were asked", tt.asked, tt.people.asked)
+			check.Diff(t, "done", got, tt.want, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) }))
+			check.Diff(t, "the page was asked", tt.page.log, tt.log)
+			check.Diff(t, "people were asked", tt.people.asked, tt.asked)
 			if tt.page.altered {
 				t.Error("what one call wrote into the arguments reached the next")
 			}
@@ -162,7 +162,7 @@ func TestConsultingDoesNothing(t *testing.T) {
 	if got.Decision == "" || got.Mark != "tea" || got.Err != nil {
 		t.Errorf("got %+v", got)
 	}
-	equal(t, "the page was asked", []string{"judge click"}, p.log)
+	check.Diff(t, "the page was asked", p.log, []string{"judge click"})
 }
 
 func TestASlowPageIsToldAsSuch(t *testing.T) {
@@ -279,7 +279,7 @@ func TestHowAnAnswerEndedIsSaid(t *testing.T) {
 			Failed: true,
 		}},
 	} {
-		equal(t, name, tt.want, agent.NewOutcome(tt.text, tt.stop))
+		check.Diff(t, name, agent.NewOutcome(tt.text, tt.stop), tt.want)
 	}
 }
 
@@ -294,7 +294,7 @@ func TestWhoIsServedIsTheSameForAllAndNotTold(t *testing.T) {
 	want := llm.Account{Task: "t", Session: "s", Guild: "g", Channel: "c", User: "discord:ada", Purpose: "browse"}
 	got := agent.AccountOf(sessions.Session{ID: "s"},
 		sessions.Task{ID: "t", Origin: sessions.Origin{Kind: "discord", User: "ada", Guild: "g", Channel: "c"}})
-	equal(t, "account", want, got)
+	check.Diff(t, "account", got, want)
 }
 
 func TestTheCauseOfAStopComesFirst(t *testing.T) {
@@ -327,7 +327,7 @@ func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
 		map[string]string{"shop": "http://s/", "desk": "http://d/"}, " Be brief.\n")
 	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: " +
 		"http://s/\n\nFrom the operator of this program:\nBe brief."
-	equal(t, "prompt", want, got)
+	check.Diff(t, "prompt", got, want)
 }
 
 func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
@@ -339,6 +339,6 @@ func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
 		"a page untitled":  {"Well", "http://s/", "", "", "Well\n\nThe page it is on: http://s/"},
 		"a title, no page": {"Well", "", "Shop", "", "Well"},
 	} {
-		equal(t, name, tt.want, agent.PartialAnswer(tt.said, tt.url, tt.title, tt.read))
+		check.Diff(t, name, agent.PartialAnswer(tt.said, tt.url, tt.title, tt.read), tt.want)
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/sessions/agent"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestTextsBecomeSentences(t *testing.T) {
@@ -200,13 +198,5 @@ func TestClosingWhatIsNotKeptClosesTheBrowser(t *testing.T) {
 	if err := k.Close(t.Context(), "a", func(_ context.Context, id string) error { asked = id; return nil }); err != nil ||
 		asked != "a" {
 		t.Errorf("asked for %q, %v", asked, err)
-	}
-}
-
-// equal fails the test unless got equals want.
-func equal(tb testing.TB, what string, want, got any, opts ...cmp.Option) {
-	tb.Helper()
-	if diff := cmp.Diff(want, got, opts...); diff != "" {
-		tb.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
