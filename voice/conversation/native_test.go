@@ -375,3 +375,19 @@ func TestWhatWasSaidBeforeOurNameIsKeptForThreeSeconds(t *testing.T) {
 		t.Errorf("%d pieces of bob's, want one", len(bobs))
 	}
 }
+
+func TestANativeModelDoesNotHearWhoMayNotAsk(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		why := "people here need the role “pilot”"
+		p.host.disabled = func(sessions.Origin) string { return why }
+		p.begin("ada")
+		p.sound("ada", 8*time.Second)
+		check.Equal(t, "heard of her", m.hears("ada"), 0)
+		p.wantCount(p.chat.text(), "pilot", 1)
+		why = ""
+		p.sound("ada", 8*time.Second)
+		if m.hears("ada") == 0 {
+			t.Error("she is not heard when she may ask")
+		}
+	})
+}
