@@ -44,9 +44,7 @@ func TestSharingOpensTheActivity(t *testing.T) {
 	} {
 		a.refusal = tc.refusal
 		it := s.command(s.ada, "share", discordtest.Args{"session": "s7"})
-		if got := <-a.launched; got != (bot.LaunchRequest{Session: "s7", Share: true}) {
-			t.Errorf("%s: got %+v", tc.name, got)
-		}
+		check.Equal(t, tc.name, <-a.launched, bot.LaunchRequest{Session: "s7", Share: true})
 		got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return i.Answer != 0 })
 		check.Must(t, err)
 		if opened := got.Answer == discordtest.AnswerLaunch && got.Instance != ""; opened != (tc.want == "") ||
@@ -79,9 +77,7 @@ func TestTheLiveButtonOpensTheActivity(t *testing.T) {
 	check.Must(t, err)
 	pressed, err := s.PressButton(*shown.Original, s.bob, shown.Original.Buttons()[1].CustomID)
 	check.Must(t, err)
-	if got := <-a.launched; got != (bot.LaunchRequest{Session: "s1"}) {
-		t.Errorf("got %+v", got)
-	}
+	check.Equal(t, "<-a.launched", <-a.launched, bot.LaunchRequest{Session: "s1"})
 	check.Must(t, check.Err(s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool {
 		return i.Answer == discordtest.AnswerLaunch
 	})))

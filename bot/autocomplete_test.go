@@ -77,9 +77,7 @@ func TestWhatSomebodyTypesIsCompleted(t *testing.T) {
 		"profiles of the person": {"clank browse", "profile", discordtest.Args{"profile": ""}, []string{"clank"}},
 		"watches of this server": {"clank watches", "end", discordtest.Args{"end": "example"}, []string{"w1"}},
 	} {
-		if diff := cmp.Diff(c.want, s.completed(s.ada, c.path, c.option, c.args)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		check.Diff(t, name, s.completed(s.ada, c.path, c.option, c.args), c.want)
 	}
 }
 

@@ -31,9 +31,7 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 			UserName: "ada", Roles: []string{}, Locale: "en-US",
 		},
 	}
-	if diff := cmp.Diff(want, k.Task); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "k.Task", k.Task, want)
 	k.queued(2)
 	s.answer(it, "number 2 in line")
 	k.step(`click "Sign in"`, nil)

@@ -24,9 +24,7 @@ func (s *stage) managed(script func(sessions.Session, sessions.Task) []sessionst
 	s.t.Cleanup(func() {
 		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
 		defer done()
-		if err := m.Close(ctx); err != nil {
-			s.t.Error(err)
-		}
+		check.Must(s.t, m.Close(ctx))
 	})
 	s.bot.Tasks = m
 }

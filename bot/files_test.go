@@ -116,9 +116,7 @@ func TestFilesOfAMessageAndOfTheOneItRepliesToReachTheBrain(t *testing.T) {
 	if want := []string{"lamp.png", "lie.png", "paper.pdf"}; !cmp.Equal(names, want) {
 		t.Errorf("got files %q, want %q", names, want)
 	}
-	if diff := cmp.Diff([]llm.Image{picture(9)}, got.Lines[len(got.Lines)-1].Images); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "got.Lines[len(got.Lines)-1].Images", got.Lines[len(got.Lines)-1].Images, []llm.Image{picture(9)})
 }
 
 // TestAForwardedMessageIsReadAsSomebodyElsesWords forwards a message in each way in which it can reach the assistant.
@@ -172,9 +170,7 @@ func TestAForwardedMessageIsReadAsSomebodyElsesWords(t *testing.T) {
 			got := s.turn(turns)
 			way.quoted.Speaker, way.quoted.Text = "somebody, forwarded by ada", "buy the lamp"
 			way.own.Speaker, way.own.SpeakerID = "ada", s.ada.ID
-			if diff := cmp.Diff([]assistant.ChatLine{way.quoted, way.own}, got.Lines); diff != "" {
-				t.Error(diff)
-			}
+			check.Diff(t, "got.Lines", got.Lines, []assistant.ChatLine{way.quoted, way.own})
 			if len(got.Files) != way.files {
 				t.Errorf("got files %+v, want %d", got.Files, way.files)
 			}

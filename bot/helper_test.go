@@ -54,9 +54,7 @@ func newStageOn(t *testing.T, cfg discordtest.Config) *stage {
 	d, err := discordtest.Start(cfg)
 	check.Must(t, err)
 	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, d.Close())
 	})
 	t.Parallel()
 	s := &stage{

@@ -63,9 +63,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 			{Speaker: "ada", SpeakerID: s.ada.ID, Text: "hi there"},
 		},
 	}
-	if diff := cmp.Diff(want, s.turn(turns)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "s.turn(turns)", s.turn(turns), want)
 	s.say(s.room, s.ada, s.account.Mention()+" and again")
 	if got := s.turn(turns).Lines; len(got) != 4 || !got[2].FromAssistant || got[2].Text != "Hello, Ada." {
 		t.Errorf("the bot does not know what it said: %+v", got)

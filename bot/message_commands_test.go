@@ -14,8 +14,6 @@ import (
 	"clank/internal/test/discordtest"
 	"clank/sessions"
 	"clank/sessions/approval"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -113,10 +111,7 @@ func TestAQuestionAboutAMessageQuotesIt(t *testing.T) {
 		!quoted.Subject {
 		t.Errorf("quoted: %+v", quoted)
 	}
-	if diff := cmp.Diff(assistant.ChatLine{Speaker: "ada", SpeakerID: s.ada.ID, Text: "is this true?"},
-		asked); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "asked", asked, assistant.ChatLine{Speaker: "ada", SpeakerID: s.ada.ID, Text: "is this true?"})
 	s.close()
 	s.bot = s.newBot()
 	s.open()

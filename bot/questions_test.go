@@ -118,9 +118,7 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 	check.Equal(t, "buttons", strings.Join(labels, ", "), "Allow, No")
 	hold := s.HoldNext(discordtest.RouteEditMessage)
 	s.sayTo(m, s.ada, "Allow")
-	if got := s.outcome(a); got != (approval.Answer{Allowed: true, By: "@ada"}) {
-		t.Errorf("answer %+v", got)
-	}
+	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, By: "@ada"})
 	<-hold.Arrived()
 	late := s.told(s.sayTo(m, s.ada, "No"))
 	if late.Text() != "That question is over." || !late.Ephemeral {
@@ -200,9 +198,7 @@ func TestARunningTaskAsksItsPersonForWords(t *testing.T) {
 	}
 	form := s.told(s.sayTo(m, s.ada, "Answer in your own words"))
 	check.Must(t, check.Err(s.Choose(m, s.ada, menu.CustomID, "small")))
-	if got := s.outcome(a); got != (approval.Answer{Allowed: true, By: "@ada", Text: "small"}) {
-		t.Errorf("answer %+v", got)
-	}
+	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, By: "@ada", Text: "small"})
 	s.edited(m, "\n> small\n-# Answered by \\@ada.")
 	it, err := s.SubmitModal(form, map[string]string{"task": "large"})
 	check.Must(t, err)
@@ -242,9 +238,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		}
 	}
 	s.sayTo(m, s.mod, "Allow for this session")
-	if got := s.outcome(a); got != (approval.Answer{Allowed: true, ForSession: true, By: "@mod"}) {
-		t.Errorf("answer %+v", got)
-	}
+	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, ForSession: true, By: "@mod"})
 	s.edited(m, "Allowed for this session by \\@mod.")
 
 	anyone = true // to stop: nobody may spend other people's money for that
@@ -253,9 +247,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		t.Errorf("bob allows: %q", got.Text())
 	}
 	s.sayTo(m, s.bob, "No")
-	if got := s.outcome(a); got != (approval.Answer{By: "@bob"}) {
-		t.Errorf("answer %+v", got)
-	}
+	check.Equal(t, "answer", s.outcome(a), approval.Answer{By: "@bob"})
 	s.edited(m, "Refused by \\@bob.")
 }
 
@@ -277,9 +269,7 @@ func TestWhoWasShutOutAfterAskingAllowsNothing(t *testing.T) {
 				}
 			}
 			s.sayTo(m, s.ada, "No")
-			if got := s.outcome(a); got != (approval.Answer{By: "@ada"}) {
-				t.Errorf("answer %+v", got)
-			}
+			check.Equal(t, "answer", s.outcome(a), approval.Answer{By: "@ada"})
 		})
 	}
 }

@@ -98,9 +98,7 @@ func (s *stage) answered(it discordtest.Interaction) discordtest.Interaction {
 func TestAnAnswerHasButtonsForWhatCanBeDoneNext(t *testing.T) {
 	s, m := answeredStage(t, false)
 	want := []string{"Continue", "Retry", "Live", "Screenshot", "Close", "Save as script"}
-	if diff := cmp.Diff(want, labels(m.Buttons())); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "labels(m.Buttons())", labels(m.Buttons()), want)
 	for _, c := range m.Buttons() {
 		if len(c.CustomID) > 60 {
 			t.Errorf("%s has the id %s", c.Label, c.CustomID)

@@ -91,9 +91,7 @@ func TestManagersSetTheirServerUp(t *testing.T) {
 		Channels: s.room.ID, Roles: role.ID, Model: "openai:small", Language: "de", Isolation: settings.IsolationPerson,
 		Private: true, Budget: "2 USD",
 	}
-	if got := m.For(s.guild.ID).Server; got != want {
-		t.Errorf("set is %+v, want %+v", got, want)
-	}
+	check.Equal(t, "set", m.For(s.guild.ID).Server, want)
 	for _, c := range shown.Components {
 		if i := slices.IndexFunc(c.Components, func(c discordtest.Component) bool {
 			return c.Type == discordtest.ChannelSelect
@@ -263,7 +261,5 @@ func TestWhatTheOperatorSetsManagersCannot(t *testing.T) {
 	s.set(s.command(chief, "setup", nil), nil, "sets everything")
 	update("interaction.access.guilds", `"100000000000000009"`)
 	s.set(s.command(chief, "setup", nil), nil, "not on the list")
-	if got := m.For(s.guild.ID).Server; got != (settings.Server{}) {
-		t.Errorf("set is %+v", got)
-	}
+	check.Equal(t, "set", m.For(s.guild.ID).Server, settings.Server{})
 }

@@ -298,9 +298,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		}
 		check.Must(t, server.Open(t.Context()))
 		t.Cleanup(func() {
-			if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, server.Close(context.WithoutCancel(t.Context())))
 		})
 		api := &browsertool.APIClient{URL: server.URL(), Token: "secret-of-the-test"}
 		session := &browsertool.Session{Tool: &browsertool.Tool{

@@ -98,9 +98,7 @@ func TestThePictureHasTheSizeThatTheModelWants(t *testing.T) {
 	if zoomed == nil {
 		t.Fatal("there is no picture of the part")
 	}
-	if got := decoded(t, zoomed.Data); got != image.Pt(160, 80) {
-		t.Errorf("the part is %v, want it as large as fits", got)
-	}
+	check.Equal(t, "the part", decoded(t, zoomed.Data), image.Pt(160, 80))
 }
 
 func decoded(t *testing.T, data []byte) image.Point {
@@ -288,9 +286,7 @@ func TestPointsAreInsideOfTheViewport(t *testing.T) {
 			t.Errorf("%v is at %v, want %v", in, got, want)
 		}
 	}
-	if got := g.ToPicture(g.ToViewport(image.Pt(7, 9))); got != image.Pt(7, 9) {
-		t.Errorf("there and back is %v, want 7, 9", got)
-	}
+	check.Equal(t, "there and back", g.ToPicture(g.ToViewport(image.Pt(7, 9))), image.Pt(7, 9))
 }
 
 func TestChordsOfAllVendorsBecomeThoseOfTheControlAPI(t *testing.T) {

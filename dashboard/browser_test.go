@@ -58,9 +58,7 @@ func TestSessionsAreNamedByTheirSubject(t *testing.T) {
 
 func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	r, c, tb := arrive(t, 1280, 860, "light")
-	if got := tb.Eval("location.hash"); got != "" {
-		t.Errorf("the code is still in the address: %v", got)
-	}
+	check.Equal(t, "the code is still in the address", tb.Eval("location.hash"), "")
 
 	tb.click(".example")
 	if got := tb.Eval(`document.getElementById("prompt").value`); got != `open the demo shop, type "lamp" into Search, press Enter, read` {
@@ -189,9 +187,7 @@ func TestFailuresAreShownAndNothingIsLost(t *testing.T) {
 		"refused the key") {
 		t.Errorf("reason = %q", got)
 	}
-	if got := tb.Eval(`document.querySelectorAll(".step.failed").length`); got != 1.0 {
-		t.Errorf("%v failed steps", got)
-	}
+	check.Equal(t, "failed steps", tb.Eval(`document.querySelectorAll(".step.failed").length`), 1.0)
 
 	long := strings.Repeat("x", 8100)
 	tb.Eval(`document.getElementById("prompt").removeAttribute("maxlength")`)
@@ -227,9 +223,7 @@ func TestSessionsAndTheThemeAreThereAfterARestart(t *testing.T) {
 	tb.waitFor(`document.getElementById("offline").hidden`)
 	tb.reload()
 	tb.waitFor(`document.querySelectorAll(".turn").length === 1 && ` + status + ` === "Done"`)
-	if got := tb.Eval(background); got != light {
-		t.Errorf("after a reload the background is %v, want %v", got, light)
-	}
+	check.Equal(t, "after a reload the background", tb.Eval(background), light)
 	again.finish(`{"prompt":"brief, from a terminal","origin":"terminal"}`)
 	tb.waitFor(`document.querySelectorAll(".session").length === 2`)
 	if got := tb.Eval(`[...document.querySelectorAll(".session")].map((s) => s.innerText.split("\n")[0]).join("|")`); got != "brief, from a terminal|find the lamps" {
@@ -393,9 +387,7 @@ func TestAnotherPortOfThisMachineGetsNothingOfASignIn(t *testing.T) {
 		`Promise.resolve(Object.keys(localStorage).join())`,
 	} {
 		got := tb.Eval(strings.ReplaceAll(try, "PAGE", r.server.URL()) + `.then((got) => got || "", () => "")`)
-		if got != "" {
-			t.Errorf("%s gives %q", try, got)
-		}
+		check.Equal(t, try, got, "")
 	}
 	other.Close()
 	close(seen)

@@ -79,9 +79,7 @@ func startCalls(t *testing.T) *callRig {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), rtctest.Patience)
 		defer cancel()
-		if err := c.host.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, c.host.Close(ctx))
 	})
 	return c
 }
@@ -126,16 +124,12 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 	r.showsThePicture(tb, call)
 
 	tb.press("s")
-	if got := rtctest.Next(t, r.stops); got != ada {
-		t.Errorf("%+v has pressed stop", got)
-	}
+	check.Equal(t, "who pressed stop", rtctest.Next(t, r.stops), ada)
 	tb.click("#mute")
 	tb.waitFor(`document.getElementById("mute").textContent === "Unmute"`)
 	tb.Eval(`Object.defineProperty(callConnection, "connectionState", { get: () => "disconnected" })`)
 	tb.click("#stop")
-	if got := rtctest.Next(t, r.stops); got != ada {
-		t.Errorf("%+v has pressed stop while the connection was interrupted", got)
-	}
+	check.Equal(t, "who pressed stop while the connection was interrupted", rtctest.Next(t, r.stops), ada)
 	check.Must(t, call.Close(t.Context()))
 	tb.waitFor(`document.body.dataset.state === "out" && document.getElementById("join-error").textContent === "The call has ended."`)
 	if err := call.Err(); err != nil {
@@ -195,9 +189,7 @@ func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 		tb.t.Error("the page does not show that clank speaks")
 	}
 	energy := `(async () => [...(await callConnection.getStats()).values()].find((s) => s.type === "inbound-rtp" && s.kind === "audio").totalAudioEnergy > 0.01)()`
-	if got := tb.Eval(energy); got != true {
-		tb.t.Errorf("sound is heard: %v", got)
-	}
+	check.Equal(tb.t, "sound is heard", tb.Eval(energy), true)
 }
 
 func (r *callRig) showsWhatIsSaid(tb *tab, call *webrtc.PageCall) {

@@ -166,9 +166,7 @@ func TestAMemberUsesTheChat(t *testing.T) {
 	tb.goTo(r.server.URL() + "/")
 	tb.waitFor(`!document.getElementById("welcome").hidden`)
 	got := tb.Eval(`[...document.querySelectorAll("[name=place] option")].map((o) => o.value + " " + o.text).join()`)
-	if got != "g1/c1 One · #room,g2/c9 Two · #room" {
-		t.Errorf("places to ask in: %v", got)
-	}
+	check.Equal(t, "places to ask in", got, "g1/c1 One · #room,g2/c9 Two · #room")
 	tb.waitFor(`!document.querySelector("#attach, [name=profile], .session, [href='/setup'], [href='/scripts']")`)
 	tb.waitFor(`document.documentElement.scrollWidth <= innerWidth`)
 	if dir := os.Getenv("SHOTS"); dir != "" {

@@ -236,9 +236,7 @@ func TestNoPageHasAnInlineScriptAndEachIsSmall(t *testing.T) {
 		if wide != "" {
 			t.Errorf("%s is wider than a window of 320: %v", name, wide)
 		}
-		if gap := tb.Eval(menuGap); gap != "" {
-			t.Errorf("%s: %v", name, gap)
-		}
+		check.Equal(t, name, tb.Eval(menuGap), "")
 		bytes, _ := tb.Eval(`["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
 			.filter((e) => !e.name.includes("/api/")).reduce((sum, e) => sum + e.encodedBodySize, 0)`).(float64)
 		if bytes == 0 || bytes > 150_000 {

@@ -344,9 +344,7 @@ func TestThePaneShowsThePageAndSendsInput(t *testing.T) {
 		}
 	}
 	l.t = t
-	if got := tb.Eval(`document.activeElement.className`); got != "pane-keys" {
-		t.Errorf("afterwards the focus is on %v", got)
-	}
+	check.Equal(t, "afterwards the focus is on", tb.Eval(`document.activeElement.className`), "pane-keys")
 
 	tb.Eval(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
 	tb.key("x", "KeyX", 88, 4)

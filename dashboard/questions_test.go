@@ -87,9 +87,7 @@ func TestAQuestionIsOnEveryPageUntilOneAnswersIt(t *testing.T) {
 		tb.waitFor(`document.title.startsWith("(1) ") && document.querySelector("#questions .question .primary")`)
 	}
 	const shape = `document.querySelectorAll(".question img").length + " " + document.documentElement.scrollWidth`
-	if n := narrow.Eval(shape); n != "0 360" {
-		t.Errorf("pictures out of a text, and the width of the page: %v", n)
-	}
+	check.Equal(t, "pictures out of a text, and the width of the page", narrow.Eval(shape), "0 360")
 	pages[2].click("#questions .question .primary")
 	if a := <-got; a.err != nil || !a.answer.Allowed {
 		t.Errorf("asked: %+v", a)
@@ -237,9 +235,7 @@ func TestTheCardOfAQuestion(t *testing.T) {
 		`[...document.querySelectorAll(".question button")].every((b) => b.offsetHeight >= 36)`:                                                     true,
 		`document.querySelector(".question").getBoundingClientRect().bottom <= document.getElementById("composer").getBoundingClientRect().top + 1`: true,
 	} {
-		if is := tb.Eval(what); is != want {
-			t.Errorf("%s is %v, want %v", what, is, want)
-		}
+		check.Equal(t, what, tb.Eval(what), want)
 	}
 	tb.Eval(`document.querySelector(".question .primary").focus()`)
 	tb.press("Enter")
@@ -247,9 +243,7 @@ func TestTheCardOfAQuestion(t *testing.T) {
 	if a := <-got; a.err != nil || a.answer.ForSession {
 		t.Errorf("asked: %+v", a)
 	}
-	if is := tb.Eval(`document.activeElement.id`); is != "prompt" {
-		t.Errorf("focus is on %v", is)
-	}
+	check.Equal(t, "focus is on", tb.Eval(`document.activeElement.id`), "prompt")
 
 	// It is answered elsewhere.
 	q := question()

@@ -290,9 +290,7 @@ func TestSettingsAreSearchedAndChangesUndone(t *testing.T) {
 	r, c, tb := arrive(t, 360, 740, "light")
 	tb.goTo(r.server.URL() + "/settings")
 	visible := `[...document.querySelectorAll("[data-find]")].filter((n) => n.checkVisibility()).length`
-	if got := tb.Eval(visible); got != 20.0 {
-		t.Errorf("%v settings are shown first, want 20", got)
-	}
+	check.Equal(t, "settings are shown first", tb.Eval(visible), 20.0)
 	tb.Eval(`(() => { const find = document.getElementById("find"); find.value = "at ONCE maxAtOncePerUser"; find.dispatchEvent(new Event("input")); })()`)
 	tb.waitFor(visible + ` === 1 && document.getElementById("found").textContent === "1 setting matches."`)
 	tb.Eval(`(() => { const i = document.querySelector('[data-key="interaction.tasks.maxAtOncePerUser"] input'); i.value = 3;
@@ -340,9 +338,7 @@ func TestDoubtfulSettingsAreSavedOnRequestAndTheBarCoversNoField(t *testing.T) {
 		}
 		return wrong.join("\n");
 	})()`)
-	if covered != "" {
-		t.Errorf("the bar covers fields:\n%v", covered)
-	}
+	check.Equal(t, "fields that the bar covers", covered, "")
 	tb.click("#save")
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved")`)
 	check.Equal(t, "saved anyway", r.server.Settings.Current().BrowserPath, "/nowhere")

@@ -60,9 +60,7 @@ func connect(t *testing.T, w town, token string) (*discord.Gateway, <-chan heard
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := c.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, c.Close(ctx))
 	})
 	return c, ch, err
 }

@@ -8,8 +8,6 @@ import (
 
 	"clank/computeruse"
 	"clank/internal/test/check"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestActionsAreReadInAllTheirForms(t *testing.T) {
@@ -64,9 +62,7 @@ func TestActionsAreReadInAllTheirForms(t *testing.T) {
 			Scroll: image.Pt(0, 1<<20),
 		},
 	} {
-		if diff := cmp.Diff(want, readAction(json.RawMessage(raw))); diff != "" {
-			t.Errorf("%s: %s", raw, diff)
-		}
+		check.Diff(t, raw, readAction(json.RawMessage(raw)), want)
 	}
 }
 

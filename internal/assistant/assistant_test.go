@@ -191,9 +191,7 @@ func reply(t *testing.T, b *assistant.Assistant, tn assistant.Turn) assistant.An
 func TestTalkNeedsNoBrowser(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("Hello, Ada.")}}
 	a := reply(t, newBrain(m, answering(sessions.TaskRecord{})), turn("hi"))
-	if diff := cmp.Diff(assistant.Answer{Text: "Hello, Ada.", Usage: llm.Usage{Calls: 1}}, a); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "a", a, assistant.Answer{Text: "Hello, Ada.", Usage: llm.Usage{Calls: 1}})
 	if got, want := m.asked[0].Messages[0].Text(), "[ada] hi"; got != want {
 		t.Errorf("model was told %q, want %q", got, want)
 	}
@@ -213,12 +211,8 @@ func TestBrowseReturnsTextImagesAndSession(t *testing.T) {
 		Text: "Here it is.", Images: []llm.Image{png}, Sessions: []string{"abc123"},
 		Usage: llm.Usage{Calls: 2},
 	}
-	if diff := cmp.Diff(want, a); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]sessions.Task{{Prompt: "look at example.com", Origin: ada}}, ts.ran); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "a", a, want)
+	check.Diff(t, "ts.ran", ts.ran, []sessions.Task{{Prompt: "look at example.com", Origin: ada}})
 	got := result(t, m.asked[1], "c0")
 	if got.IsError || len(got.Images) != 1 || !strings.Contains(got.Text, "a page about examples") ||
 		!strings.Contains(got.Text, "session_id: abc123") {
@@ -248,9 +242,7 @@ func TestFilesReachBrowsesAndComeBack(t *testing.T) {
 			hostOf(b).LLM = nil
 		}
 		a := reply(t, b, tn)
-		if diff := cmp.Diff([]sessions.File{receipt}, a.Files); diff != "" {
-			t.Error(diff)
-		}
+		check.Diff(t, "a.Files", a.Files, []sessions.File{receipt})
 		if len(ts.ran) != 1 || !cmp.Equal(ts.ran[0].Files, tn.Files) {
 			t.Errorf("ran %+v, want a task of its own with the file", ts.ran)
 		}
@@ -461,9 +453,7 @@ func TestBrowsesRunAtTheSameTimeButOneSessionInTurn(t *testing.T) {
 		if most["all"] != 2 || most["s"] != 1 {
 			t.Errorf("at once: %d, in the session: %d, want 2 and 1", most["all"], most["s"])
 		}
-		if diff := cmp.Diff(map[int]string{1: "a", 2: "b", 3: "c"}, seen); diff != "" {
-			t.Error(diff)
-		}
+		check.Diff(t, "seen", seen, map[int]string{1: "a", 2: "b", 3: "c"})
 	})
 }
 

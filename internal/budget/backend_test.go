@@ -142,9 +142,7 @@ func TestCallsOfABackendBelongToItsTask(t *testing.T) {
 	steps, err := b.work(t.Context(), &asks{model: b.keeper.Model(b.model)})
 	last(t, steps, err)
 	want := llm.Account{Task: "t1", Session: "s1", Guild: "g1", User: "discord:42", Purpose: "browse"}
-	if got := b.last(t).Account; got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	check.Equal(t, "b.last(t).Account", b.last(t).Account, want)
 }
 
 func TestMinutesAreCountedWhileATaskRuns(t *testing.T) {

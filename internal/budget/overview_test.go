@@ -153,9 +153,7 @@ func TestOtherUsageIsChargedOnceAndRefusedWithoutABudget(t *testing.T) {
 		Calls: 2, Tokens: 1600, Money: budget.Dollars(0.16), Time: 100 * time.Second,
 		Talk: 100 * time.Second,
 	}
-	if got := b.adas(t); got != want {
-		t.Errorf("spent %+v, want %+v", got, want)
-	}
+	check.Equal(t, "spent", b.adas(t), want)
 	var spent *llm.Error
 	if err := spend(); !errors.As(err, &spent) || spent.Kind != llm.ErrBudgetSpent || done != 2 {
 		t.Errorf("the third gave %v, and %d were done", err, done)
@@ -234,9 +232,7 @@ func TestAReservationIsReplacedByTheUsageOfItsAccount(t *testing.T) {
 	h.Settle(ctx, llm.Usage{InputTokens: 500, USD: 0.12}, time.Second) // counts no second time
 	h.Release(ctx)
 	want := budget.Amount{Calls: 1, Tokens: 500, Money: budget.Dollars(0.12), Time: time.Second, Talk: time.Second}
-	if got := b.adas(t); got != want {
-		t.Errorf("she has spent %+v, want %+v", got, want)
-	}
+	check.Equal(t, "she has spent", b.adas(t), want)
 	if got := b.today(t); got.Amount != want || got.Held != (budget.Amount{}) {
 		t.Errorf("today %+v, held %+v", got.Amount, got.Held)
 	}

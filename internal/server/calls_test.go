@@ -109,9 +109,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 	t.Cleanup(func() {
 		ctx, done := context.WithTimeout(context.Background(), rtctest.Patience)
 		defer done()
-		if err := errors.Join(h.Close(ctx), m.Close(ctx)); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, errors.Join(h.Close(ctx), m.Close(ctx)))
 	})
 	return h
 }

@@ -200,9 +200,7 @@ func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {
 		"the language":                   {a.Settings.For(guildOne).Language, "de"},
 		"the language elsewhere":         {a.Settings.For(guildTwo).Language, "fr"},
 	} {
-		if got[0] != got[1] {
-			t.Errorf("%s: got %v, want %v", what, got[0], got[1])
-		}
+		check.Equal(t, what, got[0], got[1])
 	}
 
 	// A page of somebody's own browser can be shared on its server, and nowhere else.
@@ -369,9 +367,7 @@ func TestSettingsReachTheComponentsTheyControl(t *testing.T) {
 		change := map[string]json.RawMessage{key: json.RawMessage(tt.value)}
 		_, _, err := a.Settings.Update(t.Context(), change, a.Settings.State().Version)
 		check.Must(t, err)
-		if got := tt.effect(); got != tt.want {
-			t.Errorf("%s: got %v, want %v", key, got, tt.want)
-		}
+		check.Equal(t, key, tt.effect(), tt.want)
 	}
 }
 

@@ -48,9 +48,7 @@ func TestValuesSetByHandOverrideThePreset(t *testing.T) {
 		t.Errorf("after another preset: %q and %q", got.AgentModel, got.AssistantModel)
 	}
 	check.Diff(t, "by hand", settings.OverriddenKeys(l.State()), []string{keyBrain})
-	if got := open(t, store).Current(); got != l.Current() {
-		t.Errorf("read again, it is %+v", got)
-	}
+	check.Equal(t, "read again, it", open(t, store).Current(), l.Current())
 	set(t, l, keyPreset, "null")
 	if got := l.Current(); got.AgentModel != "plain:steps" || got.Preset != "" {
 		t.Errorf("without a preset: %+v", got)

@@ -43,9 +43,7 @@ func TestWhatIsSetForAServerHoldsThereAlone(t *testing.T) {
 			first.Voice.KeepTranscripts {
 			t.Errorf("the first server has %+v", s)
 		}
-		if s := second.Server; s != (settings.Server{Language: "de"}) {
-			t.Errorf("the second server has %+v", s)
-		}
+		check.Equal(t, "the second server has", second.Server, settings.Server{Language: "de"})
 		if m.Current() != m.For("100000000000000003") || m.Current().Server != (settings.Server{}) {
 			t.Error("it holds elsewhere, too")
 		}

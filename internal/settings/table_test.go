@@ -193,16 +193,12 @@ func FuzzAValueIsAppliedOrRefusedButNeverHalf(f *testing.F) {
 
 func TestListsOfWordsAreSplit(t *testing.T) {
 	b := settings.Browser{ExtraArgs: " --lang=de\n\n--mute-audio --a=b\t"}
-	if diff := cmp.Diff([]string{"--lang=de", "--mute-audio", "--a=b"}, b.Args()); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "b.Args()", b.Args(), []string{"--lang=de", "--mute-audio", "--a=b"})
 	v := settings.Voice{
 		Names: "robo,  Frau Clank ,,x", AllowedChannels: "123456789012345678",
 		BlockedChannels: "223456789012345678 323456789012345678",
 	}
-	if diff := cmp.Diff([]string{"robo", "Frau Clank", "x"}, v.NameList()); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "v.NameList()", v.NameList(), []string{"robo", "Frau Clank", "x"})
 	if allowed, blocked := v.Channels(); len(allowed) != 1 || len(blocked) != 2 {
 		t.Errorf("%v, %v", allowed, blocked)
 	}

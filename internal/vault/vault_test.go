@@ -118,9 +118,7 @@ func TestAnEntryIsKeptAndRevealedForItsOrigins(t *testing.T) {
 		Name: "shop", Origins: []string{"http://localhost:8080", "https://shop.example"},
 		Username: "ada", HasPassword: true,
 	}}
-	if diff := cmp.Diff(want, entries(t, v)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "entries(t, v)", entries(t, v), want)
 	s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
 	if err != nil || s.Password() != password || s.Username() != "ada" {
 		t.Errorf("got %v, %v", s, err)

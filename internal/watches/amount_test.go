@@ -55,9 +55,7 @@ func TestPricesAreReadInTheNotationsOfShops(t *testing.T) {
 			continue
 		}
 		want.Offset = strings.Index(text, want.Text)
-		if got[0] != want {
-			t.Errorf("%q: got %+v, want %+v", text, got[0], want)
-		}
+		check.Equal(t, text, got[0], want)
 	}
 }
 

@@ -48,9 +48,7 @@ func serve(t *testing.T, handler http.HandlerFunc, others ...string) *testSite {
 	w.Reader = web.NewReader(w.gate, "reader")
 	t.Cleanup(func() {
 		w.Close()
-		if err := w.gate.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, w.gate.Close(context.WithoutCancel(t.Context())))
 	})
 	return w
 }

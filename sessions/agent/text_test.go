@@ -117,9 +117,7 @@ func TestCredentialsInAddressesAreFound(t *testing.T) {
 		"localhost:3000/?mail=a@b": {"", "localhost:3000/?mail=a@b"},
 		"":                         {"", ""},
 	} {
-		if got := [2]string{agent.URLCredentials(in), agent.WithoutCredentials(in)}; got != want {
-			t.Errorf("%s: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, in, [2]string{agent.URLCredentials(in), agent.WithoutCredentials(in)}, want)
 	}
 }
 

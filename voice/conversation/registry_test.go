@@ -52,9 +52,7 @@ func newHouse(t *testing.T) *house {
 	}
 	h.CallRegistry = &conversation.CallRegistry{Host: h}
 	t.Cleanup(func() {
-		if err := h.Close(context.WithoutCancel(t.Context()), &cancel.Cause{Reason: cancel.ShuttingDown}); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, h.Close(context.WithoutCancel(t.Context()), &cancel.Cause{Reason: cancel.ShuttingDown}))
 	})
 	return h
 }

@@ -13,8 +13,6 @@ import (
 	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // replayed returns the items that a connection begins with, in short.
@@ -85,9 +83,7 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 		`function_call_output {"ok":true,"result":"at ten"}`,
 		"message assistant output_text " + strings.TrimSpace(strings.Repeat("At ten. ", 5)),
 	}
-	if diff := cmp.Diff(want, await(t, again)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "await(t, again)", await(t, again), want)
 	check.Must(t, stop())
 }
 

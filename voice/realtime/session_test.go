@@ -36,9 +36,7 @@ func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
 		"session.audio.input.format.rate": 24000.0, "session.audio.input.transcription.language": "en",
 		"session.audio.output.voice": "marin", "session.audio.input.turn_detection.type": "server_vad",
 	} {
-		if diff := cmp.Diff(want, got.Get(path)); diff != "" {
-			t.Errorf("%s: %s", path, diff)
-		}
+		check.Diff(t, path, got.Get(path), want)
 	}
 	tools, _ := got.Get("session.tools").([]any)
 	if len(tools) != 2 {
@@ -76,9 +74,7 @@ func TestAQuestionIsHeardAndAnswered(t *testing.T) {
 	check.Equal(t, "said", await(t, w.said), "It is noon.")
 	want := realtime.Usage{AudioInput: 60, AudioOutput: 40}
 	want.Usage = llm.Usage{Calls: 1, InputTokens: 100, CachedTokens: 20, OutputTokens: 50}
-	if diff := cmp.Diff(want, await(t, w.used)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "await(t, w.used)", await(t, w.used), want)
 }
 
 func TestAnAnswerThatTheEndCutsOffIsCounted(t *testing.T) {
@@ -250,9 +246,7 @@ func TestTheModelSeesThePicturesOfToolsOnce(t *testing.T) {
 	s, _ := session(srv)
 	giving(s, slices.Repeat([]llm.Image{{MediaType: "image/png", Data: []byte("png")}}, 5)...)
 	run(t, s)
-	if diff := cmp.Diff(slices.Repeat([]string{"data:image/png;base64,cG5n"}, 4), await(t, got)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "await(t, got)", await(t, got), slices.Repeat([]string{"data:image/png;base64,cG5n"}, 4))
 	told := await(t, again)
 	for text, want := range map[string]bool{"data:image": false, "4 of 5": true, "not shown any more": true} {
 		if strings.Contains(told, text) != want {

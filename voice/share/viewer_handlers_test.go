@@ -73,9 +73,7 @@ func TestAFrameHasAHeader(t *testing.T) {
 	if taken := time.UnixMicro(int64(binary.BigEndian.Uint64(got[8:]))); time.Since(taken).Abs() > time.Minute {
 		t.Errorf("it was taken at %v", taken)
 	}
-	if diff := cmp.Diff(rtctest.Red().Data, got[16:]); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "got[16:]", got[16:], rtctest.Red().Data)
 }
 
 func TestASlowPageGetsTheLatestFrame(t *testing.T) {

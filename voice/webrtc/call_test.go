@@ -180,9 +180,7 @@ func TestWhatIsWrittenAndShown(t *testing.T) {
 		t.Error("not the red frame came")
 	}
 	late := r.join(t, "Bob", "b")
-	if got := told(t, late, "notice")["text"]; got != "I listen." {
-		t.Errorf("who comes later reads %v", got)
-	}
+	check.Equal(t, "who comes later reads", told(t, late, "notice")["text"], "I listen.")
 	if got := told(t, late, "share"); got["on"] != true || got["text"] != "Lamps" {
 		t.Errorf("who comes later is told %v", got)
 	}
@@ -227,9 +225,7 @@ func TestACallEndsWhenNobodyIsThere(t *testing.T) {
 func TestTheEndOfTheHostEndsTheCall(t *testing.T) {
 	r, call, page := joined(t, time.Minute)
 	r.close(t)
-	if got := told(t, page, "ended")["text"]; got != "The call has ended: clank is ending." {
-		t.Errorf("the page is told %q", got)
-	}
+	check.Equal(t, "the page is told", told(t, page, "ended")["text"], "The call has ended: clank is ending.")
 	for range call.Events() {
 	}
 	if err := call.Err(); err == nil {

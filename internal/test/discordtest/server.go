@@ -75,9 +75,7 @@ func StartTest(tb testing.TB, cfg Config) *Server {
 	s, err := Start(cfg)
 	check.Must(tb, err)
 	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Error(err)
-		}
+		check.Must(tb, s.Close())
 	})
 	return s
 }

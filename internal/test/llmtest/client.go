@@ -124,9 +124,7 @@ func testText(t *testing.T, c Client) {
 		t.Errorf("stop %q, role %q; want end, assistant", reply.Stop, reply.Message.Role)
 	}
 	usage.Calls, usage.USD, usage.Unpriced = 1, reply.Usage.USD, reply.Usage.Unpriced
-	if reply.Usage != usage {
-		t.Errorf("usage %+v, want %+v", reply.Usage, usage)
-	}
+	check.Equal(t, "usage", reply.Usage, usage)
 	if r := server.Requests()[0]; r.System != "be brief" || r.MaxTokens != 500 || !r.Stream || r.LastText() != "hi" {
 		t.Errorf("request %+v", r.Request)
 	}

@@ -134,9 +134,7 @@ func OpenEngine(tb testing.TB, e *webrtc.Engine) *webrtc.Engine {
 	e.Loopback = true
 	check.Must(tb, e.Open(tb.Context()))
 	tb.Cleanup(func() {
-		if err := e.Close(within(tb)); err != nil {
-			tb.Error(err)
-		}
+		check.Must(tb, e.Close(within(tb)))
 	})
 	return e
 }

@@ -48,9 +48,7 @@ func newTestGuild(t *testing.T) testGuild {
 	s, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1, Seed: 1}})
 	check.Must(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, s.Close())
 	})
 	w := testGuild{Server: s, ada: s.CreateUser("ada")}
 	w.guild = s.CreateGuild("home", w.ada)
@@ -81,9 +79,7 @@ func newTestGuild(t *testing.T) testGuild {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := w.account.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, w.account.Close(ctx))
 	})
 	return w
 }
@@ -198,9 +194,7 @@ func browse(t *testing.T, html string) (*browsermgr.Manager, *browsermgr.Window)
 	}}
 	check.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
-		if err := m.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, m.Close(context.Background()))
 	})
 	window, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "s"})
 	check.Must(t, err)

@@ -71,9 +71,7 @@ func (h hall) conn(t *testing.T) (*conn.Conn, *events) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := c.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, c.Close(ctx))
 	})
 	return c, e
 }

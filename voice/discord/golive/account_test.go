@@ -107,9 +107,7 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		for range 2 {
-			if err := a.Close(ctx); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, a.Close(ctx))
 		}
 	})
 	return a
@@ -319,9 +317,7 @@ func newTheatre(t *testing.T) *theatre {
 	}
 	ctx := voicetest.Deadline(t)
 	t.Cleanup(func() {
-		if err := w.shares.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, w.shares.Close(context.Background()))
 	})
 	if _, err := w.shares.Share(ctx, w.in(w.call), "s",
 		sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: w.guild.ID}); err != nil {

@@ -119,9 +119,7 @@ func newRig(t *testing.T) rig {
 	r.Transport = golive.NewWebRTCTransport(func(p []byte) { r.received <- p }, func(err error) { r.failed <- err })
 	t.Cleanup(func() {
 		for range 2 {
-			if err := r.Close(); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, r.Close())
 		}
 	})
 	return r
@@ -173,9 +171,7 @@ func connect(t *testing.T, r rig) (server *voicetest.RTCPeer, rtps, rtcps chan [
 	})
 	check.Must(t, err)
 	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, server.Close())
 	})
 	check.Must(t, r.Start(ctx, conn.Description{SDP: answer}))
 	return server, rtps, rtcps
