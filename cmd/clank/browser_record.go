@@ -16,12 +16,7 @@ func recordCommands() []browserCommand {
 				field: "level", choices: []string{"error", "warning", "warn", "info", "log", "debug"}, strict: true,
 			}, tabOption},
 			buildRequest: buildGet("/console"),
-			printAnswer: func(p *outputPrinter, in *commandInput, answer []byte) error {
-				if a, err := decodeAnswer[struct{ Dropped int }](answer); err == nil {
-					printDropped(p, a.Dropped)
-				}
-				return printField("messages", "[]")(p, in, answer)
-			},
+			printAnswer:  printConsole,
 		},
 		{
 			name: "errors", short: "the errors of a page's scripts", options: []browserOption{forget, tabOption},
@@ -91,6 +86,13 @@ func recordCommands() []browserCommand {
 			checkAnswer:  checkHasFile, printAnswer: printFilePath("TRACE:"), saveContent: readSavedFile,
 		},
 	}
+}
+
+func printConsole(p *outputPrinter, in *commandInput, answer []byte) error {
+	if a, err := decodeAnswer[struct{ Dropped int }](answer); err == nil {
+		printDropped(p, a.Dropped)
+	}
+	return printField("messages", "[]")(p, in, answer)
 }
 
 // printDropped prints that older entries are missing.
