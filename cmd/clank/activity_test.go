@@ -96,9 +96,9 @@ func (a *activityHost) openOthers(r *serverFixture) (first activityView) {
 		want                   string
 	}{
 		{bob, "mobile", "dark", "", `document.querySelector(".pane-stage canvas:not([hidden])") &&
-			document.querySelector(".pane-acts").innerText === "" && document.getElementById("toggle").offsetWidth > 0`},
-		{eve, "mobile", "light", "", `document.getElementById("text").textContent === "You are not in this Activity."`},
-		{bob, "desktop", "dark", "&refuses=AUTHORIZE", `document.getElementById("text").textContent === "User declined."`},
+			document.querySelector(".pane-acts")?.innerText === "" && document.getElementById("toggle").offsetWidth > 0`},
+		{eve, "mobile", "light", "", `document.getElementById("text")?.textContent === "You are not in this Activity."`},
+		{bob, "desktop", "dark", "&refuses=AUTHORIZE", `document.getElementById("text")?.textContent === "User declined."`},
 	} {
 		page, frame := a.open(tc.who, tc.platform, tc.scheme, tc.more)
 		if first.page == nil {
