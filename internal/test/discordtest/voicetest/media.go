@@ -96,6 +96,9 @@ func (s *Server) clientAt(addr netip.AddrPort) *client {
 	return nil
 }
 
+// hasGone says that an SSRC of nobody is that of somebody who has left.
+func (s *Server) hasGone(ssrc uint32) bool { return ssrc > firstID && ssrc <= s.lastID }
+
 func (s *Server) receiveRTP(p []byte, from netip.AddrPort) {
 	clear, err := ClearRTP(p)
 	if err != nil || p[0]>>6 != 2 {
@@ -104,8 +107,8 @@ func (s *Server) receiveRTP(p []byte, from netip.AddrPort) {
 	}
 	ssrc := binary.BigEndian.Uint32(p[8:])
 	cl := s.sources[ssrc]
-	if cl == nil && ssrc > firstID && ssrc <= s.lastID {
-		return // of somebody who has just gone
+	if cl == nil && s.hasGone(ssrc) {
+		return
 	}
 	if cl == nil || cl.box == nil {
 		s.recordViolation(ClientID{}, fmt.Sprintf("media of SSRC %d, which nobody has", ssrc))
@@ -181,6 +184,9 @@ func (s *Server) forwardAll(cl *client, ssrc uint32, plain []byte) {
 
 func (s *Server) receiveRTCP(p []byte, from netip.AddrPort) {
 	cl := s.clientAt(from)
+	if ssrc := binary.BigEndian.Uint32(p[4:]); cl == nil && s.sources[ssrc] == nil && s.hasGone(ssrc) {
+		return
+	}
 	if cl == nil || cl.box == nil {
 		s.recordViolation(ClientID{}, "control packets of nobody")
 		return
