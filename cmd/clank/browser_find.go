@@ -126,7 +126,7 @@ func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 	return nil, err
 }
 
-// hasRole reports whether the element has a role; each has "".
+// hasRole reports whether the element has a role. An empty role fits every element.
 func (e foundElement) hasRole(role string) bool { return role == "" || strings.EqualFold(e.Role, role) }
 
 // isKindOf reports whether the element's role is the wanted one, a kind of it, or another name for it.
