@@ -73,7 +73,7 @@ func (s *Server) missingPage(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet || r.Header.Get("Authorization") != "" {
 		return refuse(http.StatusNotFound, said)
 	}
-	return s.page(w, r, "open", pageData{Title: "clank", Status: http.StatusNotFound, Data: said})
+	return s.page(w, r, "open", pageData{Title: "Page not found", Status: http.StatusNotFound, Data: said})
 }
 
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
