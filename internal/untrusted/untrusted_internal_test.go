@@ -2,6 +2,7 @@ package untrusted
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -72,6 +73,11 @@ func TestLinesThatWouldAttachFilesAreDefused(t *testing.T) {
 		"M\u200bE\u200bDIA:x": "[MEDIA]:x",
 		"\u200bMEDIA:x":       `\u{200B}[MEDIA]:x`,
 		"- МЕDІА:x":           "- [MEDIA]:x",
+		"мedia:x":             "[MEDIA]:x",
+		"ᴍed|a:x":             "[MEDIA]:x",
+		"ꮇedla:x":             "[MEDIA]:x",
+		"nedia:x ⁴":           "nedia:x ⁴",
+		"medea:x ⁴":           "medea:x ⁴",
 		"@media print {":      "@media print {",
 		"social MEDIA: x":     "social MEDIA: x",
 		"mediation: x":        "mediation: x",
@@ -95,6 +101,41 @@ func TestWhatCannotBeSeenIsShown(t *testing.T) {
 			"[12 more hidden characters]b",
 		"x\u00ad y\u00adz": `x\u{00AD} y\u{00AD}z`,
 	})
+}
+
+// TestWhatUnicodeIgnoresIsHidden compares with Default_Ignorable_Code_Point, as UAX #44 derives it, and the controls.
+func TestWhatUnicodeIgnoresIsHidden(t *testing.T) {
+	others := map[rune]bool{
+		'\t': false, '\n': false,
+		0x2800: true,                             // a braille cell without dots
+		0xFFF9: true, 0xFFFA: true, 0xFFFB: true, // interlinear annotations, which browsers do not show
+	}
+	for r := range rune(unicode.MaxRune + 1) {
+		want, other := others[r]
+		if !other {
+			want = unicode.Is(unicode.Cc, r) ||
+				unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Variation_Selector) &&
+					!unicode.Is(unicode.Prepended_Concatenation_Mark, r) && (r < 0x13430 || r > 0x1343F) // hieroglyphs' format
+		}
+		if got := isHidden(r); got != want {
+			t.Errorf("%U: hidden %t, want %t", r, got, want)
+		}
+	}
+}
+
+func TestAlphabetsOfSymbolsAreReadAsLetters(t *testing.T) {
+	begins := []rune{'A', 'a', 0x24B6, 0x24D0, 0xFF21, 0xFF41, 0x1F110, 0x1F130, 0x1F150, 0x1F170, 0x1F1E6}
+	for i := range rune(26) { // mathematical, Unicode's chart U1D400: bold, italic, script, Fraktur and others
+		begins = append(begins, 0x1D400+26*i)
+	}
+	for _, begin := range begins {
+		for i := range rune(26) {
+			got := fold(string(begin + i)).runes
+			if !slices.Contains(got, 'a'+i) && !slices.Contains(got, -('a'+i)) { // negative: only similar
+				t.Errorf("%U is read as %q, want %c", begin+i, string(got), 'a'+i)
+			}
+		}
+	}
 }
 
 func TestTextOfAllScriptsStaysAsItIs(t *testing.T) {
