@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
@@ -34,6 +35,10 @@ const viewSizeScript = `() => visualViewport?.scale > 1 ? { x: visualViewport.wi
 // checkInView fails if a point is not in the visible part of the page, since no element gets an event there.
 func (d *performer) checkInView(ctx context.Context, points ...frame.Point) error {
 	size, err := frame.CallFunction[frame.Point](ctx, d.mainFrame(), viewSizeScript, nil, nil)
+	// The page may be navigating; its next document is there soon.
+	for tries := 100; cdp.IsDocumentGone(err) && tries > 0 && Pause(ctx, 10*time.Millisecond) == nil; tries-- {
+		size, err = frame.CallFunction[frame.Point](ctx, d.mainFrame(), viewSizeScript, nil, nil)
+	}
 	if err != nil {
 		return d.explainUnanswered(ctx, err)
 	}
