@@ -340,6 +340,13 @@ func TestTooLargeOrInvalidRequestsAreRefused(t *testing.T) {
 	}
 }
 
+func TestAnUnknownAddressLeadsToTheStartPage(t *testing.T) {
+	got, body := start(t).ask("GET", "/nope", "", func(q *http.Request) { q.Header.Del("Authorization") })
+	if got != http.StatusNotFound || !strings.Contains(body, "<h1>Page not found</h1>") || !strings.Contains(body, `<a href="/">`) {
+		t.Errorf("%d %s", got, body)
+	}
+}
+
 func TestATakenPortIsExplained(t *testing.T) {
 	r := start(t)
 	addr := strings.TrimPrefix(r.server.URL(), "http://")

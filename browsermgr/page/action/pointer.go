@@ -35,7 +35,7 @@ const viewSizeScript = `() => visualViewport?.scale > 1 ? { x: visualViewport.wi
 // checkInView fails if a point is not in the visible part of the page, since no element gets an event there.
 func (d *performer) checkInView(ctx context.Context, points ...frame.Point) error {
 	size, err := frame.CallFunction[frame.Point](ctx, d.mainFrame(), viewSizeScript, nil, nil)
-	// The page may be navigating; its next document is there soon.
+	// If the page is navigating, ask its next document.
 	for tries := 100; cdp.IsDocumentGone(err) && tries > 0 && Pause(ctx, 10*time.Millisecond) == nil; tries-- {
 		size, err = frame.CallFunction[frame.Point](ctx, d.mainFrame(), viewSizeScript, nil, nil)
 	}

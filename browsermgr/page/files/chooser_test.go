@@ -101,7 +101,7 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 		},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Alert")}, nil, `"wait"`},
 	} {
-		// A click that opens no chooser is known for one long before this.
+		// An upload gives up on a click that opens no chooser long before this.
 		err := b.Upload(browsertest.Within(t, 40*time.Second), tab, tt.upload)
 		if err == nil || tt.is != nil && !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: got %v, want %q", tt.upload, err, tt.want)
