@@ -184,6 +184,21 @@ func TestIDsAreReadAsPeopleCopyThem(t *testing.T) {
 	}
 }
 
+func TestARefusedProfileIsCalledAnotherServersOnlyIfItIs(t *testing.T) {
+	for want, says := range map[string]string{
+		"clank@server-2": "another server",
+		"clank@":         "not yours",
+		"work@server-2":  "not yours",
+		"work":           "not yours",
+	} {
+		p := access.Person{User: eve, Guild: home, Channel: lounge}
+		got, err := access.Rules{}.Profile(p, "server-1", want, "clank")
+		if refused := (*access.RefusedError)(nil); got != "" || !errors.As(err, &refused) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: got %q, %v; want a refusal that says %q", want, got, err, says)
+		}
+	}
+}
+
 func TestGrantsAreReadLineByLine(t *testing.T) {
 	got, err := access.ParseGrants("# who has what\nwork: " + ada + " <@&" + staff + ">\n\n guest : *\n")
 	want := []access.ProfileGrant{{Profile: "work", To: []string{ada, staff}}, {Profile: "guest", To: []string{"*"}}}
