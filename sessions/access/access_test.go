@@ -193,7 +193,8 @@ func TestARefusedProfileIsCalledAnotherServersOnlyIfItIs(t *testing.T) {
 	} {
 		p := access.Person{User: eve, Guild: home, Channel: lounge}
 		got, err := access.Rules{}.Profile(p, "server-1", want, "clank")
-		if refused := (*access.RefusedError)(nil); got != "" || !errors.As(err, &refused) || !strings.Contains(err.Error(), says) {
+		var refused *access.RefusedError
+		if got != "" || !errors.As(err, &refused) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: got %q, %v; want a refusal that says %q", want, got, err, says)
 		}
 	}
