@@ -28,8 +28,8 @@ type Settings struct {
 
 // Fixed limits.
 const (
-	openTimeout = time.Minute // for opening the page, including starting the browser
-	maxTokens   = 4096        // limit of one model answer
+	openTimeout = 5 * time.Minute // for opening the page, including starting the browser; each has shorter limits
+	maxTokens   = 4096            // limit of one model answer
 )
 
 func (s Settings) withDefaults() Settings {

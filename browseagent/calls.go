@@ -170,7 +170,7 @@ func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, reopene
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want)
+	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want, r.notice)
 }
 
 // viewShare limits the time spent on screenshots for people: after one, the next is postponed for viewShare times as

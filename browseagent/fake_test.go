@@ -87,7 +87,14 @@ func (p *page) ActIfUnchanged(ctx context.Context, kind string, args map[string]
 	return notes, true, err
 }
 
-func (p *page) Snapshot(_ context.Context, o sessions.SnapshotOptions) (string, error) {
+// errSilent has a page not answer in time.
+var errSilent = errors.New("silent")
+
+func (p *page) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (string, error) {
+	if errors.Is(p.broken, errSilent) {
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if o.Interactive {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 
@@ -189,15 +190,18 @@ func TestNotesAndErrorsReachTheModelAsThePagesWords(t *testing.T) {
 }
 
 func TestAPageThatCannotBeReadIsNoFailedAct(t *testing.T) {
-	b := newBench(call("click", `{"ref":"e5"}`), say("ok"))
-	withPage(b, &page{broken: errors.New("a dialog is open")})
-	_, steps := b.answer(t)
-	if acts(steps)[0].Failed {
-		t.Error("the click is told as failed")
-	}
-	if rs := results(b.model.asked(t, 1).Messages); !strings.Contains(rs[0].Text, "note: the page could not be read: a "+
-		"dialog is open") {
-		t.Errorf("the model reads %q", rs[0].Text)
+	for broken, want := range map[error]string{
+		errors.New("a dialog is open"): "a dialog is open", errSilent: "no answer within 10s",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(call("click", `{"ref":"e5"}`), say("ok"))
+			withPage(b, &page{broken: broken})
+			_, steps := b.answer(t)
+			if acts(steps)[0].Failed {
+				t.Error("the click is told as failed")
+			}
+			check.Contains(t, results(b.model.asked(t, 1).Messages)[0].Text, "note: the page could not be read: "+want)
+		})
 	}
 }
 

@@ -57,7 +57,7 @@ func sameDocument(a, b string) bool {
 // observe adds the URL and the changes of the page to o. If the page cannot be read, that is a note, not a failure of
 // the action.
 func (r *run) observe(ctx context.Context, p sessions.Page, o *callOutcome) {
-	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, observeTimeout, fmt.Errorf("no answer within %s", observeTimeout))
 	defer cancel()
 	r.locate(ctx, p, o)
 	text, err := p.Snapshot(ctx, sessions.SnapshotOptions{MaxChars: r.set.SnapshotChars})

@@ -105,5 +105,5 @@ func (r *run) openAt(ctx context.Context, at string) (s sessions.Page, reopened 
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want)
+	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want, r.notice)
 }

@@ -37,7 +37,7 @@ type Settings struct {
 // What no setting changes.
 const (
 	modelTimeout = 2 * time.Minute // for each answer of the model
-	openTimeout  = time.Minute     // for starting the browser
+	openTimeout  = 5 * time.Minute // for starting the browser, which has a shorter limit
 	maxTokens    = 4096            // upper bound of one answer of the model
 	maxTextChars = 20000           // upper bound of one text that a tool reads
 )

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -170,6 +171,9 @@ func processArgs(process windows.Handle) []string {
 
 // UsedCPU returns true: CPU times are not read on Windows.
 func (*Process) UsedCPU() bool { return true }
+
+// cpuTime returns the time since the start: CPU times are not read here.
+func (p *Process) cpuTime() time.Duration { return time.Since(p.StartedAt) }
 
 // Functions that package windows does not have.
 var (

@@ -28,8 +28,9 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 		return nil, err
 	}
 	o.Timeout, o.ReadyTimeout = cmp.Or(o.Timeout, DefaultLaunchTimeout), cmp.Or(o.ReadyTimeout, DefaultReadyTimeout)
-	limit := o.Timeout + o.ReadyTimeout
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not ready within %s", limit))
+	limit := o.longestTimeout()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not ready within %s: this machine is too busy for it, "+
+		"or its disk too slow; end other programs, or allow more time in the settings (Browser start timeout)", limit))
 	defer cancel()
 	data, err := openUserData(ctx, o)
 	if err != nil {
@@ -192,17 +193,19 @@ type sandboxError struct{ line string }
 
 func (e *sandboxError) Error() string { return "its sandbox is unavailable: " + e.line }
 
-// awaitReadyOrIdle is awaitReady, but gives up on a browser that has used no CPU time for a fifth of its time limit.
+// awaitReadyOrIdle is awaitReady, but gives up on a browser that has used no CPU time for a fifth of its time limit, or
+// has had the chance to use much of it within the limit. One that got little, as on a busy machine, has more time.
 func (p *Process) awaitReadyOrIdle(ctx context.Context, o LaunchOptions) error {
 	const checks = 10
-	limit := o.Timeout / 5
+	idleLimit, limit := o.Timeout/5, o.Timeout+o.ReadyTimeout
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel(nil)
 	wg.Go(func() {
-		tick := time.NewTicker(limit / checks)
+		tick := time.NewTicker(idleLimit / checks)
 		defer tick.Stop()
+		slow := false
 		for idle := 0; idle < checks; idle++ {
 			select {
 			case <-ctx.Done():
@@ -212,8 +215,17 @@ func (p *Process) awaitReadyOrIdle(ctx context.Context, o LaunchOptions) error {
 			if p.UsedCPU() {
 				idle = 0
 			}
+			switch took := time.Since(p.StartedAt); {
+			case took < limit || slow:
+			case 2*p.cpuTime() >= took:
+				cancel(fmt.Errorf("not ready within %s", limit))
+				return
+			default:
+				slow = true
+				o.Logger.Warn("browser starts slowly", "pid", p.PID, "took", took, "cpu_time", p.cpuTime())
+			}
 		}
-		cancel(fmt.Errorf("it hangs: it has not answered and was idle for %s", limit))
+		cancel(fmt.Errorf("it hangs: it has not answered and was idle for %s", idleLimit))
 	})
 	return p.awaitReady(ctx, o)
 }

@@ -61,10 +61,18 @@ type LaunchOptions struct {
 	Env []string
 	// Timeout bounds the launch until DevTools listens; zero means [DefaultLaunchTimeout].
 	Timeout time.Duration
-	// ReadyTimeout bounds the time from then until the first answer; zero means [DefaultReadyTimeout].
+	// ReadyTimeout bounds the time from then until the first answer; zero means [DefaultReadyTimeout]. With Pipe, the
+	// sum bounds both, and a browser that has got less than half of that time from the processors may take longer: up
+	// to three times the sum, but not over two minutes.
 	ReadyTimeout time.Duration
 	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
+}
+
+// longestTimeout returns how long a launch may take on a busy machine.
+func (o LaunchOptions) longestTimeout() time.Duration {
+	limit := o.Timeout + o.ReadyTimeout
+	return max(limit, min(3*limit, 2*time.Minute))
 }
 
 func (o LaunchOptions) validate() error {

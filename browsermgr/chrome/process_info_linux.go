@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // inspectProcess returns false if there is no such process.
@@ -48,6 +49,18 @@ func (p *Process) UsedCPU() bool {
 		}
 	}
 	return false
+}
+
+// cpuTime returns the CPU time that the browser's main process has used.
+func (p *Process) cpuTime() time.Duration {
+	fields := readStat(filepath.Join("/proc", strconv.Itoa(p.PID), "stat"))
+	if len(fields) < 13 {
+		return 0
+	}
+	const tick = 10 * time.Millisecond // USER_HZ, which is 100 on all of Go's systems
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * tick
 }
 
 // readStat returns the fields of a stat file of proc(5) from the state on; nil if it cannot be read.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // inspectProcess returns false if there is no such process.
@@ -50,6 +51,9 @@ func groupMembers(pgid int) []int {
 
 // UsedCPU returns true: CPU times are not read on this system.
 func (*Process) UsedCPU() bool { return true }
+
+// cpuTime returns the time since the start: CPU times are not read here.
+func (p *Process) cpuTime() time.Duration { return time.Since(p.StartedAt) }
 
 // MemoryMB returns 0: private memory is not known on this system.
 func MemoryMB(int) int { return 0 }

@@ -73,7 +73,8 @@ var browserFields = inGroup(groupBrowser,
 	number(runtimeKeys+"cdpPortRangeStart", "First DevTools port", "New profiles use one of the 100 ports starting "+
 		"here, never 9222. Takes effect the next time clank starts.", 18800, 1024, 65436, &at.Browser.FirstPort),
 	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not answer its first "+
-		"command in this time and the next together is stopped and the start fails.", 15*time.Second, time.Second,
+		"command in this time and the next together is stopped and the start fails. On a busy machine it has up to three "+
+		"times as long, but at most two minutes.", 15*time.Second, time.Second,
 		2*time.Minute,
 		&at.Browser.LaunchTimeout),
 	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "How long a browser may take to "+

@@ -225,12 +225,12 @@ func (o *opener) Open(ctx context.Context, want sessions.PageRequest) (sessions.
 func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
 	o := opener{pages: map[string]string{"": "empty", "http://a/": "a"}}
 	p, reopened, lost, err := agent.OpenPage(t.Context(), time.Minute, &o,
-		sessions.PageRequest{Key: "s", URL: "http://a/"})
+		sessions.PageRequest{Key: "s", URL: "http://a/"}, nil)
 	if p != (namedPage{name: "a"}) || reopened != "" || lost || err != nil {
 		t.Errorf("got %v, %v, %v, %v", p, reopened, lost, err)
 	}
 	p, reopened, lost, err = agent.OpenPage(t.Context(), time.Minute, &o,
-		sessions.PageRequest{Key: "s", URL: "http://gone/"})
+		sessions.PageRequest{Key: "s", URL: "http://gone/"}, nil)
 	if p != (namedPage{name: "empty"}) || !strings.Contains(reopened, "no such page") ||
 		!strings.Contains(reopened, "empty") || !lost || err != nil {
 		t.Errorf("gone: got %v, %v, %v, %v", p, reopened, lost, err)
@@ -242,22 +242,37 @@ func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
 
 func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
 	o := opener{}
-	if _, _, _, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{}); err == nil ||
+	if _, _, _, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{}, nil); err == nil ||
 		!strings.Contains(err.Error(), "open the browser: no such page") {
 		t.Errorf("err = %v", err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		slow := opener{slow: time.Hour}
-		_, _, _, err := agent.OpenPage(t.Context(), time.Minute, &slow, sessions.PageRequest{URL: "http://a/"})
-		if err == nil || !strings.Contains(err.Error(), "did not open in time") || len(slow.asked) != 1 {
-			t.Errorf("err = %v after %d tries", err, len(slow.asked))
-		}
-	})
+	for name, tt := range map[string]struct {
+		slow   time.Duration
+		untold error // what comes of the notice
+		want   string
+		told   int
+	}{
+		"soon":               {10 * time.Second, nil, "", 0},
+		"slowly":             {50 * time.Second, nil, "", 1},
+		"not in time":        {time.Hour, nil, "open the browser: the browser did not open in time", 1},
+		"slowly, for nobody": {time.Hour, agent.ErrConsumerStopped, agent.ErrConsumerStopped.Error(), 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := opener{slow: tt.slow, pages: map[string]string{"http://a/": "a"}}
+			told := 0
+			_, _, _, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{URL: "http://a/"},
+				func(context.Context, string) error { told++; return tt.untold })
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) || told != tt.told ||
+				len(o.asked) != 1 {
+				t.Errorf("%s: told %d times, asked %d times: %v", name, told, len(o.asked), err)
+			}
+		})
+	}
 	stopped, stop := context.WithCancelCause(t.Context())
 	cause := errors.New("a person said stop")
 	stop(cause)
 	before := len(o.asked)
-	if _, _, _, err := agent.OpenPage(stopped, time.Minute, &o, sessions.PageRequest{}); !errors.Is(err, cause) ||
+	if _, _, _, err := agent.OpenPage(stopped, time.Minute, &o, sessions.PageRequest{}, nil); !errors.Is(err, cause) ||
 		len(o.asked) != before {
 		t.Errorf("stopped: err = %v", err)
 	}

@@ -14,17 +14,36 @@ import (
 
 var errOpenedLate = errors.New("the browser did not open in time")
 
+// slowOpening is how long a page may take to open before the person is told.
+const slowOpening = 15 * time.Second
+
 // OpenPage opens the requested page within limit, or an empty one if that page cannot be opened: it is lost then.
-// reopened says what happened to a page that was not open any more.
+// reopened says what happened to a page that was not open any more. If opening takes long, notice tells the person.
 func OpenPage(
 	ctx context.Context, limit time.Duration, b sessions.Browser, want sessions.PageRequest,
+	notice func(ctx context.Context, text string) error,
 ) (p sessions.Page, reopened string, lost bool, err error) {
 	if ctx.Err() != nil {
 		return nil, "", false, context.Cause(ctx)
 	}
-	opening, cancel := context.WithTimeoutCause(ctx, limit, errOpenedLate)
-	defer cancel()
-	p, reopened, err = b.Open(opening, want)
+	bounded, done := context.WithTimeoutCause(ctx, limit, errOpenedLate)
+	defer done()
+	opening, cancel := context.WithCancelCause(bounded)
+	defer cancel(nil)
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		p, reopened, err = b.Open(opening, want)
+	}()
+	select {
+	case <-opened:
+	case <-time.After(slowOpening):
+		untold := notice(ctx, "the browser opens slowly, as it does on a busy machine; still waiting for it")
+		if untold != nil {
+			cancel(untold)
+		}
+		<-opened
+	}
 	if err != nil && want.URL != "" && opening.Err() == nil {
 		lost = true
 		reopened = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty",

@@ -236,7 +236,7 @@ const (
 	stateTime    = 25 * time.Second // requests that only read or change the server's state
 	pageTime     = 20 * time.Second // requests for a page that name no limit
 	transferTime = 120 * time.Second
-	launchTime   = 60 * time.Second // the first start of a profile, and a second attempt
+	launchTime   = 90 * time.Second // the first start of a profile, and a second attempt, or one on a busy machine
 	networkSlack = 5 * time.Second
 	maxTimeout   = 120 * time.Second // maximum of timeoutMs
 )
