@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +45,14 @@ func VanishedRef(ref string) error {
 
 // TimeLimitError is the cause of a context that ended because one of our own limits was exceeded. It wraps
 // context.DeadlineExceeded.
-type TimeLimitError struct{ Limit time.Duration }
+type TimeLimitError struct {
+	Limit time.Duration
+	What  string // what did not happen; "" means "not done"
+}
 
-func (e *TimeLimitError) Error() string { return fmt.Sprintf("not done within %s", e.Limit) }
+func (e *TimeLimitError) Error() string {
+	return fmt.Sprintf("%s within %s", cmp.Or(e.What, "not done"), e.Limit)
+}
 
 // Unwrap returns [context.DeadlineExceeded].
 func (e *TimeLimitError) Unwrap() error { return context.DeadlineExceeded }

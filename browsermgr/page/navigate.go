@@ -170,7 +170,7 @@ func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration
 			res.Loading = true
 			return res, nil
 		case late:
-			err = fmt.Errorf("the server did not answer within %s: %w", over.Limit, err)
+			err = &fault.TimeLimitError{Limit: over.Limit, What: "the server did not answer"}
 		}
 	}
 	return res, err

@@ -54,6 +54,7 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 			"must match",
 		},
 		"late":           {500, `{"error":"not interactable: not done within 8s: covered"}`, 124, "covered"},
+		"late server":    {500, `{"error":"navigate: the server did not answer within 1s"}`, 124, "did not answer"},
 		"late body":      {500, `{"error":"Response body read timed out after 500ms"}`, 124, "timed out"},
 		"gateway":        {504, ``, 124, "504"},
 		"ambiguous":      {409, `{"error":"two tabs match"}`, 1, "two tabs"},

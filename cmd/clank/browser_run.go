@@ -298,7 +298,8 @@ func exitCodeOfAnswer(e *client.Error) int {
 	case e.Status == http.StatusNotFound, strings.Contains(text, "unknown ref"):
 		return exitNotFound
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusGatewayTimeout,
-		strings.Contains(text, "timed out"), strings.Contains(text, "not done within"):
+		strings.Contains(text, "timed out"), strings.Contains(text, "not done within"),
+		strings.Contains(text, "did not answer within"):
 		return exitTimeout
 	default:
 		return exitFailed
