@@ -102,6 +102,7 @@ func (f *browseFlags) add(c *cobra.Command) {
 	fs.StringArrayVar(&f.files, "file", nil, "send `FILE` with the task, to be uploaded (repeatable)")
 	fs.StringVar(&f.downloads, "downloads", "", "copy what pages offer for download into this `DIR`ectory")
 	completeFiles(c, "file")
+	completeFiles(c, "downloads")
 	addAllowFlag(c, &f.allow)
 }
 

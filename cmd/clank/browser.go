@@ -125,9 +125,6 @@ func addInSection(parent, c *cobra.Command, section string) {
 func (b browserCommand) newCommand(e *commandEnv, g *browserFlags, name string) *cobra.Command {
 	c := newCommand(strings.TrimSpace(name+" "+b.args), b.short, "", nil)
 	c.ValidArgs = b.choices
-	if strings.Contains(b.args, "<path>") {
-		completeFiles(c, "")
-	}
 	if len(b.examples) > 0 {
 		c.Example = "  clank browser " + strings.Join(b.examples, "\n  clank browser ")
 	}

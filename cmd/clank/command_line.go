@@ -14,7 +14,7 @@ import (
 
 // newCommand returns a command. use is its name and the form of its arguments: <required>, [optional], and … after
 // the last one if it can be repeated. long replaces short in the help if it is not ""; its indented paragraphs are
-// examples. A command without run is a group.
+// examples. A command without run is a group. Where an argument is a file, shells complete the names of files.
 func newCommand(use, short, long string, run func(ctx context.Context, args []string) error) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: checkOperands}
 	for paragraph := range strings.SplitSeq(long, "\n\n") {
@@ -23,6 +23,9 @@ func newCommand(use, short, long string, run func(ctx context.Context, args []st
 		} else {
 			c.Long = strings.TrimPrefix(c.Long+"\n\n"+paragraph, "\n\n")
 		}
+	}
+	if strings.Contains(use, "file>") || strings.Contains(use, "[file]") || strings.Contains(use, "<path>") {
+		c.ValidArgsFunction = offerFiles
 	}
 	if run != nil {
 		c.RunE = func(c *cobra.Command, args []string) error { return run(c.Context(), args) }
@@ -326,14 +329,12 @@ func completeChoices(c *cobra.Command, flag string, choices ...string) {
 	completeFlag(c, flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeFiles completes the value of a flag, or the arguments if flag is "", with file names.
-func completeFiles(c *cobra.Command, flag string) {
-	files := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
-	if flag == "" {
-		c.ValidArgsFunction = files
-		return
-	}
-	completeFlag(c, flag, files)
+// completeFiles completes the value of a flag with file names.
+func completeFiles(c *cobra.Command, flag string) { completeFlag(c, flag, offerFiles) }
+
+// offerFiles lets the shell complete file names.
+func offerFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
 }
 
 func completeFlag(c *cobra.Command, flag string, complete cobra.CompletionFunc) {

@@ -55,7 +55,6 @@ func newReplayCommand(e *commandEnv) *cobra.Command {
 		"https://shop.example=http://localhost:8080, commas between several")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	addAllowFlag(c, &allow)
-	completeFiles(c, "")
 	return c
 }
 

@@ -72,7 +72,6 @@ func newShowCommand(e *commandEnv) *cobra.Command {
 				}
 			})
 		})
-	completeFiles(c, "")
 	return c
 }
 
@@ -226,7 +225,6 @@ func newExportCommand(e *commandEnv) *cobra.Command {
 			}
 			return exportRun(e, dir, append(args, "run-"+filepath.Base(dir)+".zip")[1])
 		})
-	completeFiles(c, "")
 	return c
 }
 
