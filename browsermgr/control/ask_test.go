@@ -437,7 +437,7 @@ func (d fullDisk) Room(int64) error { return d.why }
 func TestPicturesAreNotKeptWithoutRoom(t *testing.T) {
 	full := errors.New("the disk is nearly full")
 	f := &control.Features{Dir: t.TempDir(), Host: fullDisk{why: full}}
-	_, err := f.SaveFile("pictures", "browser-", ".png", []byte("x"))
+	_, err := f.SavePicture("clank", ".png", []byte("x"))
 	status, refused := errors.AsType[*control.StatusError](err)
 	if !refused || status.Status != http.StatusInsufficientStorage || !errors.Is(err, full) {
 		t.Errorf("got %v", err)

@@ -55,15 +55,15 @@ type Features struct {
 func (f *Features) Observe(name string, local bool) []page.Observer {
 	log := cmp.Or(f.Logger, slog.New(slog.DiscardHandler))
 	recorder := f.records.NewRecorder()
-	tracer := record.NewTracer(f.folder("traces"), recorder, log)
+	tracer := record.NewTracer(f.folder(folderOf("traces", name)), recorder, log)
 	world := emulate.New(log)
 	world.RequestsIntercepted = f.Held && !local
 	out := []page.Observer{recorder, tracer, world}
 	downloads := f.folder("downloads")
 	uploads := files.UploadPolicy{Folders: []string{f.folder("uploads")}}
-	if _, _, ok := profile.SplitInstance(name); ok { // only the profile's own tasks may find their downloads
+	if own := folderOf("downloads", name); own != "downloads" { // only the profile's own tasks may find their downloads
 		uploads.Others = downloads
-		downloads = f.folder(filepath.Join("downloads", name))
+		downloads = f.folder(own)
 		uploads.Folders = append(uploads.Folders, downloads)
 	}
 	options := files.Options{
@@ -85,6 +85,14 @@ func (f *Features) Observe(name string, local bool) []page.Observer {
 // unavailable.
 func (f *Features) Routes() []Route {
 	return slices.Concat(recordRoutes(), stateRoutes(), storageRoutes(), fileRoutes(), f.traceRoutes())
+}
+
+// folderOf returns the folder, below Dir, for one kind of files of a profile: each place has its own.
+func folderOf(kind, name string) string {
+	if _, _, ok := profile.SplitInstance(name); ok {
+		return filepath.Join(kind, name)
+	}
+	return kind
 }
 
 // folder returns a folder below Dir, creating it if necessary.
@@ -140,15 +148,16 @@ func isWithin(folder, path string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// SaveFile writes a file with a new name into a folder below Dir, and returns its path. With a nil Features it fails.
-func (f *Features) SaveFile(folder, prefix, suffix string, data []byte) (string, error) {
+// SavePicture writes a picture of a page of a profile to a new file, and returns its path. With a nil Features it
+// fails.
+func (f *Features) SavePicture(profileName, suffix string, data []byte) (string, error) {
 	if f == nil {
 		return "", errors.New("the server has no folder for files")
 	}
 	if err := f.checkRoom(int64(len(data))); err != nil {
 		return "", err
 	}
-	path, err := f.outputPath(folder, "", prefix, suffix)
+	path, err := f.outputPath(folderOf("pictures", profileName), "", "browser-", suffix)
 	if err != nil {
 		return "", err
 	}

@@ -147,11 +147,18 @@ type traceAnswer struct {
 }
 
 func (f *Features) stopTrace(ctx context.Context, c *Call) (traceAnswer, error) {
-	path, err := f.outputPath("traces", c.Body.String("path"), "browser-trace-", ".zip")
+	given := c.Body.String("path")
+	path, err := f.outputPath("traces", given, "browser-trace-", ".zip")
 	if err != nil {
 		return traceAnswer{}, err
 	}
 	return withTracer(ctx, c, func(h *heldTab, t *record.Tracer) (traceAnswer, error) {
+		if given == "" {
+			path, err = f.outputPath(folderOf("traces", h.Profile.Name), "", "browser-trace-", ".zip")
+			if err != nil {
+				return traceAnswer{}, err
+			}
+		}
 		const question = "Give the model the recording of all that happened in the browser" // perhaps begun by a person
 		if err := c.Approver.ApproveReading(ctx, h.Profile.Name, classSafety, question); err != nil {
 			return traceAnswer{}, err

@@ -95,7 +95,7 @@ func (s *Server) screenshot(ctx context.Context, c *Call) (screenshotAnswer, err
 	if labels {
 		answer.labelInfo = labelsOf(img)
 	}
-	answer.Path, err = s.Features.SaveFile("pictures", "browser-", "."+img.Type, img.Data)
+	answer.Path, err = s.Features.SavePicture(h.Profile.Name, "."+img.Type, img.Data)
 	return answer, err
 }
 
@@ -132,7 +132,7 @@ func (s *Server) pdf(ctx context.Context, c *Call) (fileAnswer, error) {
 	if err != nil {
 		return fileAnswer{}, dialogFirstError(err)
 	}
-	path, err := s.Features.SaveFile("pictures", "browser-", ".pdf", data)
+	path, err := s.Features.SavePicture(h.Profile.Name, ".pdf", data)
 	return fileAnswer{h.LocatedAnswer(), path}, err
 }
 

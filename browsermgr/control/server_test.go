@@ -189,11 +189,14 @@ func TestAPageThatClosesItselfHasDoneWhatWasAsked(t *testing.T) {
 func TestFilesAreKeptUnderNewNames(t *testing.T) {
 	f := &control.Features{Dir: t.TempDir()}
 	seen := map[string]bool{}
-	for range 2 {
-		path, err := f.SaveFile("pictures", "browser-", ".png", []byte("picture"))
+	for _, tt := range [][2]string{
+		{"clank", "pictures"}, {"clank", "pictures"}, {"clank@person-1", "pictures/clank@person-1"}, // so that it can be forgotten
+	} {
+		path, err := f.SavePicture(tt[0], ".png", []byte("picture"))
 		check.Must(t, err)
-		if ok, err := filepath.Match("browser-*.png", filepath.Base(path)); err != nil || !ok || seen[path] {
-			t.Errorf("kept at %s", path)
+		want := filepath.Join(f.Dir, tt[1], "browser-*.png")
+		if ok, err := filepath.Match(want, path); err != nil || !ok || seen[path] {
+			t.Errorf("kept at %s, want a new %s", path, want)
 		}
 		seen[path] = true
 		info, err := os.Stat(path)
@@ -204,13 +207,13 @@ func TestFilesAreKeptUnderNewNames(t *testing.T) {
 }
 
 func TestFilesThatCannotBeKeptAreAnError(t *testing.T) {
-	if _, err := (*control.Features)(nil).SaveFile("pictures", "a", "b", nil); err == nil {
+	if _, err := (*control.Features)(nil).SavePicture("clank", ".png", nil); err == nil {
 		t.Error("kept in no folder")
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	check.Must(t, os.WriteFile(file, nil, 0o600))
 	f := &control.Features{Dir: file}
-	if path, err := f.SaveFile("pictures", "a", "b", nil); err == nil || errors.Is(err, os.ErrExist) {
+	if path, err := f.SavePicture("clank", ".png", nil); err == nil || errors.Is(err, os.ErrExist) {
 		t.Errorf("kept at %q, %v", path, err)
 	}
 }

@@ -197,7 +197,7 @@ func (s *Server) describe(ctx context.Context, h *heldTab, v snapshotParams, a *
 		return err
 	}
 	a.labelInfo, a.ImageType = labelsOf(img), img.Type
-	a.ImagePath, err = s.Features.SaveFile("pictures", "browser-", "."+img.Type, img.Data)
+	a.ImagePath, err = s.Features.SavePicture(h.Profile.Name, "."+img.Type, img.Data)
 	return err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -159,6 +160,11 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 	}
 	check.Must(t, db.Close())
 	to := filepath.Join(t.TempDir(), "of")
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(errInterrupted)
+	if got := runCommand(stopped, e, "backup", to); got.code != exitStopped || got.stderr != "clank backup: interrupted\n" {
+		t.Errorf("an interrupted backup: exit code %d, %s", got.code, got.stderr)
+	}
 	runSteps(t, e,
 		commandStep{"sessions", exitDone, "s3  parked", ""}, // nothing runs here
 		commandStep{"export " + to, exitUsage, "name whom it is about: --person or --server", ""},

@@ -53,18 +53,6 @@ type BackupOptions struct {
 	Passphrase string
 }
 
-var (
-	// recordingFolders can be left out: films and other recordings of tasks, pages and people.
-	recordingFolders = []string{recordsFolder, filmDir, "pictures", "traces"}
-	// keyFiles decrypt what is encrypted in the home.
-	keyFiles = []string{"vault.key", "browser.key"}
-	// runFiles belong to the running process.
-	runFiles = []string{
-		ownerFileName, "clank.holder", "server.json", "control.json", "DevToolsActivePort",
-		discordSessionsFile, unfinishedFile,
-	}
-)
-
 // Backup writes the home to a new file: a tar archive compressed with gzip and, with a passphrase, encrypted in the
 // age format. clank may be running. The file is written completely or not at all.
 func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m BackupManifest, err error) {
@@ -112,6 +100,9 @@ func writeNewFile(file string, write func(*atomicfile.File) error) error {
 	}
 	defer func() { _ = tmp.Cleanup() }()
 	if err = write(tmp); err == nil {
+		err = tmp.Sync() // takes long
+	}
+	if err == nil {
 		err = checkNew(file) // another one may have been written meanwhile
 	}
 	if err == nil {
@@ -192,18 +183,22 @@ func (b *backup) write() (err error) {
 	if err := b.addFile("clank.db", database); err != nil {
 		return err
 	}
+	if err := os.Remove(database); err != nil { // it may be large
+		return err
+	}
 	if err := filepath.WalkDir(b.home.Dir, b.visit); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(b.manifest, "", "  ")
 	if err == nil {
-		err = b.addBytes(manifestName, text, 0o600)
+		err = b.addBytes(manifestName, text)
 	}
 	delete(b.manifest.Files, manifestName)
 	return err
 }
 
-// visit adds a file of the home that belongs in the backup. It skips files deleted since the directory was read.
+// visit adds a file of the home that belongs in the backup. It skips files deleted since the directory was read. Links
+// are followed where people may have put a part of the home on another disk.
 func (b *backup) visit(file string, e fs.DirEntry, err error) error {
 	name, outside := filepath.Rel(b.home.Dir, file)
 	name = filepath.ToSlash(name)
@@ -215,7 +210,17 @@ func (b *backup) visit(file string, e fs.DirEntry, err error) error {
 		return err
 	case e.IsDir() && b.isExcluded(name):
 		return fs.SkipDir
-	case !e.Type().IsRegular() || b.isExcluded(name):
+	case b.isExcluded(name):
+		return nil
+	case e.Type() == fs.ModeSymlink && (path.Dir(name) == "." || path.Dir(name) == browserFolder):
+		info, err := os.Stat(file)
+		if err != nil {
+			return fmt.Errorf("follow the link %s: %w", file, err)
+		}
+		if info.IsDir() {
+			return filepath.WalkDir(file+string(filepath.Separator), b.visit)
+		}
+	case !e.Type().IsRegular():
 		return nil
 	}
 	err = b.addFile(name, file)
@@ -227,19 +232,25 @@ func (b *backup) visit(file string, e fs.DirEntry, err error) error {
 
 // isExcluded reports whether a file or folder, by its path in the home, is not backed up.
 func (b *backup) isExcluded(name string) bool {
+	part, inPart, _ := strings.Cut(name, "/")
+	switch findHomePart(part).backup {
+	case backupNever:
+		return true
+	case backupKeys:
+		return !b.manifest.Keys
+	case backupRecordings:
+		return !b.manifest.Recordings
+	case backupAlways:
+	}
 	base := path.Base(name)
 	switch {
-	case strings.HasPrefix(name, "clank.db"), strings.HasSuffix(base, ".lock"), slices.Contains(runFiles, base):
-		return true
-	case strings.HasPrefix(name, "."), strings.HasPrefix(base, ".staging-"), strings.HasPrefix(base, "."+profile.PackName):
+	case part == browserFolder && (strings.HasSuffix(inPart, ".lock") || strings.HasPrefix(base, "."+profile.PackName)):
+		return true // of the running process, or being written
+	case strings.HasPrefix(base, ".staging-"):
 		return true // being written
-	case slices.Contains(keyFiles, name):
-		return !b.manifest.Keys
-	case slices.Contains(recordingFolders, name):
-		return !b.manifest.Recordings
 	}
 	_, _, inside, ok := splitProfileFile(name)
-	return ok && profile.IsRecreated(inside)
+	return ok && (inside == "clank.holder" || inside == "DevToolsActivePort" || profile.IsRecreated(inside))
 }
 
 // splitProfileFile splits the path of a file in the home into the profile that it belongs to, the user data directory
@@ -312,31 +323,35 @@ func (b *backup) addPlain(name, file string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() > maxInMemory {
-		return b.addStream(name, f, info.Size(), info.Mode().Perm())
+	h := tar.Header{Name: name, Mode: int64(info.Mode().Perm()), Size: info.Size(), ModTime: info.ModTime()}
+	if h.Size > maxInMemory {
+		return b.addStream(h, f)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxInMemory))
 	if err != nil {
 		return err
 	}
-	return b.addBytes(name, data, info.Mode().Perm())
+	h.Size = int64(len(data))
+	return b.addStream(h, bytes.NewReader(data))
 }
 
-func (b *backup) addBytes(name string, data []byte, mode fs.FileMode) error {
-	return b.addStream(name, bytes.NewReader(data), int64(len(data)), mode)
+// addBytes adds a file of now.
+func (b *backup) addBytes(name string, data []byte) error {
+	h := tar.Header{Name: name, Mode: 0o600, Size: int64(len(data)), ModTime: b.manifest.At}
+	return b.addStream(h, bytes.NewReader(data))
 }
 
-func (b *backup) addStream(name string, from io.Reader, size int64, mode fs.FileMode) error {
-	h := &tar.Header{Name: name, Mode: int64(mode), Typeflag: tar.TypeReg, Size: size, ModTime: b.manifest.At}
-	if err := b.to.WriteHeader(h); err != nil {
+func (b *backup) addStream(h tar.Header, from io.Reader) error {
+	h.Typeflag = tar.TypeReg
+	if err := b.to.WriteHeader(&h); err != nil {
 		return err
 	}
 	sum := sha256.New()
-	if _, err := io.CopyN(io.MultiWriter(b.to, sum), from, size); errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s became shorter while it was copied; try again", name)
+	if _, err := io.CopyN(io.MultiWriter(b.to, sum), from, h.Size); errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s became shorter while it was copied; try again", h.Name)
 	} else if err != nil {
 		return err
 	}
-	b.manifest.Files[name] = hex.EncodeToString(sum.Sum(nil))
+	b.manifest.Files[h.Name] = hex.EncodeToString(sum.Sum(nil))
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/internal/atomicfile"
 	"clank/internal/sqlite"
@@ -41,7 +42,12 @@ func newBackupHome(t *testing.T) *Home {
 		"browser/clank/user-data/GPUCache/two": "cached", "runs/t1/run.jsonl": "{}", "films/film/t1.webm": "film",
 		"downloads/clank/large.bin": strings.Repeat("large", maxInMemory/4), "transcripts/call.jsonl": "{}",
 		"server.json": "{}", "control.json": "{}", "clank.lock": "", "downloads/.staging-1/part": "part",
+		"downloads/clank/yarn.lock": "called like a lock", "downloads/clank/server.json": "called like clank's own",
+		"browser/profiles.json.lock": "", "browser/clank/user-data/clank.lock": "", "stopwords/list": "stop",
+		"browser/clank/user-data/clank.holder": "{}", "browser/clank/user-data/DevToolsActivePort": "1",
 	})
+	at := time.Now().AddDate(0, 0, -20)
+	check.Must(t, os.Chtimes(h.Path("downloads/clank/yarn.lock"), at, at))
 	saveSession(t, h, "s1")
 	return h
 }
@@ -83,15 +89,17 @@ func TestWhatIsBackedUpIsRestored(t *testing.T) {
 	kept := []string{
 		"browser/clank/user-data/Default/Preferences", "browser/clank@person-1/state.age", "browser/profiles.json",
 		"clank.db",
-		"downloads/clank/large.bin", "scripts/apply.txt", "tokens.json", "transcripts/call.jsonl", "vault.json",
+		"downloads/clank/large.bin", "downloads/clank/server.json", "downloads/clank/yarn.lock", "scripts/apply.txt", "tokens.json", "transcripts/call.jsonl", "vault.json",
 	}
 	for name, tt := range map[string]struct {
 		opts BackupOptions
 		more []string
 		link bool // CLANK_HOME is a link to it
+		disk bool // parts of it are links to another disk
 	}{
-		"as it is":      {},
-		"behind a link": {link: true},
+		"as it is":         {},
+		"behind a link":    {link: true},
+		"on several disks": {disk: true},
 		"with recordings": {
 			opts: BackupOptions{Recordings: true}, more: []string{"films/film/t1.webm", "runs/t1/run.jsonl"},
 		},
@@ -106,6 +114,13 @@ func TestWhatIsBackedUpIsRestored(t *testing.T) {
 				h.Dir = link
 				_, err := h.Backup(t.Context(), filepath.Join(link, "backup"), tt.opts)
 				check.Fails(t, err, nil, "choose another place")
+			}
+			if tt.disk {
+				disk := t.TempDir()
+				for i, part := range []string{"downloads", "browser/clank", "tokens.json"} {
+					to := filepath.Join(disk, strconv.Itoa(i))
+					check.Must(t, errors.Join(os.Rename(h.Path(part), to), os.Symlink(to, h.Path(part))))
+				}
 			}
 			file := filepath.Join(t.TempDir(), "backup")
 			// It runs: another program has the database open, and has written what is in its log alone.
@@ -131,6 +146,9 @@ func TestWhatIsBackedUpIsRestored(t *testing.T) {
 			check.Diff(t, "the home", filesBelow(t, to.Dir), want)
 			if got, err := os.ReadFile(to.Path("downloads/clank/large.bin")); err != nil || len(got) != 5*(maxInMemory/4) {
 				t.Errorf("a large file has %d bytes, %v", len(got), err)
+			}
+			if info, err := os.Stat(to.Path("downloads/clank/yarn.lock")); err != nil || time.Since(info.ModTime()) < 19*24*time.Hour {
+				t.Errorf("what has been there for 20 days is as good as new: %v, %v", info.ModTime(), err)
 			}
 			restored, err := sqlite.Open(t.Context(), to.DatabaseFile())
 			check.Must(t, err)
@@ -277,14 +295,17 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 	check.Must(t, check.Err(from.Backup(t.Context(), sealed, BackupOptions{Passphrase: "right"})))
 	whole, err := os.ReadFile(good)
 	check.Must(t, err)
+	secret := encrypted(t, whole)
 	stopped, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("enough of it"))
 	for name, tt := range map[string]struct {
 		ctx   context.Context
 		file  string // otherwise what make makes
+		pass  string // instead of a wrong one
 		make  func(path string)
 		again bool // into a home that is there, without a word on replacing it
 		held  bool // by a server
+		alien bool // this is root, and the home is not its own
 		want  string
 	}{
 		"no file":         {file: filepath.Join(dir, "none"), want: "give the path of a file"},
@@ -323,8 +344,30 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 			check.Must(t, err)
 			a, err := newArchive(out, "")
 			check.Must(t, err)
-			check.Must(t, errors.Join(a.WriteHeader(&tar.Header{Name: "../out", Typeflag: tar.TypeReg}), a.Close(), out.Close()))
+			check.Must(t, errors.Join(a.WriteHeader(&tar.Header{Name: "clank.db", Typeflag: tar.TypeReg}),
+				a.WriteHeader(&tar.Header{Name: "../out", Typeflag: tar.TypeReg}), a.Close(), out.Close()))
 		}, want: "escapes"},
+		"an archive of something else": {make: func(p string) {
+			rewriteBackup(t, good, p, func(name string, data []byte) []byte {
+				if name == "clank.db" {
+					return nil
+				}
+				return data
+			})
+		}, want: "no backup of clank, and nothing was changed: give the path"},
+		"encrypted and cut off": {
+			make: func(p string) { check.Must(t, os.WriteFile(p, secret[:len(secret)-100], 0o600)) },
+			pass: "right", want: "damaged or cut off, and nothing was changed",
+		},
+		"encrypted and cut off at the beginning": {
+			make: func(p string) { check.Must(t, os.WriteFile(p, secret[:300], 0o600)) },
+			pass: "right", want: "damaged or cut off, and nothing was changed",
+		},
+		"something else encrypted": {
+			make: func(p string) { check.Must(t, os.WriteFile(p, encrypted(t, []byte("my secret diary")), 0o600)) },
+			pass: "right", want: "no backup of clank",
+		},
+		"another account's": {file: good, alien: true, want: "belongs to #12345, who could not read what root writes"},
 		"newer": {make: func(p string) {
 			rewriteBackup(t, good, p, withManifest(t, func(m *BackupManifest) { m.Schema = 1000 }))
 		}, want: "newer clank (1.2, with schema 1000"},
@@ -345,10 +388,21 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 				check.Must(t, server.Claim())
 				defer server.Release()
 			}
+			if tt.alien {
+				if os.Geteuid() != 0 {
+					t.Skip("only root can give a home to another account")
+				}
+				check.Must(t, os.Chown(to.Dir, 12345, 12345))
+				_, _, err := to.EraseSubject(t.Context(), os.Getenv, sqlite.Subject{Person: "1"})
+				check.Fails(t, err, nil, tt.want)
+			}
 			if tt.ctx == nil {
 				tt.ctx = t.Context()
 			}
-			_, err := to.Restore(tt.ctx, file, RestoreOptions{Replace: !tt.again, Passphrase: phrase("wrong")})
+			if tt.pass == "" {
+				tt.pass = "wrong"
+			}
+			_, err := to.Restore(tt.ctx, file, RestoreOptions{Replace: !tt.again, Passphrase: phrase(tt.pass)})
 			check.Fails(t, err, nil, tt.want)
 			if got := filesBelow(t, filepath.Dir(to.Dir)); !slices.Equal(
 				slices.DeleteFunc(got, func(n string) bool { return n == "home/clank.lock" }), []string{"home/mine"}) {
@@ -356,6 +410,19 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// encrypted returns data encrypted with the passphrase "right", faster than a backup.
+func encrypted(t *testing.T, data []byte) []byte {
+	t.Helper()
+	recipient, err := age.NewScryptRecipient("right")
+	check.Must(t, err)
+	recipient.SetWorkFactor(10)
+	var b bytes.Buffer
+	to, err := age.Encrypt(&b, recipient)
+	check.Must(t, err)
+	check.Must(t, errors.Join(check.Err(to.Write(data)), to.Close()))
+	return b.Bytes()
 }
 
 // flipped returns data with a changed byte in its middle.
@@ -590,11 +657,13 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 }
 
 func FuzzARestoreStaysInItsFolder(f *testing.F) {
-	for _, name := range []string{"clank.db", "../outside", "/outside", "a/../../outside", manifestName} {
+	for _, name := range []string{"vault.json", "../outside", "/outside", "a/../../outside", manifestName} {
 		var b bytes.Buffer
 		w := tar.NewWriter(&b)
-		check.Must(f, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o777, Size: 2}))
-		check.Must(f, check.Err(w.Write([]byte("{}"))))
+		for _, name := range []string{"clank.db", name} {
+			check.Must(f, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o777, Size: 2}))
+			check.Must(f, check.Err(w.Write([]byte("{}"))))
+		}
 		check.Must(f, w.Close())
 		f.Add(b.Bytes())
 	}

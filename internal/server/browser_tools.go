@@ -36,9 +36,9 @@ func NewBrowserTools(home, url, token string) *BrowserTools {
 		ControlAPI: api,
 		HostTarget: &browsertool.Target{
 			API:   api,
-			Media: []string{filepath.Join(home, "pictures"), filepath.Join(home, "downloads"), filepath.Join(home, "traces")},
+			Media: []string{filepath.Join(home, picturesFolder), filepath.Join(home, downloadsFolder), filepath.Join(home, "traces")},
 		},
-		receivedDir: filepath.Join(home, "lent"),
+		receivedDir: filepath.Join(home, lentFolder),
 		sessions:    map[string]*toolConversation{},
 	}
 }

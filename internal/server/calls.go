@@ -166,7 +166,7 @@ func (x *CallService) onClose(f func(context.Context) error) { x.closers = appen
 // openSpotter loads the local recognizer for stop words.
 func (x *CallService) openSpotter() {
 	s, err := keyword.Open(keyword.Options{
-		Log: x.Logger, Dir: filepath.Join(x.Dir, "stopwords"),
+		Log: x.Logger, Dir: filepath.Join(x.Dir, stopWordsFolder),
 		Speech: func() (names []string, language string) {
 			v := x.Settings.Current().Voice
 			return v.NameList(), v.Transcription.Language

@@ -204,7 +204,7 @@ func (a *Server) forgetGuild(ctx context.Context, guild string) {
 		a.logger.Error("what the browsers of a server that was left hold is not deleted", "guild", guild, "error", err)
 		return
 	}
-	for _, kind := range []string{"downloads", inboundFolder} {
+	for _, kind := range []string{downloadsFolder, inboundFolder, picturesFolder} {
 		folders, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Profile("*"))) // the pattern is valid
 		people, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Of("*").Profile("*")))
 		for _, folder := range append(folders, people...) {

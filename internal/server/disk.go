@@ -40,13 +40,8 @@ type diskLimiter struct {
 	tasks  map[string]int64         // by open session, since this process started
 }
 
-// diskFolders are the folders, below the state, whose files are limited. The record of a task, a folder in
-// recordsFolder, is counted and removed as a whole, and expires with its task.
-var diskFolders = []string{"downloads", inboundFolder, "pictures", "traces", filmDir, transcriptDir}
-
 const (
-	recordsFolder = "runs"
-	tidyInterval  = 10 * time.Minute
+	tidyInterval = 10 * time.Minute
 	// recentFile is the age below which a file is not removed to make room: its requester has yet to look at it.
 	recentFile = 10 * time.Minute
 )
@@ -88,14 +83,10 @@ func (k *diskLimiter) makeRoom(now time.Time, place sessions.Place, more int64) 
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.used, k.places = 0, map[sessions.Place]int64{}
-	var all []keptFile
-	for _, f := range append(k.files(), k.records()...) {
+	all := append(k.files(), k.records()...)
+	for _, f := range all {
 		k.used += f.size
 		k.places[f.place] += f.size
-		below, _ := filepath.Rel(k.Dir, f.path)
-		if !strings.Contains(below, string(filepath.Separator)+".") { // the download code cleans up unfinished files
-			all = append(all, f)
-		}
 	}
 	slices.SortFunc(all, func(a, b keptFile) int {
 		return cmp.Or(a.changed.Compare(b.changed), strings.Compare(a.path, b.path))
@@ -107,7 +98,9 @@ func (k *diskLimiter) makeRoom(now time.Time, place sessions.Place, more int64) 
 		}
 		outdated := limits.Age > 0 && age >= limits.Age && !f.isRecord
 		tooMuch := isOver(limits.Total, k.used+more) || f.place != "" && isOver(limits.Place, k.places[f.place]+wanted)
-		if !outdated && (!tooMuch || age < recentFile) {
+		below, _ := filepath.Rel(k.Dir, f.path)
+		unfinished := strings.Contains(below, string(filepath.Separator)+".") // its writer removes it, unless that was killed
+		if !outdated && (!tooMuch || age < recentFile || unfinished) {
 			continue
 		}
 		if err := os.RemoveAll(f.path); err != nil {
@@ -134,8 +127,11 @@ func isOver(limit, bytes int64) bool { return limit > 0 && bytes > limit }
 
 // files lists the files in the folders, without those that cannot be read.
 func (k *diskLimiter) files() (list []keptFile) {
-	for _, folder := range diskFolders {
-		root := filepath.Join(k.Dir, folder)
+	for _, part := range homeParts {
+		if !part.expires {
+			continue
+		}
+		root := filepath.Join(k.Dir, part.name)
 		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
 				return nil //nolint:nilerr // see above

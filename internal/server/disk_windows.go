@@ -14,3 +14,6 @@ func freeBytes(dir string) (int64, error) {
 	}
 	return int64(free), nil //nolint:gosec // disk sizes fit
 }
+
+// checkRoot returns nil: there is no root.
+func checkRoot(...string) error { return nil }

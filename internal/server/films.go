@@ -92,7 +92,7 @@ func (a *Server) clipOf(ctx context.Context, session string, maxBytes int64) (_ 
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.CreateTemp(a.StateDir, "clip-*.webm")
+	file, err := os.CreateTemp("", "clip-*.webm")
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,11 @@ const maxManifest = 256 << 20
 
 const wantBackupHint = "give the path of a file that clank backup has written"
 
+var (
+	errNoBackup = errors.New("this is no backup of clank, and nothing was changed: " + wantBackupHint)
+	errDamaged  = errors.New("the backup is damaged or cut off, and nothing was changed")
+)
+
 // Restore replaces the home with a backup. It unpacks the whole backup beside the home and verifies it before it
 // changes anything. It refuses to replace a home that a process uses.
 func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r Restored, err error) {
@@ -123,6 +128,9 @@ func removeEmptyHome(dir string, claimed bool) error {
 
 // prepareRestore claims the home if it exists, and reports whether it contains anything.
 func (h *Home) prepareRestore(replace bool) (full bool, err error) {
+	if err := checkRoot(h.Dir, filepath.Dir(h.Dir)); err != nil {
+		return false, err
+	}
 	entries, err := os.ReadDir(h.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, os.MkdirAll(filepath.Dir(h.Dir), 0o700)
@@ -145,8 +153,9 @@ func (h *Home) prepareRestore(replace bool) (full bool, err error) {
 // keepKeys copies the keys of the current home to a restored one whose backup has none. It reports whether keys are
 // missing although something is encrypted.
 func (h *Home) keepKeys(staged string, m BackupManifest) (missing bool, err error) {
-	for _, name := range keyFiles {
-		if _, has := m.Files[name]; has {
+	for _, part := range homeParts {
+		name := part.name
+		if _, has := m.Files[name]; has || part.backup != backupKeys {
 			continue
 		}
 		err := copyFile(h.Path(name), filepath.Join(staged, name))
@@ -180,10 +189,12 @@ func readBackup(ctx context.Context, from io.Reader, into string,
 	switch {
 	case context.Cause(ctx) != nil:
 		return m, context.Cause(ctx)
+	case errors.Is(err, errNoBackup):
+		return m, err
 	case isSystem:
 		return m, fmt.Errorf("unpack it beside the home, where it needs room (nothing was changed): %w", err)
 	case err != nil:
-		return m, fmt.Errorf("the backup is damaged or cut off, and nothing was changed: %w", err)
+		return m, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return m, checkBackup(ctx, into, m, sums)
 }
@@ -195,7 +206,7 @@ func openArchive(f io.Reader, passphrase func() (string, error)) (io.Reader, err
 	if head, _ := in.Peek(len(ageMark)); string(head) != ageMark {
 		plain, err := gzip.NewReader(in)
 		if _, unread := errors.AsType[*fs.PathError](err); err != nil && !unread {
-			err = errors.New("this is no backup of clank, and nothing was changed: " + wantBackupHint)
+			err = errNoBackup
 		}
 		return plain, err
 	}
@@ -214,7 +225,14 @@ func openArchive(f io.Reader, passphrase func() (string, error)) (io.Reader, err
 	if err != nil {
 		return nil, fmt.Errorf("decrypt it: %w", err)
 	}
-	return gzip.NewReader(opened)
+	plain, err := gzip.NewReader(opened)
+	switch {
+	case errors.Is(err, gzip.ErrHeader):
+		err = errNoBackup
+	case err != nil:
+		err = fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return plain, err
 }
 
 // unpackBackup unpacks all files and the manifest, and returns the checksums of the files.
@@ -233,6 +251,9 @@ func unpackBackup(ctx context.Context, from *tar.Reader, root *os.Root, m *Backu
 				return nil, fmt.Errorf("read what is in it: %w", err)
 			}
 			continue
+		}
+		if len(sums) == 0 && header.Name != "clank.db" { // which comes first
+			return nil, errNoBackup
 		}
 		if _, twice := sums[header.Name]; twice || header.Typeflag != tar.TypeReg {
 			return nil, fmt.Errorf("%q should not be in it", header.Name)
@@ -256,7 +277,8 @@ func unpackFile(root *os.Root, h *tar.Header, from io.Reader) (sum string, err e
 	}
 	hash := sha256.New()
 	_, err = io.Copy(io.MultiWriter(to, hash), from)
-	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, to.Sync(), to.Close())
+	err = errors.Join(err, to.Sync(), to.Close(), root.Chtimes(h.Name, time.Time{}, h.ModTime)) // files expire by their age
+	return hex.EncodeToString(hash.Sum(nil)), err
 }
 
 // checkBackup returns an error if this version cannot use the backup.

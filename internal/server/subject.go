@@ -146,9 +146,13 @@ func (h *Home) findFiles(d *SubjectData) error {
 	}
 	states := map[string]bool{}
 	for _, place := range places {
-		look(states, "browser", place)
-		for _, folder := range []string{"downloads", inboundFolder, filmDir} {
-			look(found, folder, place)
+		for _, part := range homeParts {
+			switch {
+			case part.name == browserFolder:
+				look(states, part.name, place)
+			case part.people == peoplePlaces:
+				look(found, part.name, place)
+			}
 		}
 	}
 	for _, row := range d.Database["session"] {
@@ -269,7 +273,7 @@ func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of
 			to: out.Writer,
 		}
 		err = h.openStores(ctx, getenv, func(s *subjectStores) (err error) {
-			d, err = s.find(ctx, of, func(name string, data []byte) error { return to.addBytes(name, data, 0o600) })
+			d, err = s.find(ctx, of, func(name string, data []byte) error { return to.addBytes(name, data) })
 			return err
 		})
 		if err == nil && d.isEmpty() {
@@ -304,7 +308,7 @@ func (b *backup) addSubject(d SubjectData) error {
 	if err != nil {
 		return err
 	}
-	return b.addBytes("data.json", text, 0o600)
+	return b.addBytes("data.json", text)
 }
 
 // EraseSubject deletes the data stored about a person or a server: from the database and its older copies,
@@ -314,6 +318,9 @@ func (b *backup) addSubject(d SubjectData) error {
 func (h *Home) EraseSubject(
 	ctx context.Context, getenv func(string) string, of sqlite.Subject,
 ) (d SubjectData, rows map[string]int, err error) {
+	if err = checkRoot(h.Dir); err != nil {
+		return d, nil, err
+	}
 	if err = h.Claim(); err != nil {
 		return d, nil, fmt.Errorf("%w: end it first, and then start it again", err)
 	}
