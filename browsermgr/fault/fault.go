@@ -47,11 +47,11 @@ func VanishedRef(ref string) error {
 // context.DeadlineExceeded.
 type TimeLimitError struct {
 	Limit time.Duration
-	What  string // what did not happen; "" means "not done"
+	Unmet string // what did not happen in this time; "" if unknown
 }
 
 func (e *TimeLimitError) Error() string {
-	return fmt.Sprintf("%s within %s", cmp.Or(e.What, "not done"), e.Limit)
+	return fmt.Sprintf("%s within %s", cmp.Or(e.Unmet, "not done"), e.Limit)
 }
 
 // Unwrap returns [context.DeadlineExceeded].

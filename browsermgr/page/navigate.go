@@ -170,7 +170,7 @@ func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration
 			res.Loading = true
 			return res, nil
 		case late:
-			err = &fault.TimeLimitError{Limit: over.Limit, What: "the server did not answer"}
+			err = &fault.TimeLimitError{Limit: over.Limit, Unmet: "the server did not answer"}
 		}
 	}
 	return res, err

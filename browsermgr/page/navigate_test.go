@@ -264,14 +264,14 @@ func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 	tab := show(t, "<p>still here</p>")
 	for want, a := range map[string]page.Action{
-		`text "never" to appear`:          {Text: "never"},
-		`text "still" to go`:              {TextGone: "still"},
-		`selector "#x" to be visible`:     {Selector: "#x"},
-		`address "http://nowhere.test/"`:  {URL: "http://nowhere.test/"},
-		"fn to be true":                   {Fn: "false"},
-		`selector "][" is not a CSS sele`: {Selector: "]["},
-		"boom":                            {Fn: "() => { throw new Error('boom') }"},
-		"fn is not JavaScript":            {Fn: "return ((("},
+		`the text "never" did not appear`:                   {Text: "never"},
+		`the text "still" did not go away within`:           {TextGone: "still"},
+		`nothing that matches "#x" was visible`:             {Selector: "#x"},
+		`the address did not become "http://nowhere.test/"`: {URL: "http://nowhere.test/"},
+		"the JavaScript was not true":                       {Fn: "false"},
+		`selector "][" is not a CSS sele`:                   {Selector: "]["},
+		"boom":                                              {Fn: "() => { throw new Error('boom') }"},
+		"this is not JavaScript: SyntaxError: a bracket":    {Fn: "return ((("},
 	} {
 		a.Kind = actiontable.KindWait
 		t.Run(want, func(t *testing.T) {
@@ -349,7 +349,7 @@ func TestEvaluate(t *testing.T) {
 		check.Fails(t, err, nil, "not JSON-serialisable")
 	}
 	for fn, want := range map[string]string{
-		"x.y.z": "x is not defined", "(": "fn is not JavaScript",
+		"x.y.z": "x is not defined", "(": "bracket or a value is missing at the end",
 		"() => { throw new TypeError('mine') }": "mine",
 	} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
@@ -379,7 +379,7 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 			t.Errorf("%+v: got %v, want the limit", a, err)
 		}
 		if a.Kind == actiontable.KindEvaluate {
-			check.Fails(t, err, nil, "fn did not end and was stopped", "within 1s")
+			check.Fails(t, err, nil, "the JavaScript was stopped: it did not end within 1s")
 		}
 		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%+v: took %s", a, took)
@@ -401,7 +401,7 @@ func TestWaitGivesEachConditionItsLimit(t *testing.T) {
 		Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false",
 		TimeoutMs: 500,
 	})
-	check.Fails(t, err, nil, `wait: text "two" to go: not done within 500ms`)
+	check.Fails(t, err, nil, `wait: the text "two" did not go away within 500ms`)
 }
 
 func TestEvaluateUnderStrictPolicy(t *testing.T) {

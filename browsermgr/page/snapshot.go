@@ -68,7 +68,7 @@ func (t *Tab) captureSnapshot(ctx context.Context, opts SnapshotOptions) (Snapsh
 			continue
 		case err != nil:
 			return Snapshot{}, err
-		case snap.Reason != "" && patient && t.isLoading():
+		case snap.Reason != "" && patient && t.IsLoading():
 			patient = false
 			if err := t.waitUntilWithin(ctx, emptyPageWait, func() bool {
 				return t.loadState.Loaded && !t.loadState.HasOpenSince(0)
@@ -84,8 +84,8 @@ func (t *Tab) captureSnapshot(ctx context.Context, opts SnapshotOptions) (Snapsh
 	}
 }
 
-// isLoading reports whether the page waits for responses.
-func (t *Tab) isLoading() bool {
+// IsLoading reports whether the page waits for responses.
+func (t *Tab) IsLoading() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.loadState.Loaded || t.loadState.HasOpenSince(0)
@@ -93,7 +93,7 @@ func (t *Tab) isLoading() bool {
 
 // addTabState adds the tab's address, title and dialogs.
 func (t *Tab) addTabState(snap Snapshot) Snapshot {
-	if snap.Reason != "" && t.isLoading() {
+	if snap.Reason != "" && t.IsLoading() {
 		snap.Reason += ": it is still loading"
 	}
 	t.mu.Lock()

@@ -347,7 +347,7 @@ func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 		"window.runs = (window.runs || 0) + 1, JSON.parse('{')":                              "SyntaxError",
 		"() => { window.runs = (window.runs || 0) + 1; throw new SyntaxError('of my own') }": "of my own",
 		"window.runs = (window.runs || 0) + 1; throw new SyntaxError('as statements')":       "as statements",
-		"window.runs = 99; )": "fn is not JavaScript",
+		"window.runs = 99; )": "this is not JavaScript: SyntaxError: Unexpected token ')'",
 	} {
 		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		if err == nil || !strings.Contains(err.Error(), want) {

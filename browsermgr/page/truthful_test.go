@@ -60,7 +60,7 @@ func TestWaitsEndInDocumentsWithoutScripts(t *testing.T) {
 	tab := openTab(t, "about:blank")
 	for _, path := range []string{"/svg", "/sandboxed.svg", "/sandboxed", "/mail"} {
 		check.Must(t, check.Err(tab.Navigate(t.Context(), srv.URL+path)))
-		refused(t, tab, page.Action{Kind: actiontable.KindWait, Text: "nowhere"}, `text "nowhere" to appear`)
+		refused(t, tab, page.Action{Kind: actiontable.KindWait, Text: "nowhere"}, `the text "nowhere" did not appear`)
 		act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "shown"})
 		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "a"})
 		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Shown")

@@ -167,7 +167,8 @@ func (res *Response) fill(got proto.NetworkGetResponseBodyResult, maxChars int) 
 
 // explain says why there is no response.
 func (w *bodyWaiter) explain(err error, pattern string, timeout time.Duration) error {
-	if limit := (*fault.TimeLimitError)(nil); !errors.As(err, &limit) {
+	limit, ok := errors.AsType[*fault.TimeLimitError](err)
+	if !ok {
 		return err
 	}
 	select {
@@ -177,8 +178,9 @@ func (w *bodyWaiter) explain(err error, pattern string, timeout time.Duration) e
 			"ended: %w",
 			timeout.Milliseconds(), w.url, w.answer.Status, err)
 	default:
-		return fmt.Errorf("no response matched %q: %w; use the requests command to see which addresses the page asks for, "+
-			"and start to wait before the page asks", pattern, err)
+		over := &fault.TimeLimitError{Limit: limit.Limit, Unmet: fmt.Sprintf("no response matched %q", pattern)}
+		return fmt.Errorf("%w; use the requests command to see which addresses the page asks for, "+
+			"and start to wait before the page asks", over)
 	}
 }
 

@@ -26,7 +26,8 @@ func (d *performer) evaluate(ctx context.Context, a Action) (json.RawMessage, er
 		}
 	}
 	limit := evaluateLimit(a)
-	bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
+	over := &fault.TimeLimitError{Limit: limit, Unmet: "it did not end"}
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, over)
 	defer cancel()
 	value, err := runFunction(bounded, e, a)
 	if bounded.Err() != nil {
@@ -34,7 +35,7 @@ func (d *performer) evaluate(ctx context.Context, a Action) (json.RawMessage, er
 			d.tab.TerminateScripts(bounded, e.Frame)
 		}
 		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("fn did not end and was stopped: %w", err)
+			err = fmt.Errorf("the JavaScript was stopped: %w", err)
 		}
 	}
 	if err != nil {
@@ -57,7 +58,7 @@ func functionForms(fn string) []string {
 
 // parseFunction returns the first form that is valid JavaScript.
 func parseFunction(ctx context.Context, f *frame.Frame, fn string) (string, error) {
-	var problem error
+	var problem *proto.RuntimeExceptionDetails
 	for _, text := range functionForms(fn) {
 		// A function expression is parsed without being run.
 		res, err := cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, f.Session,
@@ -68,12 +69,19 @@ func parseFunction(ctx context.Context, f *frame.Frame, fn string) (string, erro
 		if res.Exception == nil {
 			return text, nil
 		}
-		problem = frame.ExceptionError(res.Exception)
+		problem = res.Exception
 	}
-	return "", syntaxError(problem)
+	return "", syntaxError(problem, fn)
 }
 
-func syntaxError(problem error) error { return fmt.Errorf("fn is not JavaScript: %w", problem) }
+// syntaxError says why the last form of fn is not JavaScript, without naming what only our own text has.
+func syntaxError(problem *proto.RuntimeExceptionDetails, fn string) error {
+	if ours := strings.Count(strings.TrimSpace(fn), "\n") + 2; problem.LineNumber >= ours {
+		return errors.New("this is not JavaScript: SyntaxError: a bracket or a value is missing at the end, or there is a " +
+			"bracket too many")
+	}
+	return fmt.Errorf("this is not JavaScript: %w", frame.ExceptionError(problem))
+}
 
 func runFunction(ctx context.Context, e frame.Element, a Action) (json.RawMessage, error) {
 	var res evaluateResult
@@ -85,7 +93,7 @@ func runFunction(ctx context.Context, e frame.Element, a Action) (json.RawMessag
 	}
 	switch {
 	case err != nil && cdp.IsDocumentGone(err):
-		return nil, errors.New("the page navigated before fn had finished")
+		return nil, errors.New("the page navigated before the JavaScript had ended")
 	case err != nil && strings.Contains(err.Error(), "by value"), err != nil &&
 		strings.Contains(err.Error(), "reference chain"):
 		return nil, errNotJSON
@@ -107,11 +115,11 @@ func runInDocument(ctx context.Context, f *frame.Frame, fn string, res *evaluate
 			return err
 		}
 	}
-	return syntaxError(frame.ExceptionError(res.Exception))
+	return syntaxError(res.Exception, fn)
 }
 
 // errNotJSON is returned if a script's result has no JSON form.
-var errNotJSON = errors.New("fn returned something that is not JSON-serialisable: return plain data")
+var errNotJSON = errors.New("the JavaScript returned something that is not JSON-serialisable: return plain data")
 
 // evaluateResult is the result of a caller's script.
 type evaluateResult struct {

@@ -37,23 +37,23 @@ func Wait(ctx context.Context, tab WaitTab, a Action) error {
 	}
 	steps := []struct {
 		given bool
-		what  string
+		unmet string
 		do    func(context.Context) error
 	}{
-		{a.Text != "", fmt.Sprintf("text %q to appear", a.Text), func(ctx context.Context) error {
+		{a.Text != "", fmt.Sprintf("the text %q did not appear", a.Text), func(ctx context.Context) error {
 			return w.awaitInPage(ctx, waitArg{Text: a.Text})
 		}},
-		{a.TextGone != "", fmt.Sprintf("text %q to go", a.TextGone), func(ctx context.Context) error {
+		{a.TextGone != "", fmt.Sprintf("the text %q did not go away", a.TextGone), func(ctx context.Context) error {
 			return w.awaitInPage(ctx, waitArg{Text: a.TextGone, Gone: true})
 		}},
-		{a.Selector != "", fmt.Sprintf("selector %q to be visible", a.Selector), func(ctx context.Context) error {
+		{a.Selector != "", fmt.Sprintf("nothing that matches %q was visible", a.Selector), func(ctx context.Context) error {
 			return w.awaitInPage(ctx, waitArg{Selector: a.Selector})
 		}},
-		{a.URL != "", fmt.Sprintf("address %q", a.URL), func(ctx context.Context) error { return w.awaitURL(ctx, a.URL) }},
-		{isLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error {
+		{a.URL != "", fmt.Sprintf("the address did not become %q", a.URL), func(ctx context.Context) error { return w.awaitURL(ctx, a.URL) }},
+		{isLoadState(a.LoadState), "the page did not reach the load state " + a.LoadState, func(ctx context.Context) error {
 			return tab.AwaitLoad(ctx, a.LoadState)
 		}},
-		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error {
+		{strings.TrimSpace(a.Fn) != "", "the JavaScript was not true", func(ctx context.Context) error {
 			return w.awaitFunction(ctx, a.Fn)
 		}},
 	}
@@ -61,15 +61,15 @@ func Wait(ctx context.Context, tab WaitTab, a Action) error {
 		if !s.given {
 			continue
 		}
-		if err := waitStep(ctx, a.StepLimit(), s.what, s.do); err != nil {
+		if err := waitStep(ctx, a.StepLimit(), s.unmet, s.do); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func waitStep(ctx context.Context, limit time.Duration, what string, do func(context.Context) error) error {
-	over := &fault.TimeLimitError{Limit: limit}
+func waitStep(ctx context.Context, limit time.Duration, unmet string, do func(context.Context) error) error {
+	over := &fault.TimeLimitError{Limit: limit, Unmet: unmet}
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, over)
 	defer cancel()
 	err := do(bounded)
@@ -77,7 +77,7 @@ func waitStep(ctx context.Context, limit time.Duration, what string, do func(con
 		return err
 	}
 	if errors.Is(err, over) {
-		return fmt.Errorf("%s: %w", what, over)
+		return over
 	}
 	return err
 }

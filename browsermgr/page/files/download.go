@@ -39,7 +39,8 @@ func (d *Transfers) WaitDownload(ctx context.Context, tab *page.Tab, path string
 
 // Download clicks an element that starts a download and saves it as path, which is required. If the click leads to a
 // document instead, the error wraps [ErrOpenedInline] and is returned at once, unless the page starts a download
-// shortly afterwards. Otherwise it is like [Transfers.WaitDownload].
+// shortly afterwards. If nothing begins, and the page requests nothing, it wraps [ErrNoDownload] and is returned after
+// 6 s. Otherwise it is like [Transfers.WaitDownload].
 func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path string,
 	limit time.Duration,
 ) (Download, error) {
@@ -122,16 +123,20 @@ func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path strin
 	ctx, cancel := withLimit(ctx, limit)
 	defer cancel()
 	d.setWaiter(c, w)
+	start := time.Now()
 	if begin != nil {
 		err = begin(ctx)
 	}
 	if err == nil || d.hasDownload(w) && ctx.Err() == nil {
-		err = d.waitUntil(ctx, c, func() bool { return w.it != nil || w.err != nil })
+		err = d.awaitStart(ctx, c, w, start)
 	}
 	it, err := d.clearWaiter(c, w, err)
 	if err != nil {
 		if over, ok := errors.AsType[*fault.TimeLimitError](err); ok && it == nil && errors.Is(context.Cause(ctx), over) {
-			return Download{}, fmt.Errorf("no download began: %w", err)
+			return Download{}, &fault.TimeLimitError{Limit: over.Limit, Unmet: ErrNoDownload.Error()}
+		}
+		if errors.Is(err, ErrNoDownload) {
+			return Download{}, err
 		}
 		return Download{}, fmt.Errorf("wait for download: %w", err)
 	}
@@ -140,6 +145,35 @@ func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path strin
 		return Download{}, fmt.Errorf("download %s: %w", untrusted.Shorten(got.URL, maxToldURL), err)
 	}
 	return got, nil
+}
+
+// quietWait is how long a page may request nothing after a click until it counts as one that starts no download: twice
+// this after the click, or after its last request has ended.
+const quietWait = 3 * time.Second
+
+// awaitStart waits until the waiter's download has begun. After a click it gives up when the page is quiet.
+func (d *Transfers) awaitStart(ctx context.Context, c *tabTransfers, w *downloadWaiter, start time.Time) error {
+	begun := func() bool { return w.it != nil || w.err != nil }
+	if !w.clicked {
+		return d.waitUntil(ctx, c, begun)
+	}
+	for quiet := false; ; {
+		part, cancel := context.WithTimeoutCause(ctx, quietWait, ErrNoDownload)
+		err := d.waitUntil(part, c, begun)
+		cancel()
+		if !errors.Is(err, ErrNoDownload) {
+			return err
+		}
+		d.mu.Lock()
+		loading := c.opensSince(start)
+		d.mu.Unlock()
+		loading = loading || c.tab.IsLoading()
+		if !loading && quiet {
+			return fmt.Errorf("%w within %s of the click: take a new snapshot to see what the click did", err,
+				time.Since(start).Round(time.Second))
+		}
+		quiet = !loading
+	}
 }
 
 // handleNavigated ends the wait of a click's download when the click has led to a document. An HTML page gets some time
@@ -165,7 +199,7 @@ func (d *Transfers) handleNavigated(t *page.Tab, ev cdp.Event) {
 	giveUp := func() {
 		if c.waiter == w && w.landedURL == landed {
 			url := untrusted.Shorten(landed, maxToldURL)
-			c.waiter, w.err = nil, fmt.Errorf("%w: %s (%s) in %s", ErrOpenedInline, url, p.Frame.MIMEType, where)
+			c.waiter, w.err = nil, fmt.Errorf("%w %s (%s) in %s", ErrOpenedInline, url, p.Frame.MIMEType, where)
 			c.signalChange()
 		}
 	}
@@ -335,12 +369,20 @@ func (c *tabTransfers) downloadsSince(start time.Time) []*downloadItem {
 	return list
 }
 
-// expectsSince reports whether a download announced since start has not begun yet. The caller holds d.mu.
-func (c *tabTransfers) expectsSince(start time.Time) bool {
+// opensSince reports whether a tab that was opened since start still loads its first page. The caller holds d.mu.
+func (c *tabTransfers) opensSince(start time.Time) bool {
 	for t, since := range c.popups {
 		if isUnused(t) && t.Err() == nil && !since.Before(start) {
 			return true
 		}
+	}
+	return false
+}
+
+// expectsSince reports whether a download announced since start has not begun yet. The caller holds d.mu.
+func (c *tabTransfers) expectsSince(start time.Time) bool {
+	if c.opensSince(start) {
+		return true
 	}
 	if c.announcedAt.Before(start) {
 		return false

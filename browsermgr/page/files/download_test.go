@@ -216,6 +216,25 @@ func TestDownloadOfWhatOpensInlineEndsAtOnceAndSaysWhere(t *testing.T) {
 	}
 }
 
+func TestClickThatDownloadsNothingIsToldSoonUnlessThePageAwaitsAResponse(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab, patient := b.tab(t, s.URL), b.tab(t, s.URL)
+	held, prepared := refOf(t, patient, "Prepared"), make(chan error, 1)
+	go func() {
+		_, err := b.Download(t.Context(), patient, held, "made.bin", 0)
+		prepared <- err
+	}()
+	<-s.asked
+	start := time.Now()
+	_, err := b.Download(t.Context(), tab, refOf(t, tab, "Plain"), "p.txt", 0)
+	check.Fails(t, err, files.ErrNoDownload, "of the click: take a new snapshot")
+	if took := time.Since(start); took > files.MaxTimeout/4 {
+		t.Errorf("told after %s", took)
+	}
+	close(s.slow)
+	check.Must(t, <-prepared)
+}
+
 func TestNewerWaitTakesThePlaceOfTheOlder(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)

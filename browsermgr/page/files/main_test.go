@@ -139,7 +139,8 @@ func refOf(tb testing.TB, tab *page.Tab, name string) string {
 // shop is a page of downloads, with a server whose slow files end on request.
 type shop struct {
 	*httptest.Server
-	slow chan struct{} // closed to let the slow file end
+	slow  chan struct{} // closed to let the slow file end
+	asked chan struct{} // gets a value when the slow file is first asked for
 }
 
 const shelf = `<!doctype html><meta charset=utf-8><title>Shelf</title>
@@ -151,6 +152,7 @@ const shelf = `<!doctype html><meta charset=utf-8><title>Shelf</title>
 <button onclick="keep('data:text/plain,1', 'same.txt'); setTimeout(() => keep('data:text/plain,2', 'same.txt'), 100)">Download twice</button>
 <button onclick="f = document.createElement('iframe'); f.src = '/file'; document.body.append(f)">Frame</button>
 <button onclick="fetch('/file').then(r => r.blob()).then(b => keep(window.URL.createObjectURL(b), 'fetched.txt'))">Fetched</button>
+<button onclick="setTimeout(async () => keep(window.URL.createObjectURL(await (await fetch('/slow')).blob()), 'made.bin'), 1000)">Prepared</button>
 <button onclick="setTimeout(() => { a = document.createElement('a'); a.href = '/file'; a.download = ''; document.body.append(a); a.click() }, 0)">Later</button>
 <button onclick="window.open('/file')">Window</button>
 <a href=/inline>Inline</a><a href=/inline target=_blank>Inline beside</a>
@@ -160,7 +162,7 @@ const shelf = `<!doctype html><meta charset=utf-8><title>Shelf</title>
 
 func openShop(tb testing.TB) *shop {
 	tb.Helper()
-	s := &shop{slow: make(chan struct{})}
+	s := &shop{slow: make(chan struct{}), asked: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { browsertest.HTML(w, shelf) })
 	mux.HandleFunc("/file", func(w http.ResponseWriter, r *http.Request) {
@@ -181,6 +183,10 @@ func openShop(tb testing.TB) *shop {
 		browsertest.HTML(w, `<title>Thanks</title><script>setTimeout(() => { location = '/file' }, 500)</script>`)
 	})
 	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case s.asked <- struct{}{}:
+		default:
+		}
 		w.Header().Set("Content-Disposition", `attachment; filename="slow.bin"`)
 		_, _ = w.Write(make([]byte, 64<<10))
 		_ = http.NewResponseController(w).Flush()

@@ -39,6 +39,8 @@ var (
 		"own downloads folder")
 	// ErrSuperseded is returned if a newer wait replaced this one.
 	ErrSuperseded = errors.New("superseded by a newer one")
+	// ErrNoDownload is returned if a click started no download.
+	ErrNoDownload = errors.New("no download began")
 	// ErrOpenedInline is returned if a link to be downloaded was shown in a tab instead.
 	ErrOpenedInline = errors.New("no download began: the link opened")
 	// ErrOtherDocument is returned if a tab does not show the expected document.

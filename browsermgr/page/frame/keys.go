@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -90,9 +91,10 @@ func ParseChord(text string) (Chord, error) {
 	for i, part := range parts {
 		k, ok := findKey(part)
 		switch {
+		case !ok && part == text:
+			return c, unknownKey(part)
 		case !ok:
-			return c, fault.Invalidf("press %q: unknown key %q; use a character, or a name such as Enter, Escape, ArrowDown, "+
-				"Control+A", text, part)
+			return c, fmt.Errorf("press %q: %w", text, unknownKey(part))
 		case i == len(parts)-1:
 			c.key = k
 		case k.modifierBit == 0:
@@ -102,6 +104,10 @@ func ParseChord(text string) (Chord, error) {
 		}
 	}
 	return c, nil
+}
+
+func unknownKey(name string) error {
+	return fault.Invalidf("unknown key %q; use a character, or a name such as Enter, Escape, ArrowDown, Control+A", name)
 }
 
 // splitChord splits text at + signs; a + at the end is the key itself.

@@ -70,9 +70,13 @@ func TestChordsSendWhatAKeyboardSends(t *testing.T) {
 			t.Errorf("%q in halves (-want +got)\n%s", text, d)
 		}
 	}
-	for _, text := range []string{"", "Foo", "a+b", "Enter+a", "Shift+", "\xff"} {
-		if _, err := frame.ParseChord(text); !errors.Is(err, fault.ErrInvalid) {
-			t.Errorf("%q: got %v, want it refused", text, err)
+	for text, want := range map[string]string{
+		"": `unknown key ""; use`, "Foo": `unknown key "Foo"; use`, "\xff": `unknown key "\xff"`,
+		"Shift+": `press "Shift+": unknown key ""; use`, "a+b": `press "a+b": "a" is not a modifier`,
+		"Enter+a": `press "Enter+a": "Enter" is not a modifier`,
+	} {
+		if _, err := frame.ParseChord(text); !errors.Is(err, fault.ErrInvalid) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
 }
