@@ -164,8 +164,7 @@ func (b *Bot) typing(ctx context.Context, channel string) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(typingEvery)
-		defer tick.Stop()
+		tick := time.Tick(typingEvery)
 		for {
 			if err := b.rest.Typing(ctx, channel); err != nil && ctx.Err() == nil {
 				b.logger().Info("typing not shown", "channel", channel, "error", err)
@@ -173,7 +172,7 @@ func (b *Bot) typing(ctx context.Context, channel string) (stop func()) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-tick.C:
+			case <-tick:
 			}
 		}
 	}()

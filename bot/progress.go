@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/cancel"
 	"clank/internal/i18n"
 	"clank/llm"
 	"clank/sessions"
@@ -139,10 +140,8 @@ func (p *progress) run(ctx context.Context) {
 			message, interaction = p.place.message, p.place.interaction
 			p.onShown()
 		}
-		select {
-		case <-ctx.Done():
+		if cancel.Sleep(ctx, p.interval) != nil {
 			return
-		case <-time.After(p.interval):
 		}
 	}
 }

@@ -210,8 +210,7 @@ func (b *browser) run() {
 	events, unsubscribe := b.conn.Events()
 	idle, stopIdle := b.idleTicks()
 	cleanup := b.resolved.Config.Cleanup.WithDefaults()
-	sweep := time.NewTicker(cleanup.Interval)
-	defer sweep.Stop()
+	sweep := time.Tick(cleanup.Interval)
 	b.manager.wg.Go(b.readGraphics)
 	if cleanup.FreezeAfter > 0 && b.isLocal() && b.headless {
 		b.manager.wg.Go(func() { b.freezeUnused(cleanup.FreezeAfter) })
@@ -230,7 +229,7 @@ func (b *browser) run() {
 				b.uses.TryEnd(b.manager.IdleAfter) {
 				b.manager.Logger.Info("stopping idle browser", "pid", b.pid())
 			}
-		case <-sweep.C:
+		case <-sweep:
 			b.closeStaleTabs(cleanup)
 		case <-b.uses.Ending():
 			ended = true

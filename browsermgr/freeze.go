@@ -13,15 +13,14 @@ import (
 func (b *browser) freezeUnused(after time.Duration) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	tick := time.NewTicker(max(after/4, 10*time.Millisecond))
-	defer tick.Stop()
+	tick := time.Tick(max(after/4, 10*time.Millisecond))
 	for {
 		select {
 		case <-b.conn.Done():
 			return
 		case <-b.uses.Ending():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		for _, tab := range b.unusedTabs() {
 			if err := tab.Freeze(ctx, after); err != nil && !errors.Is(err, page.ErrTabGone) &&

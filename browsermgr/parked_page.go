@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/files"
 	"clank/browsermgr/page/frame"
+	"clank/cancel"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -293,14 +294,7 @@ func restoreFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (mis
 }
 
 // pause waits briefly where Chromium has no event to wait for. It returns false if ctx has ended.
-func pause(ctx context.Context) bool {
-	select {
-	case <-time.After(20 * time.Millisecond):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+func pause(ctx context.Context) bool { return cancel.Sleep(ctx, 20*time.Millisecond) == nil }
 
 func namesOf(fields []json.RawMessage) (names []string) {
 	for _, data := range fields {

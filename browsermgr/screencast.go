@@ -101,15 +101,14 @@ func castTab(
 
 // awaitEnd waits until the screencast must end and returns why. Meanwhile it counts as use of the browser.
 func awaitEnd(ctx context.Context, u tabLease, switched <-chan struct{}) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	tick := time.Tick(time.Second)
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-switched:
 			return errTabSwitched
-		case <-tick.C:
+		case <-tick:
 			if !u.browser.acquire() {
 				return errNoPage
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"clank/cancel"
 )
 
 // soundRetry is how long to wait before listening again to a window without sound.
@@ -18,10 +20,7 @@ func (w *Window) Sound(ctx context.Context) iter.Seq[[]int16] {
 			if !w.yieldSound(ctx, yield) {
 				return
 			}
-			select {
-			case <-time.After(soundRetry):
-			case <-ctx.Done():
-			}
+			_ = cancel.Sleep(ctx, soundRetry)
 		}
 	}
 }

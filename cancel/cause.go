@@ -79,6 +79,15 @@ func Linger(ctx context.Context, limit, grace time.Duration) (context.Context, c
 	return longer, func() { stop(); cancel() }
 }
 
+// Sleep waits for d. If ctx ends first, it returns the cause of ctx.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+	return context.Cause(ctx)
+}
+
 // WaitFor waits for wg. If ctx ends first, it returns the cause of ctx.
 func WaitFor(ctx context.Context, wg *sync.WaitGroup) error {
 	done := make(chan struct{})

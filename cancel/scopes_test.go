@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"clank/cancel"
 
@@ -169,6 +171,21 @@ func TestCauseOfLooksIntoErrorsAndContexts(t *testing.T) {
 		fmt.Errorf("act: %w", c)); got != c {
 		t.Errorf("CauseOf error = %v, want %v", got, c)
 	}
+}
+
+func TestSleepObeysItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopped := errors.New("stopped by @ada")
+		ctx, stop := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { stop(stopped) })
+		start := time.Now()
+		if err := cancel.Sleep(ctx, time.Hour); !errors.Is(err, stopped) || time.Since(start) != time.Second {
+			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+		if err := cancel.Sleep(t.Context(), time.Minute); err != nil || time.Since(start) != time.Second+time.Minute {
+			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+	})
 }
 
 func TestScopesAreSafeForConcurrentUse(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/cancel"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
@@ -228,7 +229,7 @@ func (r *run) perform(ctx context.Context, s sessions.Page, p plannedAction, o *
 		return d
 	case ActWait:
 		r.screenshotCurrent = false
-		waitFor(ctx, p.wait)
+		_ = cancel.Sleep(ctx, p.wait)
 		return d
 	case ActZoom:
 		r.screenshotCurrent = false
@@ -260,14 +261,6 @@ func (r *run) perform(ctx context.Context, s sessions.Page, p plannedAction, o *
 		}
 	}
 	return d
-}
-
-// waitFor waits; it ends with ctx.
-func waitFor(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 var errNoScreenshot = errors.New("the screen could not be seen")

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/sessions"
 )
@@ -81,10 +82,8 @@ func (f *eventFeed) run(ctx context.Context) {
 		}
 		// The feed lagged behind, or the Manager is closing.
 		f.endEvents()
-		select {
-		case <-ctx.Done():
+		if cancel.Sleep(ctx, 100*time.Millisecond) != nil {
 			return
-		case <-time.After(100 * time.Millisecond):
 		}
 		f.events, f.endEvents = f.subscribe()
 		f.reset()

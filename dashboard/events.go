@@ -93,13 +93,12 @@ func (s *Server) sendFrames(
 			return
 		}
 	}
-	beat := time.NewTicker(s.Recheck)
-	defer beat.Stop()
+	beat := time.Tick(s.Recheck)
 	for {
 		select {
 		case <-r.Context().Done():
 			return
-		case <-beat.C:
+		case <-beat:
 			v = s.identify(r)
 			if sight = v.sight(); v.role < least || !st.keepAlive() {
 				return

@@ -80,13 +80,12 @@ var errUnseen = errors.New("you are signed out, or may not see this any more")
 
 // awaitUnseen returns the reason as soon as the visitor may no longer see what was asked for from o.
 func (s *Server) awaitUnseen(ctx context.Context, r *http.Request, o sessions.Origin) error {
-	tick := time.NewTicker(s.Recheck)
-	defer tick.Stop()
+	tick := time.Tick(s.Recheck)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-tick:
 			if now := s.identify(r); now.role == RoleNobody || !now.sight().Includes(o) {
 				return errUnseen
 			}

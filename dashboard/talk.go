@@ -88,8 +88,7 @@ func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Hand
 		}
 		news.add("answer", api.TalkAnswer{Text: answer.Text, Choices: answer.Choices})
 	}()
-	beat := time.NewTicker(s.Recheck)
-	defer beat.Stop()
+	beat := time.Tick(s.Recheck)
 	gone := r.Context().Done()
 	for {
 		ended := false
@@ -100,7 +99,7 @@ func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Hand
 		case <-gone:
 			gone = nil
 			handle.Stop(cmp.Or(cancel.CauseOf(r.Context(), nil), &cancel.Cause{Reason: cancel.Gone}))
-		case <-beat.C:
+		case <-beat:
 			if s.identify(r).roleAt(turn.Origin) < RoleMember {
 				handle.Stop(&cancel.Cause{Reason: cancel.Gone})
 			}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/telemetry"
 	"clank/sessions"
@@ -48,10 +49,7 @@ func (s *Server) profile(w http.ResponseWriter, r *http.Request) error {
 	if err := pprof.StartCPUProfile(&data); err != nil {
 		return refuse(http.StatusConflict, "another profile is being taken: wait until it is done")
 	}
-	select {
-	case <-r.Context().Done():
-	case <-time.After(time.Duration(seconds) * time.Second):
-	}
+	_ = cancel.Sleep(r.Context(), time.Duration(seconds)*time.Second)
 	pprof.StopCPUProfile()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	_, err = w.Write(data.Bytes())

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
 	"clank/internal/atomicfile"
 	"clank/sessions"
 )
@@ -140,11 +141,9 @@ func (s *Server) continueTask(ctx context.Context, t unfinishedTask) (err error)
 		if try == originTries {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if why := cancel.Sleep(ctx, originPause); why != nil {
 			s.unfinished.keep(t)
-			return context.Cause(ctx)
-		case <-time.After(originPause):
+			return why
 		}
 	}
 	_, err = s.begin(ctx, sessions.Task{

@@ -182,8 +182,7 @@ func (m *Manager) maintain(ctx context.Context) {
 	var pruned time.Time
 	tick := time.NewTimer(m.maintenanceInterval())
 	defer tick.Stop()
-	room := time.NewTicker(shortageInterval)
-	defer room.Stop()
+	room := time.Tick(shortageInterval)
 	for {
 		select {
 		case <-m.quit:
@@ -191,7 +190,7 @@ func (m *Manager) maintain(ctx context.Context) {
 			return
 		case <-m.wake:
 			m.startParking(ctx)
-		case <-room.C:
+		case <-room:
 			m.retryHeld()
 		case <-tick.C:
 			m.parkIdle()

@@ -99,8 +99,7 @@ func (p *stepPuller) stop() <-chan struct{} {
 
 // end lets the backend return after an answer, for up to endGrace; apart from that it is like stop.
 func (p *stepPuller) end(ctx context.Context) <-chan struct{} {
-	limit := time.NewTimer(endGrace)
-	defer limit.Stop()
+	limit := time.After(endGrace)
 	more := p.resume
 	for {
 		select {
@@ -110,19 +109,17 @@ func (p *stepPuller) end(ctx context.Context) <-chan struct{} {
 		case <-p.released:
 		case <-p.steps: // a step after the last one: ignored
 		case <-ctx.Done():
-		case <-limit.C:
+		case <-limit:
 		}
 		return p.stop()
 	}
 }
 
 func closedWithin(d time.Duration, gone <-chan struct{}) bool {
-	limit := time.NewTimer(d)
-	defer limit.Stop()
 	select {
 	case <-gone:
 		return true
-	case <-limit.C:
+	case <-time.After(d):
 		return false
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
+
 	"github.com/bwmarrin/discordgo"
 	gorilla "github.com/gorilla/websocket"
 )
@@ -317,10 +319,7 @@ func (c *Gateway) run(ctx context.Context, ready func()) {
 		}
 		wait := c.wait(failures)
 		c.logger().Warn("gateway connection ended", "shard", c.Shard, "error", last, "wait", wait)
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+		_ = cancel.Sleep(ctx, wait)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
+
 	"github.com/bwmarrin/discordgo"
 	"github.com/coder/websocket"
 )
@@ -56,7 +58,7 @@ func (m *missedEvents) run(ctx context.Context, enough <-chan struct{}) {
 			m.over = true
 			m.Logger.Warn("what was said on discord while clank was off is not known: discord does not keep it any more")
 			return
-		case waitFor(ctx, wait) != nil:
+		case cancel.Sleep(ctx, wait) != nil:
 			return
 		}
 		m.Logger.Info("asking discord again for what was said while clank was off", "error", err)
@@ -175,7 +177,7 @@ func (c *resumedSocket) handOn(f gatewayMessage) {
 
 // beat sends heartbeats until the socket ends.
 func (c *resumedSocket) beat(ctx context.Context, every time.Duration) {
-	for waitFor(ctx, every) == nil {
+	for cancel.Sleep(ctx, every) == nil {
 		if c.send(ctx, opHeartbeat, nil) != nil {
 			return
 		}

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
+
 	"github.com/bwmarrin/discordgo"
 )
 
@@ -230,7 +232,8 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 				return err
 			}
 			c.logger().Warn("request is tried again", "route", r.route, "try", tries, "error", err)
-			if waitFor(ctx, cmp.Or(c.RetryWait, defaultRetryWait)*time.Duration(min(1<<min(tries-1, 10), longestRetry))) != nil {
+			wait := cmp.Or(c.RetryWait, defaultRetryWait) * time.Duration(min(1<<min(tries-1, 10), longestRetry))
+			if cancel.Sleep(ctx, wait) != nil {
 				return fmt.Errorf("%s %s: not in time: %w", r.method, r.route, err)
 			}
 			tries++
@@ -238,7 +241,7 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 			(waits < maxRateWaits || ctx.Value(persistKey{}) != nil):
 			waits++
 			c.logger().Info("request waits for a rate limit", "route", r.route, "wait", refusal.after)
-			if err := waitFor(ctx, refusal.after); err != nil {
+			if err := cancel.Sleep(ctx, refusal.after); err != nil {
 				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 			}
 		default:
@@ -268,7 +271,7 @@ func (b *bucket) take(ctx context.Context) error {
 			return nil
 		}
 		b.Unlock()
-		if err := waitFor(ctx, min(wait, longestWait)); err != nil {
+		if err := cancel.Sleep(ctx, min(wait, longestWait)); err != nil {
 			<-b.turn
 			return err
 		}
@@ -344,21 +347,6 @@ func decodeResponse(r apiRequest, answer []byte) error {
 		return fmt.Errorf("%s %s: decode the answer: %w", r.method, r.route, err)
 	}
 	return nil
-}
-
-// waitFor waits for d, or returns the cause of ctx's end.
-func waitFor(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return context.Cause(ctx)
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }
 
 // limitKey returns the key under which Discord counts requests together: the method and the path up to its main

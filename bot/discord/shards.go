@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"clank/cancel"
 )
 
 // Shards are the connections of one bot to the gateway, as many as Discord recommends. Each hears of a part of the
@@ -93,7 +95,7 @@ func (s *Shards) ask(ctx context.Context) (GatewayInfo, error) {
 		if _, refused := errors.AsType[*GatewayRefusedError](err); refused {
 			return info, fmt.Errorf("ask where the gateway is: %w", err)
 		}
-		if waitFor(ctx, wait) != nil {
+		if cancel.Sleep(ctx, wait) != nil {
 			return info, fmt.Errorf("no connection to Discord in time; the last try failed: ask where the gateway is: %w", err)
 		}
 	}
@@ -126,7 +128,7 @@ func (s *Shards) takeTurn(ctx context.Context, shard int) (begun func()) {
 	turn := s.turns[shard%len(s.turns)]
 	select {
 	case next := <-turn:
-		_ = waitFor(ctx, time.Until(next))
+		_ = cancel.Sleep(ctx, time.Until(next))
 		return func() { turn <- time.Now().Add(5 * cmp.Or(s.MinWait, time.Second)) }
 	case <-ctx.Done():
 		return func() {}

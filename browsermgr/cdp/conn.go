@@ -160,13 +160,12 @@ const (
 
 // watch returns ErrSilent after too many consecutive checks with a pending call and no incoming data.
 func (c *Conn) watch(ctx context.Context) error {
-	tick := time.NewTicker(silenceCheck)
-	defer tick.Stop()
+	tick := time.Tick(silenceCheck)
 	for before, silent, idle := int64(0), 0, 0; ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-tick:
 		}
 		parts := c.transport.Parts()
 		c.mu.Lock()

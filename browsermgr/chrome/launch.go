@@ -203,14 +203,13 @@ func (p *Process) awaitReadyOrIdle(ctx context.Context, o LaunchOptions) error {
 	defer wg.Wait()
 	defer cancel(nil)
 	wg.Go(func() {
-		tick := time.NewTicker(idleLimit / checks)
-		defer tick.Stop()
+		tick := time.Tick(idleLimit / checks)
 		slow := false
 		for idle := 0; idle < checks; idle++ {
 			select {
 			case <-ctx.Done():
 				return
-			case <-tick.C:
+			case <-tick:
 			}
 			if p.UsedCPU() {
 				idle = 0
@@ -293,13 +292,12 @@ func (p *Process) awaitPipe(ctx context.Context) error {
 
 // awaitEndpoint waits for the address on stderr, or in the file that Chromium writes if it chose the port itself.
 func (p *Process) awaitEndpoint(ctx context.Context) (string, error) {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
+	tick := time.Tick(pollEvery)
 	for {
 		select {
 		case url := <-p.address:
 			return url, nil
-		case <-tick.C:
+		case <-tick:
 			data, err := os.ReadFile(filepath.Join(p.UserDataDir, "DevToolsActivePort"))
 			if err != nil {
 				continue

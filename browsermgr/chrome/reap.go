@@ -110,17 +110,15 @@ const pollEvery = 10 * time.Millisecond
 
 // pollUntil waits until cond holds, for at most stopGrace; it returns false if ctx or the time ended first.
 func pollUntil(ctx context.Context, cond func() bool) bool {
-	deadline := time.NewTimer(stopGrace)
-	defer deadline.Stop()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
+	deadline := time.After(stopGrace)
+	tick := time.Tick(pollEvery)
 	for !cond() {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-deadline.C:
+		case <-deadline:
 			return cond()
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 	return true

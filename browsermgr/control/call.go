@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/cancel"
 )
 
 // Call is a request to a route. It is not safe for concurrent use.
@@ -193,10 +194,8 @@ func (c *Call) waitRunning(ctx context.Context) (*profileTabs, *browsermgr.Lease
 	if !errors.Is(err, browsermgr.ErrNotRunning) {
 		return d, use, err
 	}
-	select {
-	case <-time.After(reachDelay):
-	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
+	if err := cancel.Sleep(ctx, reachDelay); err != nil {
+		return nil, nil, err
 	}
 	return c.Browser(ctx, false)
 }

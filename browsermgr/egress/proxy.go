@@ -126,8 +126,7 @@ func (g *Proxy) Open(ctx context.Context) error {
 
 // followRules applies changes of the rules to open connections, and closes idle ones.
 func (g *Proxy) followRules() {
-	tick := time.NewTicker(rulesInterval)
-	defer tick.Stop()
+	tick := time.Tick(rulesInterval)
 	moved := time.NewTicker(machineInterval)
 	defer moved.Stop()
 	for {
@@ -139,7 +138,7 @@ func (g *Proxy) followRules() {
 			g.mu.Lock()
 			g.machine = now
 			g.mu.Unlock()
-		case <-tick.C:
+		case <-tick:
 			g.currentRuleset()
 			for _, d := range g.profileProxies() {
 				d.pool.Sweep()

@@ -169,8 +169,7 @@ func (l *RefusalLog) Watch(target string) (finish func(ctx context.Context) erro
 	l.watchers[w] = true
 	l.mu.Unlock()
 	return func(ctx context.Context) error {
-		timer := time.NewTimer(AttributionWait)
-		defer timer.Stop()
+		late := time.After(AttributionWait)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for w.found == nil && l.mayBeAttributed(w.from) {
@@ -183,7 +182,7 @@ func (l *RefusalLog) Watch(target string) (finish func(ctx context.Context) erro
 			select {
 			case <-changed:
 				over = false
-			case <-timer.C:
+			case <-late:
 			case <-ctx.Done():
 			}
 			l.mu.Lock()

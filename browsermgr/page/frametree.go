@@ -110,8 +110,7 @@ func (t *FrameTree) AwaitDiscovery(ctx context.Context) error {
 	if open == nil {
 		return nil
 	}
-	over := time.NewTimer(frameTreeLimit)
-	defer over.Stop()
+	over := time.After(frameTreeLimit)
 	for {
 		known, changed := t.requestsDone(open)
 		if known {
@@ -119,7 +118,7 @@ func (t *FrameTree) AwaitDiscovery(ctx context.Context) error {
 		}
 		select {
 		case <-changed:
-		case <-over.C:
+		case <-over:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/frame"
+	"clank/cancel"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -281,13 +281,13 @@ const lostNavigationWait = 500 * time.Millisecond
 // another client asks for sessions of a page's frames, Chromium ends those of frames that are being loaded, for all
 // clients, and leaves the loads paused until the client that had paused them asks for no more sessions.
 func (t *Tab) resumeNavigation(f *frame.Frame) {
-	ctx, cancel, err := t.watchContext(Watching(context.Background()), lostNavigationWait+frameTreeLimit, false)
+	ctx, done, err := t.watchContext(Watching(context.Background()), lostNavigationWait+frameTreeLimit, false)
 	if err != nil {
 		return
 	}
-	defer cancel()
+	defer done()
 	same := func(other *frame.Frame) bool { return other.ID() == f.ID() }
-	if action.Pause(ctx, lostNavigationWait) != nil || slices.ContainsFunc(t.tree.ProcessRoots(), same) {
+	if cancel.Sleep(ctx, lostNavigationWait) != nil || slices.ContainsFunc(t.tree.ProcessRoots(), same) {
 		return
 	}
 	parent := f.Parent().Session

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/cancel"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -60,7 +61,7 @@ func ConnectEndpoint[T any](ctx context.Context, c Connector, e Endpoint,
 			}
 		}
 		failure = &ConnectError{Endpoint: e.String(), Attempts: tries, Rounds: i + 1}
-		if ctx.Err() != nil || isFinal(tries[len(tries)-1].Err) || !waitPause(ctx, round.pause) {
+		if ctx.Err() != nil || isFinal(tries[len(tries)-1].Err) || cancel.Sleep(ctx, round.pause) != nil {
 			break
 		}
 	}
@@ -84,15 +85,6 @@ func (c Connector) targets(ctx context.Context, e Endpoint) func(yield func(Dial
 			return
 		}
 		yield(c.dialTargetOf(e.url), nil)
-	}
-}
-
-func waitPause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

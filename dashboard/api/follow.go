@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/cancel"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -57,10 +58,7 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 		if time.Since(lost) > followRetryLimit {
 			return f.rec, fmt.Errorf("follow task %s: the clank at %s is gone%s: %w", taskID, c.Base, f.resumeHint(), err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(followRetryPause):
-		}
+		_ = cancel.Sleep(ctx, followRetryPause)
 	}
 }
 

@@ -194,13 +194,12 @@ func (s *Server) handleLive(w http.ResponseWriter, r *http.Request, v *visit, o 
 
 // awaitEnd waits until a person may no longer watch a session, and returns the reason.
 func (s *Server) awaitEnd(ctx context.Context, v *visit, session string) error {
-	tick := time.NewTicker(s.recheck())
-	defer tick.Stop()
+	tick := time.Tick(s.recheck())
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-tick:
 		}
 		if !s.now().Before(v.until) {
 			return errSignedOut

@@ -39,8 +39,7 @@ func (f *File) CloseAtomicallyReplace() error {
 		return err
 	}
 	deadline := time.After(replaceWait)
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
+	again := time.Tick(10 * time.Millisecond)
 	for {
 		err := os.Rename(f.Name(), f.path)
 		if f.done = err == nil; f.done {
@@ -50,7 +49,7 @@ func (f *File) CloseAtomicallyReplace() error {
 			return err
 		}
 		select {
-		case <-again.C:
+		case <-again:
 		case <-deadline:
 			return err
 		}

@@ -100,14 +100,13 @@ func (r Rules) forAccount(a llm.Account) Rules {
 
 // Run deletes old entries from time to time until ctx ends.
 func (k *Enforcer) Run(ctx context.Context) {
-	tick := time.NewTicker(forgetInterval)
-	defer tick.Stop()
+	tick := time.Tick(forgetInterval)
 	for {
 		k.forgetOld(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

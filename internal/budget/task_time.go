@@ -31,13 +31,11 @@ func (w *taskRun) tick(ctx context.Context, id int64, slice time.Duration, end c
 ) {
 	for {
 		started := time.Now()
-		timer := time.NewTimer(slice)
 		select {
 		case <-quit:
-			timer.Stop()
 			w.enforcer.settle(ctx, id, Amount{Time: min(time.Since(started), slice)}, StateSettled, false)
 			return
-		case <-timer.C:
+		case <-time.After(slice):
 			w.enforcer.settle(ctx, id, Amount{Time: slice}, StateSettled, false)
 		}
 		var err error

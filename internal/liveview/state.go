@@ -63,8 +63,7 @@ func (c *viewing) showStates(ctx context.Context) error {
 	if err := c.readTask(ctx); err != nil {
 		return err
 	}
-	tick := time.NewTicker(stateInterval)
-	defer tick.Stop()
+	tick := time.Tick(stateInterval)
 	var last []byte
 	for {
 		state, changed, err := c.state(ctx)
@@ -82,7 +81,7 @@ func (c *viewing) showStates(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-tick.C:
+		case <-tick:
 		case <-changed[0]:
 		case <-changed[1]:
 		case ev, ok := <-events:

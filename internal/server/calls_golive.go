@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/cancel"
 	"clank/internal/settings"
 	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
@@ -141,9 +142,9 @@ func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 				}
 			},
 		}
-		ctx, cancel := context.WithTimeout(x.callsContext, goLiveConnectTimeout)
+		ctx, done := context.WithTimeout(x.callsContext, goLiveConnectTimeout)
 		err := a.Open(ctx)
-		cancel()
+		done()
 		if err == nil {
 			x.Logger.Info("the account for go live is connected")
 			x.goLive.set(a, "")
@@ -157,10 +158,8 @@ func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 		if _, refused := errors.AsType[*discord.GatewayRefusedError](err); refused {
 			return nil, err
 		}
-		select {
-		case <-time.After(goLiveRetryPause):
-		case <-x.callsContext.Done():
-			return nil, context.Cause(x.callsContext)
+		if err := cancel.Sleep(x.callsContext, goLiveRetryPause); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -35,12 +35,11 @@ type transcriptLine struct {
 // openTranscripts removes transcripts older than the history limit, now and periodically.
 func (x *CallService) openTranscripts() {
 	x.background.Go(func() {
-		tick := time.NewTicker(transcriptSweepInterval)
-		defer tick.Stop()
+		tick := time.Tick(transcriptSweepInterval)
 		for {
 			x.sweepTranscripts(time.Now())
 			select {
-			case <-tick.C:
+			case <-tick:
 			case <-x.callsContext.Done():
 				return
 			}

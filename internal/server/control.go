@@ -88,13 +88,12 @@ const announceInterval = 2 * time.Second
 func (a *Server) keepAnnounced(ctx context.Context, file *client.AnnouncementFile) {
 	a.onClose(func(context.Context) error { return file.Remove() })
 	a.inBackground(ctx, func(life context.Context) {
-		tick := time.NewTicker(announceInterval)
-		defer tick.Stop()
+		tick := time.Tick(announceInterval)
 		for {
 			select {
 			case <-life.Done():
 				return
-			case <-tick.C:
+			case <-tick:
 			}
 			if err := file.Restore(); err != nil {
 				a.logger.Debug("an announcement is not restored", "error", err)

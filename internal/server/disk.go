@@ -48,14 +48,13 @@ const (
 
 // Run tidies periodically until ctx ends.
 func (k *diskLimiter) Run(ctx context.Context) {
-	tick := time.NewTicker(tidyInterval)
-	defer tick.Stop()
+	tick := time.Tick(tidyInterval)
 	for {
 		k.Tidy(time.Now())
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

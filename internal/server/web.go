@@ -156,8 +156,7 @@ func WaitForStableText(ctx context.Context, win interface {
 	MainFrameText(ctx context.Context) (string, error)
 },
 ) (string, error) {
-	tick := time.NewTicker(renderPollInterval)
-	defer tick.Stop()
+	tick := time.Tick(renderPollInterval)
 	last := ""
 	for begun := time.Now(); ; {
 		text, err := win.MainFrameText(ctx)
@@ -171,7 +170,7 @@ func WaitForStableText(ctx context.Context, win interface {
 		select {
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

@@ -115,8 +115,7 @@ func (e *NewerError) Error() string {
 func (db *DB) useWAL(ctx context.Context) error {
 	ctx, done := context.WithTimeoutCause(ctx, busyWait, errors.New("another program keeps it locked"))
 	defer done()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
+	again := time.Tick(10 * time.Millisecond)
 	for {
 		var mode string
 		err := db.writer.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
@@ -127,7 +126,7 @@ func (db *DB) useWAL(ctx context.Context) error {
 			return err
 		}
 		select {
-		case <-again.C:
+		case <-again:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/cancel"
 	"clank/internal/untrusted"
 	"clank/sessions"
 )
@@ -239,13 +240,8 @@ func (d pageDiff) summary() []string {
 
 // recheck reads the page again after RecheckAfter.
 func (r *Runner) recheck(ctx context.Context, w Watch) (Reading, error) {
-	wait := cmp.Or(r.RecheckAfter, defaultRecheck)
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return Reading{}, context.Cause(ctx)
-	case <-timer.C:
+	if err := cancel.Sleep(ctx, cmp.Or(r.RecheckAfter, defaultRecheck)); err != nil {
+		return Reading{}, err
 	}
 	page, _, err := r.readPage(ctx, w)
 	return page, err

@@ -125,10 +125,9 @@ func backoff(first time.Duration, try int) time.Duration {
 
 // waitFor waits; false if ctx ended first.
 func waitFor(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	timer := time.After(d)
 	select {
-	case <-timer.C:
+	case <-timer:
 		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"clank/cancel"
 	"clank/voice"
 	discordconn "clank/voice/discord/conn"
 )
@@ -167,9 +168,9 @@ func (l *Line) waitForServer(ctx context.Context, at voiceSession) (voiceSession
 func (l *Line) rejoin(ctx context.Context, why error) (voiceSession, error) {
 	l.dropConnection(ctx, why.Error())
 	channel := l.Channel()
-	wait, cancel := context.WithTimeoutCause(ctx, moveFactor*l.joiner.answerTimeout(),
+	wait, done := context.WithTimeoutCause(ctx, moveFactor*l.joiner.answerTimeout(),
 		fmt.Errorf("join the call again: %w", why))
-	defer cancel()
+	defer done()
 	for {
 		s, err := l.joiner.requestJoin(wait, l.guildState, l.guild, channel)
 		if err == nil || errors.Is(err, ErrRemoved) || wait.Err() != nil {
@@ -178,12 +179,8 @@ func (l *Line) rejoin(ctx context.Context, why error) (voiceSession, error) {
 		if errors.Is(err, ErrNoAnswer) || errors.Is(err, ErrNoServer) {
 			l.joiner.leaveChannel(wait, l.guildState, l.guild) // Discord does not answer if it thinks that nothing has changed
 		}
-		t := time.NewTimer(resendPause)
-		select {
-		case <-t.C:
-		case <-wait.Done():
-			t.Stop()
-			return s, context.Cause(wait)
+		if err := cancel.Sleep(wait, resendPause); err != nil {
+			return s, err
 		}
 	}
 }

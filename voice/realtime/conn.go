@@ -93,8 +93,7 @@ func (t *conversation) runConnection(ctx context.Context) (up bool, err error) {
 func (t *conversation) configure(ctx context.Context, conn *websocket.Conn, events <-chan event,
 	deadline time.Duration,
 ) error {
-	late := time.NewTimer(deadline)
-	defer late.Stop()
+	late := time.After(deadline)
 	for {
 		select {
 		case e := <-events:
@@ -110,7 +109,7 @@ func (t *conversation) configure(ctx context.Context, conn *websocket.Conn, even
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-late.C:
+		case <-late:
 			return context.DeadlineExceeded
 		}
 	}
@@ -118,8 +117,7 @@ func (t *conversation) configure(ctx context.Context, conn *websocket.Conn, even
 
 // loop serves a connection that is set up.
 func (t *conversation) loop(ctx context.Context, events <-chan event) error {
-	ticker := time.NewTicker(sendEvery)
-	defer ticker.Stop()
+	ticker := time.Tick(sendEvery)
 	for t.failed == nil {
 		for _, f := range t.session.commands.Drain() {
 			f(ctx, t)
@@ -130,7 +128,7 @@ func (t *conversation) loop(ctx context.Context, events <-chan event) error {
 				return err
 			}
 		case <-t.session.commands.Wake():
-		case <-ticker.C:
+		case <-ticker:
 			t.sendAudio(ctx)
 			if (t.active != "" || t.requested) && time.Since(t.last) >= cmp.Or(max(0, t.session.Idle), 30*time.Second) {
 				return errResponseStalled
@@ -179,15 +177,14 @@ func writeEvent(ctx context.Context, conn *websocket.Conn, e any) error {
 
 // waitRetry waits before a new try and meanwhile executes the commands for Run. It returns false when ctx has ended.
 func (t *conversation) waitRetry(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	over := time.After(d)
 	for {
 		for _, f := range t.session.commands.Drain() {
 			f(ctx, t)
 		}
 		select {
 		case <-t.session.commands.Wake():
-		case <-timer.C:
+		case <-over:
 			return true
 		case <-ctx.Done():
 			return false
@@ -224,11 +221,10 @@ var errServerSilent = errors.New("the server does not answer any more")
 
 // keepAlive ends a connection whose other side has gone without a word.
 func keepAlive(ctx context.Context, conn *websocket.Conn, stop context.CancelCauseFunc) {
-	ticker := time.NewTicker(pingEvery)
-	defer ticker.Stop()
+	ticker := time.Tick(pingEvery)
 	for {
 		select {
-		case <-ticker.C:
+		case <-ticker:
 		case <-ctx.Done():
 			return
 		}

@@ -211,8 +211,7 @@ func (m *Manager) watchShare(run context.Context, sh *share) {
 func (m *Manager) waitForEnd(run context.Context, sh *share) error {
 	events, done := m.Sessions.Subscribe()
 	defer func() { done() }()
-	look := time.NewTicker(checkEvery)
-	defer look.Stop()
+	look := time.Tick(checkEvery)
 	alone := time.NewTimer(moveTimeout) // of a stage that was moved without the call
 	alone.Stop()
 	defer alone.Stop()
@@ -233,7 +232,7 @@ func (m *Manager) waitForEnd(run context.Context, sh *share) error {
 					return errSessionClosed
 				}
 			}
-		case <-look.C:
+		case <-look:
 			if err := m.sessionGone(run, sh); err != nil {
 				return err
 			}

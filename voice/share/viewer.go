@@ -295,9 +295,7 @@ func personOf(r *http.Request) string {
 func (v *ViewerPage) waitForEnd(s ViewerShare, lost <-chan error, gone <-chan struct{}) error {
 	var expired <-chan time.Time
 	if !s.Until.IsZero() {
-		timer := time.NewTimer(time.Until(s.Until))
-		defer timer.Stop()
-		expired = timer.C
+		expired = time.After(time.Until(s.Until))
 	}
 	select {
 	case <-gone:

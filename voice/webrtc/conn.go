@@ -122,11 +122,9 @@ func (c *Conn) negotiate(ctx context.Context, offer string) (string, error) {
 		return "", fmt.Errorf("answer the page: %w", err)
 	}
 	c.video.readExtensions()
-	wait := time.NewTimer(gatherTimeout)
-	defer wait.Stop()
 	select {
 	case <-gathered:
-	case <-wait.C: // a server that is slow; our own addresses are there
+	case <-time.After(gatherTimeout): // a server that is slow; our own addresses are there
 	case <-ctx.Done():
 		return "", fmt.Errorf("answer the page: %w", context.Cause(ctx))
 	}

@@ -91,11 +91,10 @@ func (c *Conn) SendMessage(text string) error {
 
 // flush waits a moment until the page has received the last message.
 func (s *messageChannel) flush() {
-	wait := time.NewTimer(closeGrace)
-	defer wait.Stop()
+	late := time.After(closeGrace)
 	select {
 	case <-s.opened:
-	case <-wait.C:
+	case <-late:
 		return
 	}
 	var once sync.Once
@@ -107,7 +106,7 @@ func (s *messageChannel) flush() {
 	}
 	select {
 	case <-taken:
-	case <-wait.C:
+	case <-late:
 	}
 }
 

@@ -1,13 +1,10 @@
 package action_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action"
@@ -82,21 +79,6 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 			t.Errorf("%+v: got %v", a, err)
 		}
 	}
-}
-
-func TestPauseObeysItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stopped := errors.New("stopped by @ada")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { cancel(stopped) })
-		start := time.Now()
-		if err := action.Pause(ctx, time.Hour); !errors.Is(err, stopped) || time.Since(start) != time.Second {
-			t.Errorf("got %v after %s", err, time.Since(start))
-		}
-		if err := action.Pause(t.Context(), time.Minute); err != nil || time.Since(start) != time.Second+time.Minute {
-			t.Errorf("got %v after %s", err, time.Since(start))
-		}
-	})
 }
 
 func FuzzPath(f *testing.F) {

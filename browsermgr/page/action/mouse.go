@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
+	"clank/cancel"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -109,7 +110,7 @@ func (d *performer) clickAt(ctx context.Context, f *frame.Frame, at aim, a Actio
 		if err := d.sendInput(ctx, m.Move(false)); err != nil {
 			return "", err
 		}
-		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
+		if err := cancel.Sleep(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
 			return "", err
 		}
 	}
@@ -123,7 +124,7 @@ func (d *performer) clickTimes(ctx context.Context, f *frame.Frame, m frame.Mous
 		if err := d.sendInput(ctx, append(events, m.Press(i), m.Release(i))...); err != nil {
 			return "", err
 		}
-		if err := Pause(ctx, 2*time.Millisecond); err != nil {
+		if err := cancel.Sleep(ctx, 2*time.Millisecond); err != nil {
 			return "", err
 		}
 		events = nil
@@ -175,7 +176,7 @@ func (d *performer) clickHeld(ctx context.Context, m frame.Mouse, a Action) erro
 		if err := d.sendInput(ctx, m.Move(false), m.Press(i+1)); err != nil {
 			return err
 		}
-		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
+		if err := cancel.Sleep(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
 			d.mainFrame().Post(m.Release(i + 1))
 			return err
 		}
@@ -449,7 +450,7 @@ func (d *performer) drag(ctx context.Context, m frame.Mouse, along func() ([]fra
 	}
 	if d.state.dragged != nil {
 		// Some pages ignore moves for a while after each change, and depend on the side of an item's middle.
-		if err := Pause(ctx, dragRest); err != nil {
+		if err := cancel.Sleep(ctx, dragRest); err != nil {
 			return err
 		}
 		if err := d.dragMove(ctx, aside(m, from)); err != nil {

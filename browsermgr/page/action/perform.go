@@ -132,18 +132,6 @@ func stoppedError(ctx context.Context, err error) error {
 // evaluateLimit returns the time limit of a script of evaluate within that of its action.
 func evaluateLimit(a Action) time.Duration { return max(a.Limit()-500*time.Millisecond, time.Second) }
 
-// Pause waits for d, to pace input for people and pages, not to synchronize.
-func Pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // Action is one action in a tab.
 type Action = actiontable.Action
 

@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/frame"
+	"clank/cancel"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -36,7 +37,7 @@ const viewSizeScript = `() => visualViewport?.scale > 1 ? { x: visualViewport.wi
 func (d *performer) checkInView(ctx context.Context, points ...frame.Point) error {
 	size, err := frame.CallFunction[frame.Point](ctx, d.mainFrame(), viewSizeScript, nil, nil)
 	// If the page is navigating, ask its next document.
-	for tries := 100; cdp.IsDocumentGone(err) && tries > 0 && Pause(ctx, 10*time.Millisecond) == nil; tries-- {
+	for tries := 100; cdp.IsDocumentGone(err) && tries > 0 && cancel.Sleep(ctx, 10*time.Millisecond) == nil; tries-- {
 		size, err = frame.CallFunction[frame.Point](ctx, d.mainFrame(), viewSizeScript, nil, nil)
 	}
 	if err != nil {

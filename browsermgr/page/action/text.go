@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
+	"clank/cancel"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -159,7 +160,7 @@ func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) e
 	}
 	for i, r := range a.Text {
 		if i > 0 {
-			if err := Pause(ctx, actiontable.SlowKey); err != nil {
+			if err := cancel.Sleep(ctx, actiontable.SlowKey); err != nil {
 				return err
 			}
 		}
@@ -351,7 +352,7 @@ func (d *performer) pressChord(ctx context.Context, c frame.Chord, holdMs int,
 	if err := d.sendInput(ctx, down...); err != nil {
 		return err
 	}
-	if err := Pause(ctx, time.Duration(holdMs)*time.Millisecond); err != nil {
+	if err := cancel.Sleep(ctx, time.Duration(holdMs)*time.Millisecond); err != nil {
 		d.mainFrame().Post(up...)
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/frame"
+	"clank/cancel"
 )
 
 // WaitTab is what a wait needs of its tab.
@@ -31,7 +32,7 @@ type WaitTab interface {
 func Wait(ctx context.Context, tab WaitTab, a Action) error {
 	w := pageWait{tab}
 	if a.TimeMs > 0 {
-		if err := Pause(ctx, time.Duration(a.TimeMs)*time.Millisecond); err != nil {
+		if err := cancel.Sleep(ctx, time.Duration(a.TimeMs)*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -109,7 +110,7 @@ func (w pageWait) awaitInPage(ctx context.Context, arg waitArg) error {
 			return err
 		}
 		// Documents without scripts answer at once.
-		if err := Pause(ctx, waitPollInterval/10-time.Since(began)); err != nil {
+		if err := cancel.Sleep(ctx, waitPollInterval/10-time.Since(began)); err != nil {
 			return err
 		}
 	}

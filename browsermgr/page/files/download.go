@@ -443,13 +443,12 @@ func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.
 	if end, ok := ctx.Deadline(); ok { // leave time to report them as in progress
 		limit = min(limit, time.Until(end)/2)
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	late := time.After(limit)
 	for _, it := range fresh {
 		select {
 		case <-it.done:
 			continue
-		case <-timer.C:
+		case <-late:
 			return
 		case <-ctx.Done():
 			d.cancelItem(it, context.Cause(ctx))

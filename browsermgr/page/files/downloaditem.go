@@ -349,13 +349,12 @@ const sizeCheckInterval = 50 * time.Millisecond
 
 // watchSize ends a download when the staging directory contains more bytes than a single download may have.
 func (d *Transfers) watchSize(it *downloadItem) {
-	tick := time.NewTicker(sizeCheckInterval)
-	defer tick.Stop()
+	tick := time.Tick(sizeCheckInterval)
 	for {
 		select {
 		case <-it.done:
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		var err error
 		if staged := stagedBytes(d.staging); staged > d.opts.MaxBytes {

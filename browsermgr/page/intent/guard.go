@@ -10,8 +10,8 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
-	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/frame"
+	"clank/cancel"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -70,11 +70,11 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 // endSoon is like End, but also removes the guard if ctx has ended. In that case it does not wait for a page that does
 // not answer: the script that blocks it is terminated, and the guard is removed once the page goes on.
 func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err error) {
-	after, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancel(nil)
+	after, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
 	defer context.AfterFunc(ctx, func() {
-		_ = action.Pause(after, stoppedInspectLimit)
-		cancel(context.Cause(ctx))
+		_ = cancel.Sleep(after, stoppedInspectLimit)
+		end(context.Cause(ctx))
 	})()
 	refused, err = g.End(after, tab)
 	if err != nil && after.Err() != nil {

@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/cancel"
 )
 
 // ErrRefused is returned if a login must not be filled into the page; the text says why. The page has not received any
@@ -96,18 +97,9 @@ func (k *Filler) Fill(ctx context.Context, t *page.Tab, r FillRequest) (FillResu
 			return res, nil
 		}
 		last = res.Origin
-		if err := pauseFor(ctx, nextPageInterval); err != nil {
+		if err := cancel.Sleep(ctx, nextPageInterval); err != nil {
 			return res, err
 		}
-	}
-}
-
-func pauseFor(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

@@ -177,8 +177,7 @@ func (c *screencast) run(ctx context.Context) {
 		c.endWith(err)
 	}
 	close(c.ready)
-	tick := time.NewTicker(staleAfter)
-	defer tick.Stop()
+	tick := time.Tick(staleAfter)
 	due := time.NewTimer(time.Hour)
 	defer due.Stop()
 	var acked time.Time
@@ -191,7 +190,7 @@ func (c *screencast) run(ctx context.Context) {
 		case <-c.tab.Done():
 			c.endWith(c.tab.Err())
 			return
-		case <-tick.C:
+		case <-tick:
 			c.tab.Wake() // a watched page is not frozen
 			was := crashed
 			if crashed = c.tab.Err() != nil; was && !crashed || c.lastMayBeMissing() {

@@ -15,11 +15,10 @@ const (
 
 // sendReports sends sender and receiver reports until ctx ends.
 func (c *Conn) sendReports(ctx context.Context) {
-	tick := time.NewTicker(cmp.Or(c.ReportEvery, defaultReports))
-	defer tick.Stop()
+	tick := time.Tick(cmp.Or(c.ReportEvery, defaultReports))
 	for {
 		select {
-		case now := <-tick.C:
+		case now := <-tick:
 			c.sendReport(now)
 		case <-ctx.Done():
 			return

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"clank/cancel"
+
 	"github.com/coder/websocket"
 )
 
@@ -81,14 +83,7 @@ func (c *Conn) backOff(ctx context.Context, try int) error {
 	} else {
 		wait <<= min(try-1, maxDoublings)
 	}
-	t := time.NewTimer(wait/2 + rand.N(wait/2+1))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return cancel.Sleep(ctx, wait/2+rand.N(wait/2+1))
 }
 
 // dropSession forgets the session, so that the next socket identifies again.
@@ -372,11 +367,10 @@ func (l *link) startHeartbeat(every time.Duration) {
 	every = max(every, minHeartbeat)
 	l.acked.Store(true)
 	l.wg.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
+		tick := time.Tick(every)
 		for {
 			select {
-			case <-tick.C:
+			case <-tick:
 			case <-l.ended:
 				return
 			}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"clank/cancel"
 )
 
 // Transport carries packets between us and a voice server. Each session has its own: Select, then Start, then any
@@ -145,26 +147,13 @@ func (u *udp) discover(ctx context.Context) (netip.AddrPort, error) {
 				return seen, nil
 			}
 		}
-		if !waitUntil(ctx, until) { // a closed port fails at once; do not ask faster for that
-			break
+		// A closed port fails at once; do not ask faster for that.
+		if err := cancel.Sleep(ctx, time.Until(until)); err != nil {
+			return netip.AddrPort{}, fmt.Errorf("ask the voice server for our address: %w", err)
 		}
-	}
-	if ctx.Err() != nil {
-		return netip.AddrPort{}, fmt.Errorf("ask the voice server for our address: %w", context.Cause(ctx))
 	}
 	return netip.AddrPort{}, fmt.Errorf("the voice server at %s does not answer over UDP; a firewall may keep clank "+
 		"from sending UDP or hearing answers", u.conn.RemoteAddr())
-}
-
-func waitUntil(ctx context.Context, t time.Time) bool {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func discoveryRequest(ssrc uint32) []byte {
@@ -235,8 +224,7 @@ func (u *udp) read() {
 // keepAlive keeps NAT mappings open and notices when one was lost: nothing arrives any more from a server that used to
 // answer.
 func (u *udp) keepAlive() {
-	tick := time.NewTicker(u.every)
-	defer tick.Stop()
+	tick := time.Tick(u.every)
 	ping := binary.BigEndian.AppendUint32(nil, keepAliveMagic)
 	ping = append(ping, make([]byte, pingSize-len(ping))...)
 	for n, silent := uint32(0), 0; ; n++ {
@@ -250,7 +238,7 @@ func (u *udp) keepAlive() {
 		binary.BigEndian.PutUint32(ping[4:], n)
 		_, _ = u.conn.Write(ping) // the next one may get through
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-u.done:
 			return
 		}

@@ -147,8 +147,7 @@ func (l *streamLoop) waitForMove(ctx context.Context, err error) error {
 		gone.Reason != "" {
 		return nil
 	}
-	late := time.NewTimer(l.publisher.answerTimeout() / moveShare)
-	defer late.Stop()
+	late := time.After(l.publisher.answerTimeout() / moveShare)
 	for {
 		select {
 		case e, ok := <-l.presence.Events():
@@ -158,7 +157,7 @@ func (l *streamLoop) waitForMove(ctx context.Context, err error) error {
 			case e.Kind == voice.Moved:
 				return errMoved
 			}
-		case <-late.C:
+		case <-late:
 			return nil
 		case <-ctx.Done():
 			return nil

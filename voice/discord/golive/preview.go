@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"time"
 
+	"clank/cancel"
+
 	"golang.org/x/image/draw"
 	"golang.org/x/image/vp8"
 )
@@ -37,11 +39,7 @@ func (s *Stream) preview(ctx context.Context) {
 	}
 	noted := false
 	for wait := previewDelay; ; wait = previewEvery {
-		next := time.NewTimer(wait)
-		select {
-		case <-next.C:
-		case <-ctx.Done():
-			next.Stop()
+		if cancel.Sleep(ctx, wait) != nil {
 			return
 		}
 		err := s.previewOnce(ctx)
@@ -63,8 +61,7 @@ func (s *Stream) previewOnce(ctx context.Context) error {
 	if st := s.State().Status; st != Ready && st != Playing {
 		return nil
 	}
-	late := time.NewTimer(previewTimeout)
-	defer late.Stop()
+	late := time.After(previewTimeout)
 	viewer := s.req.Source.Subscribe()
 	defer viewer.Close()
 	for {
@@ -78,7 +75,7 @@ func (s *Stream) previewOnce(ctx context.Context) error {
 			}
 			viewer.Close()
 			return s.publisher.Preview(ctx, s.key, f.Data)
-		case <-late.C:
+		case <-late:
 			return nil // the page hides something, or cannot be drawn
 		case <-ctx.Done():
 			return nil

@@ -120,11 +120,9 @@ func (t *webrtcTransport) offer(ctx context.Context, audio, video uint32) (strin
 	if err := t.pc.SetLocalDescription(offer); err != nil {
 		return "", err
 	}
-	late := time.NewTimer(gatherTimeout)
-	defer late.Stop()
 	select {
 	case <-gathered:
-	case <-late.C: // the candidates found so far suffice
+	case <-time.After(gatherTimeout): // the candidates found so far suffice
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
@@ -250,14 +248,12 @@ func (t *webrtcTransport) Start(ctx context.Context, d conn.Description) error {
 	}); err != nil {
 		return fmt.Errorf("take the voice server's answer: %w", err)
 	}
-	late := time.NewTimer(webrtcConnectTimeout)
-	defer late.Stop()
 	select {
 	case <-t.connected:
 		return nil
 	case <-t.ended:
 		return errors.New("the voice server cannot be reached over WebRTC")
-	case <-late.C:
+	case <-time.After(webrtcConnectTimeout):
 		return fmt.Errorf("the voice server was not reached over WebRTC within %s; a firewall may keep clank from "+
 			"sending UDP", webrtcConnectTimeout)
 	case <-ctx.Done():
