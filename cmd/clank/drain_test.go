@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -129,6 +131,9 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	f.awaitAsked()
 	p.interrupt(t)
 	awaitOutput(t, p.stderr, "tasks that may finish: 1")
+	for range 2 { // a shell and the kernel send it when the terminal is closed
+		check.Must(t, p.cmd.Process.Signal(syscall.SIGHUP))
+	}
 	later := f.browse("open " + f.site + "/quick?7, read")
 	f.says(later, "goes on with this by itself")
 	f.answer <- struct{}{}
@@ -137,13 +142,19 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 		t.Errorf("exit code = %d, want %d", got, exitDone)
 	}
 
+	signal.Ignore(syscall.SIGHUP) // as nohup does
 	p = f.start("0")
+	signal.Reset(syscall.SIGHUP)
 	f.says(later, "The ferry number 7 leaves")
 	second := f.browse("open " + f.site + ", read")
 	f.awaitAsked()
+	check.Must(t, p.stopReading()) // as tee does at Ctrl-C
+	check.Must(t, p.cmd.Process.Signal(syscall.SIGHUP))
 	p.interrupt(t)
 	f.says(second, "goes on with this by itself")
-	p.exitCode(t)
+	if got := p.exitCode(t); got != exitDone {
+		t.Errorf("exit code = %d, want %d", got, exitDone)
+	}
 	f.start("0")
 	f.awaitAsked()
 	close(f.answer)

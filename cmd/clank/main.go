@@ -20,7 +20,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 
 	"clank/internal/hardening"
@@ -41,19 +40,23 @@ func main() {
 }
 
 // notifySignals returns a context that ends at the first interrupt, and one that ends at the second. The third ends
-// the process immediately.
+// the process immediately. A terminal that is closed is a first interrupt only, since its shell and the kernel both send
+// SIGHUP; after nohup, it is none.
 func notifySignals() (ctx, hurry context.Context) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	hurry, now := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 3)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	var seen atomic.Int32
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(ch, syscall.SIGHUP)
+	}
 	go func() {
-		for range ch {
-			switch seen.Add(1) {
-			case 1:
+		for sig := range ch {
+			switch {
+			case ctx.Err() == nil:
 				stop(errInterrupted)
-			case 2:
+			case sig == syscall.SIGHUP:
+			case hurry.Err() == nil:
 				now(errInterrupted)
 			default:
 				os.Exit(exitStopped)

@@ -45,6 +45,7 @@ func newMCPCommand(e *commandEnv) *cobra.Command {
 
 // serveMCP serves at an address, or over standard input and output if it is "".
 func serveMCP(ctx context.Context, e *commandEnv, addr string, textOnly bool) error {
+	outliveReaders()
 	place, err := openMCPBackend(ctx, e)
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ type runningProgram struct {
 	cmd            *exec.Cmd
 	home           string
 	stdout, stderr *transcript
+	stopReading    func() error // closes stderr's pipe
 	done           chan struct{}
 }
 
@@ -98,10 +99,14 @@ func startProgram(t *testing.T, home string, environ []string, args ...string) *
 	p := &runningProgram{home: home, stdout: newTranscript(), stderr: newTranscript(), done: make(chan struct{})}
 	p.cmd = exec.Command(cmp.Or(*builtProgram, os.Args[0]), args...)
 	p.cmd.Env = environ
-	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
-	check.Must(t, p.cmd.Start())
+	stderr, theirs, err := os.Pipe()
+	check.Must(t, err)
+	p.cmd.Stdout, p.cmd.Stderr, p.stopReading = p.stdout, theirs, stderr.Close
+	check.Must(t, errors.Join(p.cmd.Start(), theirs.Close()))
 	go func() {
 		defer close(p.done)
+		io.Copy(p.stderr, stderr)
+		stderr.Close()
 		p.cmd.Wait()
 		p.stdout.closeOutput()
 		p.stderr.closeOutput()

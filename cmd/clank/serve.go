@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"clank/internal/server"
 
@@ -33,6 +36,7 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 			if err := new(slog.Level).UnmarshalText([]byte(cmp.Or(logLevel, "warn"))); err != nil {
 				return usagef("--log takes debug, info, warn or error, not %q", logLevel)
 			}
+			outliveReaders()
 			h, err := server.OpenHome(e.Getenv)
 			if err != nil {
 				return err
@@ -80,6 +84,10 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 	completeChoices(c, "log-format", logText, logJSON)
 	return c
 }
+
+// outliveReaders keeps this process running when a program that reads its output ends, as tee does at Ctrl-C. Otherwise
+// the next line of the log would end it by SIGPIPE, without a shutdown.
+func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // serveReporter prints the state of the server.
 type serveReporter struct{ *commandEnv }
