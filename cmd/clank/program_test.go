@@ -74,6 +74,7 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 	check.Must(tb, err)
 	tb.Cleanup(func() {
 		checkNothingLeft(tb, root) // what is being ended still writes
+		checkPartsOfHome(tb, filepath.Join(root, "home"))
 		if err := os.RemoveAll(root); err != nil {
 			tb.Error(err)
 		}
@@ -260,6 +261,26 @@ func checkNothingLeft(tb testing.TB, home string) {
 		<-tick.C
 	}
 	tb.Errorf("left behind: %v", left)
+}
+
+// checkPartsOfHome tests that docs/settings.md names all that is in a home. Whether it is backed up and forgotten is
+// tested in package server.
+func checkPartsOfHome(tb testing.TB, home string) {
+	tb.Helper()
+	manual, err := os.ReadFile("../../docs/settings.md")
+	check.Must(tb, err)
+	entries, _ := os.ReadDir(home) // some tests remove it
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".lock")
+		if strings.HasPrefix(name, "clank.db-") || strings.HasPrefix(name, "clank.db.process-") {
+			name = "clank.db"
+		}
+		if text := string(manual); !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+name+"/`") &&
+			!strings.Contains(text, "`"+name+".lock`") {
+			tb.Errorf("%s is in the home: name it in docs/settings.md, and say in homeParts of package server what becomes of it",
+				e.Name())
+		}
+	}
 }
 
 func killProcess(t *testing.T, p process) {

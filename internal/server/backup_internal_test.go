@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -528,6 +529,30 @@ func TestADiskWithoutRoomIsNamedAsTheCause(t *testing.T) {
 	}
 }
 
+func TestEachPartOfTheHomeIsInTheManual(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/settings.md")
+	check.Must(t, err)
+	_, table, _ := strings.Cut(string(text), "| file or folder |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	named := map[string]bool{}
+	for row := range strings.Lines(table) {
+		first, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(first, -1) {
+			name := strings.TrimSuffix(m[1], "/")
+			named[name] = true
+			if findHomePart(name).name == "" {
+				t.Errorf("docs/settings.md names %s: say in homeParts what becomes of it", name)
+			}
+		}
+	}
+	for _, p := range homeParts {
+		if name := strings.TrimSuffix(p.name, "*"); !named[name] && !strings.HasPrefix(name, "*") && name != "." {
+			t.Errorf("docs/settings.md does not name %s", name)
+		}
+	}
+}
+
 func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 	t.Parallel()
 	env := func(name string) string { return map[string]string{"CLANK_VAULT_KEYRING": "off"}[name] }
@@ -554,7 +579,7 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 			[]string{
 				"browser/clank@server-7/state.age", "downloads/clank@server-7/bobs.txt", "films/film@server-7/t2.webm",
 				"inbound/s2/f/x",
-				"runs/t2/run.jsonl", "tokens.json", "transcripts/2026-03-01T120000Z-7-1-a.jsonl",
+				"pictures/clank@server-7/x.png", "runs/t2/run.jsonl", "tokens.json", "traces/clank@server-7/x.zip", "transcripts/2026-03-01T120000Z-7-1-a.jsonl",
 			},
 		},
 		{
@@ -562,7 +587,7 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 			[]string{"server-7", "said by", `"guild":"7"`},
 			[]string{
 				"browser/clank@person-canary/state.age", "downloads/clank@person-canary/x", "inbound/s2/f/x",
-				"tokens.json",
+				"pictures/clank@person-canary/x.png", "tokens.json", "traces/clank@person-canary/x.zip",
 			},
 		},
 	} {
@@ -574,7 +599,9 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 				"browser/clank@person-canary/state.age": "x", "browser/clank@person-canaryat7/state.age": "x",
 				"browser/clank@server-7/state.age": "x",
 				"downloads/clank@person-canary/x":  "x", "downloads/clank@server-7/canary.pdf": "x",
-				"downloads/clank@server-7/bobs.txt": "x",
+				"downloads/clank@server-7/bobs.txt": "x", "pictures/clank@person-canary/x.png": "x",
+				"pictures/clank@server-7/x.png": "x", "traces/clank@person-canary/x.zip": "x", "traces/clank@server-7/x.zip": "x",
+				"unfinished-tasks.json": `[{"session":"s1","prompt":"canary","origin":{"kind":"discord","user":"canary","guild":"7"}}]`,
 				"inbound/s1@server-7/f/canary.pdf":  "x", "inbound/s2/f/x": "x", "runs/t1/run.jsonl": run("canary", "7"),
 				"runs/old/run.jsonl": run("canary", "7"), "runs/t2/run.jsonl": run("bob", "7"),
 				"films/film@server-7/t1.webm": "canary",
@@ -615,6 +642,12 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 			check.Must(t, err)
 			for _, user := range []string{"canary", "bob"} {
 				check.Must(t, check.Err(tokens.SignIn(access.Token{Name: user, User: user}, 0)))
+			}
+
+			for _, p := range homeParts {
+				if found, err := filepath.Glob(h.Path(p.name)); p.people != peopleNone && (err != nil || len(found) == 0) {
+					t.Errorf("%s may hold something of people: let the test put some of it there", p.name)
+				}
 			}
 
 			file := filepath.Join(t.TempDir(), "export")
