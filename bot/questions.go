@@ -244,6 +244,7 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 	}
 	err := b.Questions.Answer(id, approval.Answer{
 		Allowed: say != answerRefuse, ForSession: say == answerAllowSession, Text: words, By: "@" + who.name,
+		ByID: who.id,
 	})
 	switch {
 	case err == nil:

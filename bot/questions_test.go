@@ -118,7 +118,7 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 	check.Equal(t, "buttons", strings.Join(labels, ", "), "Allow, No")
 	hold := s.HoldNext(discordtest.RouteEditMessage)
 	s.sayTo(m, s.ada, "Allow")
-	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, By: "@ada"})
+	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, By: "@ada", ByID: s.ada.ID})
 	<-hold.Arrived()
 	late := s.told(s.sayTo(m, s.ada, "No"))
 	if late.Text() != "That question is over." || !late.Ephemeral {
@@ -198,7 +198,7 @@ func TestARunningTaskAsksItsPersonForWords(t *testing.T) {
 	}
 	form := s.told(s.sayTo(m, s.ada, "Answer in your own words"))
 	check.Must(t, check.Err(s.Choose(m, s.ada, menu.CustomID, "small")))
-	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, By: "@ada", Text: "small"})
+	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, By: "@ada", ByID: s.ada.ID, Text: "small"})
 	s.edited(m, "\n> small\n-# Answered by \\@ada.")
 	it, err := s.SubmitModal(form, map[string]string{"task": "large"})
 	check.Must(t, err)
@@ -238,7 +238,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		}
 	}
 	s.sayTo(m, s.mod, "Allow for this session")
-	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, ForSession: true, By: "@mod"})
+	check.Equal(t, "answer", s.outcome(a), approval.Answer{Allowed: true, ForSession: true, By: "@mod", ByID: s.mod.ID})
 	s.edited(m, "Allowed for this session by \\@mod.")
 
 	anyone = true // to stop: nobody may spend other people's money for that
@@ -247,7 +247,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		t.Errorf("bob allows: %q", got.Text())
 	}
 	s.sayTo(m, s.bob, "No")
-	check.Equal(t, "answer", s.outcome(a), approval.Answer{By: "@bob"})
+	check.Equal(t, "answer", s.outcome(a), approval.Answer{By: "@bob", ByID: s.bob.ID})
 	s.edited(m, "Refused by \\@bob.")
 }
 
@@ -269,7 +269,7 @@ func TestWhoWasShutOutAfterAskingAllowsNothing(t *testing.T) {
 				}
 			}
 			s.sayTo(m, s.ada, "No")
-			check.Equal(t, "answer", s.outcome(a), approval.Answer{By: "@ada"})
+			check.Equal(t, "answer", s.outcome(a), approval.Answer{By: "@ada", ByID: s.ada.ID})
 		})
 	}
 }

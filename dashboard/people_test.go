@@ -468,6 +468,8 @@ func TestPeopleSignInWithDiscord(t *testing.T) {
 			t.Errorf("revoke %s: %d %s, want %d", tc.body, status, body, tc.status)
 		}
 	}
+	_, records := r.ask("GET", "/api/records?kind=signed_out", "", boss)
+	check.Contains(t, records, `"whose":"name of member","whoseIDs":["member"]`)
 	d.set("boss", dashboard.Person{}) // an operator who is none any more
 	if status, _ := r.ask("GET", "/api/settings", "", boss); status != http.StatusUnauthorized {
 		t.Errorf("a former operator: %d", status)

@@ -184,7 +184,7 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	answer := approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, Text: in.Text, By: v.byName()}
+	answer := approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, Text: in.Text, By: v.byName(), ByID: v.id}
 	if in.Reason != "" && !in.Allow {
 		answer = approval.Answer{Reason: untrusted.CleanLine(in.Reason, maxReason)}
 	}

@@ -80,11 +80,11 @@ func (s *Server) endSignIns(w http.ResponseWriter, r *http.Request) error {
 	if (in.ID == "") != in.All {
 		return refuse(http.StatusBadRequest, "send the id of a sign-in, or all")
 	}
-	v, ended := visitorOf(r), []string(nil)
+	v, ended, ids := visitorOf(r), []string(nil), []string(nil)
 	err := s.Tokens.SignOutAll(func(t access.Token) bool {
 		ends := v.mayEnd(t) && (in.All || t.Digest == in.ID)
 		if ends {
-			ended = append(ended, t.Name)
+			ended, ids = append(ended, t.Name), append(ids, t.User)
 		}
 		return ends
 	})
@@ -95,7 +95,7 @@ func (s *Server) endSignIns(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusNotFound, "that browser is not signed in, or not any more")
 	}
 	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindSignOut, User: v.id}, map[string]any{
-		"by": v.byName(), "whose": strings.Join(ended, ", "), "from": s.clientOf(r),
+		"by": v.byName(), "whose": strings.Join(ended, ", "), "whoseIDs": ids, "from": s.clientOf(r),
 	})
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"regexp"
 	"slices"
@@ -150,8 +151,8 @@ func TestEveryMetricAndKindOfRecordIsSeenToChange(t *testing.T) {
 	if said.State != sessions.TaskDone || failed.State != sessions.TaskFailed || stopped.State != sessions.TaskStopped {
 		t.Errorf("the tasks are %+v, %+v, %+v", said, failed, stopped)
 	}
-	e.post("/api/questions/"+question.Question.ID, `{"allow":true}`)
-	check.Must(t, <-asked)
+	answer := approval.Answer{Allowed: true, By: "@ada", ByID: "42"}
+	check.Must(t, errors.Join(e.Approver.Approvals.Answer(question.Question.ID, answer), <-asked))
 	seen.look(t, metrics)
 	for name, values := range seen {
 		if slices.Max(values) == slices.Min(values) {
@@ -173,6 +174,8 @@ func TestEveryMetricAndKindOfRecordIsSeenToChange(t *testing.T) {
 		list, err := e.Db.Records(t.Context(), telemetry.Query{Kinds: []telemetry.Kind{kind}})
 		if check.Must(t, err); len(list) == 0 {
 			t.Errorf("nothing was written down of the kind %s", kind)
+		} else if kind == telemetry.KindConsent { // who is forgotten is found by their id
+			check.Contains(t, string(list[0].Data), `"byID":"42"`)
 		}
 	}
 }

@@ -24,9 +24,9 @@ const (
 
 	KindSettings Kind = "settings_changed" // data: changes, by key with from and to; added by the store of settings
 	KindKey      Kind = "key_kept"         // data: name, forgotten
-	KindConsent  Kind = "consent_decided"  // data: source, class, origin, allowed, forSession, by, reason
+	KindConsent  Kind = "consent_decided"  // data: source, class, origin, allowed, forSession, by, byID, reason
 	KindSignIn   Kind = "signed_in"        // data: with ("link", "token" or "discord"), from (an address)
-	KindSignOut  Kind = "signed_out"       // sign-ins were ended by someone else or from elsewhere; data: by, whose, from
+	KindSignOut  Kind = "signed_out"       // sign-ins were ended by someone else or from elsewhere; data: by, whose, whoseIDs, from
 	KindExport   Kind = "exported"         // data: what ("run", "download")
 )
 
@@ -159,7 +159,7 @@ func (r *Recorder) FollowConsents(ctx context.Context, q *approval.Queue) {
 				Kind: KindConsent, Guild: asked.Guild, Channel: asked.Channel, User: asked.User, Session: asked.Session,
 			}, map[string]any{
 				"source": asked.Source, "class": asked.Class, "origin": asked.Origin, "allowed": a.Allowed,
-				"forSession": a.ForSession, "by": a.By, "reason": a.Reason,
+				"forSession": a.ForSession, "by": a.By, "byID": a.ByID, "reason": a.Reason,
 			})
 		}
 	}

@@ -84,6 +84,7 @@ type Answer struct {
 	Allowed    bool   `json:"allowed"`
 	ForSession bool   `json:"for_session,omitempty"` // do not ask again about this class and origin in this session
 	By         string `json:"by,omitempty"`          // display name of the person who answered; empty = nobody
+	ByID       string `json:"-"`                     // their id, by which the answer can be found; "" of the operator
 	Reason     string `json:"reason,omitempty"`      // why it was refused if nobody answered
 	Text       string `json:"text,omitempty"`        // the answer in words
 }
