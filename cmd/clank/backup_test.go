@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -159,6 +160,9 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 			sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionRunning}))
 	}
 	check.Must(t, db.Close())
+	call := h.Path("transcripts", "2026-03-01T120000Z-7-1-a.jsonl")
+	const said = `{"at":"2026-03-01T12:00:00Z","id":"4","by":"Cleo","text":"hello"}` + "\n"
+	check.Must(t, errors.Join(os.Mkdir(filepath.Dir(call), 0o700), os.WriteFile(call, []byte(said), 0o600)))
 	to := filepath.Join(t.TempDir(), "of")
 	stopped, stop := context.WithCancelCause(t.Context())
 	stop(errInterrupted)
@@ -172,6 +176,7 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 		commandStep{"forget --person 1 --server 7", exitUsage, "name --person or --server, not both", ""},
 		commandStep{"forget --person ADA", exitUsage, "several people have the name ADA; name one by ID: 1, 2", ""},
 		commandStep{"forget --person ../x --yes", exitFailed, `"../x" is no ID`, ""},
+		commandStep{"export --person cleo " + to + "4", exitDone, "lines of transcripts 1", ""}, // who only spoke in a call
 		commandStep{"export --person bob " + to, exitDone, "session 1", ""},
 		commandStep{"export --person bob " + to, exitFailed, "is there already", ""},
 		commandStep{"forget --person bob", exitFailed, "nothing was deleted", "bob\n"},

@@ -71,7 +71,7 @@ func (f *subjectFlags) resolve(ctx context.Context, e *commandEnv) (*server.Home
 	ids := slices.Sorted(maps.Keys(names))
 	switch {
 	case len(ids) == 0:
-		fmt.Fprintf(e.Stderr, "no task, session or watch is of %s; looking for them as an ID\n", f.person)
+		fmt.Fprintf(e.Stderr, "nobody has used the name %s; it is taken for an ID\n", f.person)
 		ids = []string{f.person}
 	case len(ids) > 1 && !slices.Contains(ids, f.person):
 		return nil, sqlite.Subject{}, usagef("several people have the name %s; name one by ID: %s", f.person,

@@ -372,12 +372,42 @@ func (s *subjectStores) erase(ctx context.Context, d SubjectData) (map[string]in
 	return s.db.Erase(ctx, d.Of)
 }
 
-// FindPeople returns the people in the database with the given ID or name.
+// FindPeople returns the people with the given ID or name: those in the database, who have spoken in calls, or who are
+// signed in. Those with several names are in it several times.
 func (h *Home) FindPeople(ctx context.Context, idOrName string) (found []sqlite.Person, err error) {
 	db, err := h.OpenDatabase(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found, err = db.FindPeople(ctx, idOrName)
-	return found, errors.Join(err, db.Close())
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	add := func(id, name string) {
+		if p := (sqlite.Person{ID: id, Name: name}); id != "" && (id == idOrName || strings.EqualFold(name, idOrName)) &&
+			!slices.Contains(found, p) {
+			found = append(found, p)
+		}
+	}
+	err = h.eachTranscript(func(_ string, lines [][]byte) error {
+		for _, line := range lines {
+			var l transcriptLine
+			if json.Unmarshal(line, &l) == nil {
+				add(l.ID, l.By)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := access.OpenTokens(h.TokenFile())
+	if err != nil {
+		return nil, err
+	}
+	signedIn, err := tokens.SignIns()
+	for _, t := range signedIn {
+		add(t.User, t.Name)
+	}
+	return found, err
 }
