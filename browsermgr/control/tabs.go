@@ -322,8 +322,8 @@ func pickIndex(index int) tabPicker {
 	return func(d *profileTabs) (profile.NamedTab, error) {
 		tabs := d.TabNames.Tabs()
 		if index >= len(tabs) {
-			return profile.NamedTab{}, fmt.Errorf("%w: there is no tab number %d (index %d); %d are open",
-				profile.ErrTabNotFound, index+1, index, len(tabs))
+			return profile.NamedTab{}, fmt.Errorf("%w: there is no tab number %d; %d are open",
+				profile.ErrTabNotFound, index+1, len(tabs))
 		}
 		return tabs[index], nil
 	}

@@ -66,8 +66,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a step or budget limit ended it, 
 
 func newBrowseCommand(e *commandEnv) *cobra.Command {
 	var f browseFlags
-	c := newCommand("browse [task]", "", browseHelp, func(ctx context.Context, args []string) error {
-		if f.maxSteps < 0 {
+	var c *cobra.Command
+	c = newCommand("browse [task]", "", browseHelp, func(ctx context.Context, args []string) error {
+		if c.Flags().Changed("max-steps") && f.maxSteps < 1 {
 			return usagef("--max-steps %d: it takes a number from 1 up", f.maxSteps)
 		}
 		task, err := f.buildTask(e, strings.Join(args, ""))
@@ -154,7 +155,8 @@ func (f browseFlags) checkScreenshot() error {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return usagef("--screenshot %s: there is no directory %s", f.screenshot, dir)
 	}
-	return nil
+	_, err := pictureType("screenshot", f.screenshot)
+	return err
 }
 
 // runAndPrint runs the task and prints the result.

@@ -192,6 +192,11 @@ func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
 	if got := exitCodeOf(err); got != exitStopped {
 		t.Errorf("exit code = %d, want %d (%v)", got, exitStopped, err)
 	}
+	early, stop := context.WithCancelCause(t.Context())
+	stop(errInterrupted)
+	if got := runCommand(early, e, "browse", "read"); got.code != exitStopped || got.stderr != "clank browse: stopped\n" {
+		t.Errorf("stopped while the database is opened: %+v", got)
+	}
 }
 
 func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {

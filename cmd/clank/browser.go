@@ -53,6 +53,7 @@ func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 	fs.StringVar(&g.token, "token", "", "the `secret` that opens the control server")
 	fs.Var(&g.timeout, "timeout", "how long to wait for the answer (as long as the command may take, at least 30000)")
 	fs.Bool("expect-final", false, "accepted and ignored: there is one answer")
+	fs.Lookup("expect-final").Hidden = true
 	sections, names := neededSections(args)
 	called := func(b browserCommand) bool { return len(args) == 0 || slices.Contains(names, b.firstWord()) }
 	oneCalled := slices.ContainsFunc(sections, func(s builtSection) bool {

@@ -203,11 +203,18 @@ func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, err
 		}
 	}
 	for _, group := range spec.Needs {
-		if !slices.ContainsFunc(group, func(name string) bool { _, given := r.body[name]; return given }) {
+		if !slices.ContainsFunc(group, func(name string) bool { return isGiven(spec, r.body, name) }) {
 			return r, usagef("%s is needed", in.namesOf(spec, group))
 		}
 	}
 	return r, nil
+}
+
+// isGiven reports whether a field has a value; an empty one counts only as a text to type.
+func isGiven(spec *actiontable.Spec, body map[string]any, name string) bool {
+	value, given := body[name]
+	p, _ := spec.Param(actiontable.API, name)
+	return given && (value != "" || p.Type == actiontable.Verbatim)
 }
 
 // paramWithChoice returns the name of the parameter that has a value among its choices; empty if none has.
@@ -227,7 +234,8 @@ func (in *commandInput) namesOf(spec *actiontable.Spec, fields []string) string 
 		if p, _ := spec.Param(actiontable.API, name); slices.ContainsFunc(in.command.options,
 			func(o browserOption) bool { return o.name == p.Flag() }) {
 			names = append(names, "--"+p.Flag())
-		} else if slices.Contains(spec.Args, name) {
+		}
+		if slices.Contains(spec.Args, name) {
 			names = append(names, "["+name+"]")
 		}
 	}
@@ -292,12 +300,12 @@ func (in *commandInput) arrayFromFlagOrFile(inline, fromFile string) ([]json.Raw
 	var entries []json.RawMessage
 	if err := json.Unmarshal(data, &entries); err != nil {
 		if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
-			return nil, usagef("%s must be a JSON array: put [ and ] around it", inline)
+			return nil, usagef("--%s must be a JSON array: put [ and ] around it", inline)
 		}
-		return nil, usagef("%s must be a JSON array: %v", inline, err)
+		return nil, usagef("--%s must be a JSON array: %v", inline, err)
 	}
 	if len(entries) == 0 {
-		return nil, usagef("%s must hold at least one entry", inline)
+		return nil, usagef("--%s must hold at least one entry", inline)
 	}
 	return entries, nil
 }

@@ -75,7 +75,7 @@ var commandCases = []commandCase{
 	{
 		line: "status", asks: "GET /",
 		answer: `{"profile":"clank","running":true,"driver":"openclaw","transport":"cdp","pid":7,"cdpPort":18800,"cdpUrl":"http://127.0.0.1:18800","chosenBrowser":"chromium","detectedBrowser":null,"headless":true,"headlessSource":"env","color":"#FF4500","graphics":{"a":1},"guard":{"mode":"best-effort","refusals":2,"note":"less than a proxy"}}`,
-		stdout: "profile: clank\nrunning: true\ndriver: openclaw\ntransport: cdp\npid: 7\nport: 18800\naddress: " +
+		stdout: "profile: clank\nrunning: true\ndriver: clank\ntransport: cdp\npid: 7\nport: 18800\naddress: " +
 			"http://127.0.0.1:18800\nbrowser: chromium\nheadless: true (env)\ncolor: #FF4500\nguard: best-effort, 2 " +
 			"refused\nabout it: less than a proxy\n",
 	},
@@ -147,6 +147,7 @@ var commandCases = []commandCase{
 		answer: `{"profile":"work"}`, stdout: "profile work is created\n",
 	},
 	{line: "create-profile", stderr: "--name is needed", code: 2},
+	{line: "create-profile --name x --color red", stderr: `--color takes a colour such as #0066CC, not "red"`, code: 2},
 	{
 		line: "rename-profile --name a/b --to c", asks: "POST /profiles/a%2Fb/rename", body: `{"name":"c"}`,
 		answer: `{"profile":"c","from":"a/b"}`, stdout: "profile a/b is c now\n",
@@ -253,6 +254,11 @@ var commandCases = []commandCase{
 	},
 	{line: "snapshot", asks: "GET /snapshot", answer: `{"snapshot":"(empty)"}`, stdout: "(empty)\n"},
 	{
+		line: "snapshot --selector b", asks: "GET /snapshot?selector=b",
+		answer: `{"snapshot":"(empty)","reason":"no element matches the selector"}`, stdout: "(empty)\n",
+		stderr: "no element matches the selector\n",
+	},
+	{
 		line: "snapshot --format ai --mode efficient --interactive --compact --depth 0 --selector main --frame iframe " +
 			"--labels --urls --refs aria --max-chars 0 --query 'a b' --after e9 --timeout-ms 900 --target-id t1",
 		asks: "GET /snapshot?after=e9&compact=true&depth=0&format=ai&frame=iframe&interactive=true&labels=true&maxChars=0&mode=efficient&query=a+b&refs=aria&selector=main&targetId=t1&timeoutMs=900&urls=true", answer: `{"snapshot":"x","imagePath":"/m/a.png"}`, stdout: "x\nMEDIA:/m/a.png\n",
@@ -293,6 +299,12 @@ var commandCases = []commandCase{
 		line: "screenshot --out x.png", asks: "POST /screenshot", body: `{}`, answer: `{"path":"/nowhere/p.png"}`,
 		stderr: "made as /nowhere/p.png on the server's machine", code: 1,
 	},
+	{
+		line: "screenshot --out x.JPG", asks: "POST /screenshot", body: `{"type":"jpeg"}`,
+		answer: `{"path":"/nowhere/p.jpg"}`, stderr: "no such file", code: 1,
+	},
+	{line: "screenshot --out x.gif", stderr: "--out x.gif: a picture is a .png or a .jpg file", code: 2},
+	{line: "trace stop --out /nowhere/t.zip", stderr: "make the directory /nowhere first", code: 1},
 	{line: "screenshot --full-page --ref e1", stderr: "--full-page cannot go with", code: 2},
 	{line: "screenshot", asks: "POST /screenshot", body: `{}`, answer: `{"ok":true}`, stderr: "made no file", code: 1},
 	{
@@ -387,6 +399,7 @@ var commandCases = []commandCase{
 		stdout: "clicked e1\ndownloaded: /d/a\n", stderr: "a new tab opened: t2\n",
 	},
 	{line: "batch --actions {}", stderr: "actions must be a JSON array: put [ and ] around it", code: 2},
+	{line: "snapshot --format x", stderr: `--format is one of ai, aria, not "x"`, code: 2},
 	{line: "screenshot --type gif", stderr: `--type is one of png, jpeg, not "gif"`, code: 2},
 	{line: "highlight e3", asks: "POST /highlight", body: `{"ref":"e3"}`, stdout: "highlighted e3\n"},
 
@@ -498,6 +511,8 @@ var commandCases = []commandCase{
 		asks: "POST /act",
 		body: `{"fn":"x =\u003e 1","kind":"wait","loadState":"load","selector":"main","text":"a","textGone":"b","timeMs":10,"timeoutMs":9000,"url":"**/c"}`, stdout: "wait complete\n",
 	},
+	{line: "wait --url ''", stderr: "--time or --text or --text-gone or [selector] or --url", code: 2},
+	{line: "evaluate ''", stderr: "--fn or [fn] is needed", code: 2},
 	{line: "wait --target-id t1", stderr: "--time or --text or --text-gone or [selector] or --url or --load or --fn " +
 		"is needed", code: 2},
 	{
@@ -510,7 +525,7 @@ var commandCases = []commandCase{
 		line: "evaluate 1", asks: "POST /act", body: `{"fn":"1","kind":"evaluate"}`, answer: `{` + dialogOpen + `}`,
 		stderr: "there is no result: a dialog is open", code: 1,
 	},
-	{line: "evaluate", stderr: "--fn is needed", code: 2},
+	{line: "evaluate", stderr: "--fn or [fn] is needed", code: 2},
 	{line: "evaluate 1 --fn 2", stderr: "fn is given twice", code: 2},
 	{
 		line: "batch --actions '[{\"kind\":\"close\"},{\"kind\":\"x\"}]' --continue --target-id t1", asks: "POST /act",
@@ -633,7 +648,7 @@ var commandCases = []commandCase{
 		line: "cookies set a b --domain a.test", asks: "POST /cookies/set",
 		body: `{"cookie":{"domain":"a.test","name":"a","path":"/","value":"b"}}`, stdout: "cookie a is set\n",
 	},
-	{line: "cookies set a b", stderr: "--url is needed", code: 2},
+	{line: "cookies set a b", stderr: "--url or --domain is needed", code: 2},
 	{line: "cookies clear", asks: "POST /cookies/clear", body: `{}`, stdout: "the cookies are removed\n"},
 	{
 		line: "storage local get", asks: "GET /storage/local", answer: `{"values":{"k":"v"}}`,
@@ -697,6 +712,7 @@ var commandCases = []commandCase{
 	},
 	{line: "set geo x 1", stderr: "the latitude must be a number", code: 2},
 	{line: "set geo 1", stderr: "give latitude and longitude", code: 2},
+	{line: "set media blue", stderr: `<scheme> is one of dark, light, no-preference, none, not "blue"`, code: 2},
 	{line: "set media dark", asks: "POST /set/media", body: `{"colorScheme":"dark"}`, stdout: "media: dark\n"},
 	{
 		line: "set timezone Europe/Vienna", asks: "POST /set/timezone", body: `{"timezoneId":"Europe/Vienna"}`,

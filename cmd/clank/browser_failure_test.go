@@ -53,8 +53,10 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 			403, `{"error":"action targetId must match request targetId","code":"ACT_TARGET_ID_MISMATCH"}`, 1,
 			"must match",
 		},
-		"late":           {500, `{"error":"not interactable: not done within 8s: covered"}`, 124, "covered"},
-		"late server":    {500, `{"error":"navigate: the server did not answer within 1s"}`, 124, "did not answer"},
+		"late": {500, `{"error":"not interactable: not done within 8s: covered","reason":"timeout"}`, 124, "covered"},
+		"late server": {
+			500, `{"error":"navigate: the server did not answer within 1s","reason":"timeout"}`, 124, "did not answer",
+		},
 		"late body":      {500, `{"error":"Response body read timed out after 500ms"}`, 124, "timed out"},
 		"gateway":        {504, ``, 124, "504"},
 		"ambiguous":      {409, `{"error":"two tabs match"}`, 1, "two tabs"},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
+	"sync"
 
 	"clank/browsermgr/control/client"
 )
@@ -97,9 +99,14 @@ func profileCommands() []browserCommand {
 					choices: []string{"clank", "existing-session"},
 				},
 			},
-			examples:     []string{"create-profile --name work --color '#0066CC'"},
-			buildRequest: buildPost("/profiles/create"),
-			printAnswer:  printSentence("profile {profile} is created"),
+			examples: []string{"create-profile --name work --color '#0066CC'"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				if color := in.text("color"); color != "" && !hexColor().MatchString(color) {
+					return controlRequest{}, usagef("--color takes a colour such as #0066CC, not %q", color)
+				}
+				return buildPost("/profiles/create")(in)
+			},
+			printAnswer: printSentence("profile {profile} is created"),
 		},
 		{
 			name: "rename-profile", short: "give a profile, whose browser does not run, another name",
@@ -124,6 +131,8 @@ func profileCommands() []browserCommand {
 		},
 	}
 }
+
+var hexColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^#[0-9A-Fa-f]{6}$") })
 
 var (
 	errCheckFailed = errors.New("a check failed")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"clank/browsermgr/control/client"
@@ -50,7 +51,11 @@ func readCommands() []browserCommand {
 				if tab != "" {
 					r.body["targetId"] = tab
 				}
-				return r, err
+				kind, wrong := pictureType("out", in.text("out"))
+				if kind == "jpeg" && !in.has("type") { // the server makes PNG
+					r.body["type"] = kind
+				}
+				return r, cmp.Or(err, wrong)
 			},
 			checkAnswer: checkHasFile, printAnswer: printFilePath("MEDIA:"), saveContent: readSavedFile,
 		},
@@ -91,6 +96,21 @@ func readCommands() []browserCommand {
 	}, getCommands()...)
 }
 
+// pictureType returns the type of picture, png or jpeg, that the name of a file asks for; "" if it asks for none. flag
+// is the flag that has the name. Another type is a usage error.
+func pictureType(flag, path string) (string, error) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".png":
+		return "png", nil
+	case ".jpg", ".jpeg":
+		return "jpeg", nil
+	case ".gif", ".webp", ".avif", ".bmp", ".svg", ".tif", ".tiff", ".pdf":
+		return "", usagef("--%s %s: a picture is a .png or a .jpg file", flag, path)
+	default:
+		return "", nil
+	}
+}
+
 func snapshotCommand() browserCommand {
 	return browserCommand{
 		name: "snapshot", short: "the content of a page as text with refs, for acting on", isCapture: true,
@@ -98,7 +118,7 @@ func snapshotCommand() browserCommand {
 			tabOption, timeoutOption,
 			{
 				name: "format", kind: kindText, value: "format", help: "ai (text) or aria (nodes of the accessibility tree)",
-				field: "format", choices: []string{"ai", "aria"},
+				field: "format", choices: []string{"ai", "aria"}, strict: true,
 			},
 			{name: "limit", kind: kindInteger, value: "n", help: "at most so many nodes (aria)", field: "limit"},
 			{

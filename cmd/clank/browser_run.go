@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"clank/browsermgr/control/client"
@@ -55,8 +56,10 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 			return usagef("--%s is needed", o.name)
 		}
 	}
-	if r.command.saveContent != nil && in.has("out") && in.text("out") == "" {
-		return usagef("--out needs the name of a file")
+	if r.command.saveContent != nil && in.has("out") {
+		if err := checkOutFile(in.text("out")); err != nil {
+			return err
+		}
 	}
 	req, err := r.command.buildRequest(in)
 	if err != nil {
@@ -127,6 +130,20 @@ func notWritten(path string, err error) error {
 		advice = "make the directory " + filepath.Dir(path) + " first"
 	}
 	return fmt.Errorf("write %s: %w: %s", path, cause, advice)
+}
+
+// checkOutFile checks in advance that a file can be written: what the server gives, such as a trace, it may give once.
+func checkOutFile(path string) error {
+	if path == "" {
+		return usagef("--out needs the name of a file")
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return notWritten(path, syscall.EISDIR)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return notWritten(path, err)
+	}
+	return nil
 }
 
 // printAnswer prints a response in the requested form. well is false if it reports a failure; then only --json prints
@@ -298,8 +315,7 @@ func exitCodeOfAnswer(e *client.Error) int {
 	case e.Status == http.StatusNotFound, strings.Contains(text, "unknown ref"):
 		return exitNotFound
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusGatewayTimeout,
-		strings.Contains(text, "timed out"), strings.Contains(text, "not done within"),
-		strings.Contains(text, "did not answer within"):
+		e.Reason == "timeout", strings.Contains(text, "timed out"):
 		return exitTimeout
 	default:
 		return exitFailed

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"clank/browsermgr/page/action/actiontable"
@@ -18,7 +19,7 @@ func storageStateCommands() []browserCommand {
 		{
 			name: "cookies set", args: "<name> <value>", short: "set a cookie",
 			options: []browserOption{
-				{name: "url", kind: kindText, value: "url", help: "the page it is for (needed, or --domain)"},
+				{name: "url", kind: kindText, value: "url", help: "the page it is for (required, or --domain)"},
 				{name: "domain", kind: kindText, value: "host", help: "the host it is for"},
 				{name: "path", kind: kindText, value: "path", help: "the path it is for (/ with --domain)"},
 				tabOption,
@@ -50,7 +51,7 @@ func buildCookie(in *commandInput) (controlRequest, error) {
 		}
 	}
 	if !in.has("url") && !in.has("domain") {
-		return controlRequest{}, usagef("--url is needed: the page the cookie is for")
+		return controlRequest{}, usagef("--url or --domain is needed: the page or the host that the cookie is for")
 	}
 	return in.postRequest("/cookies/set", map[string]any{"cookie": cookie}), nil
 }
@@ -131,8 +132,8 @@ func emulationCommands() []browserCommand {
 			examples:     []string{"set geo 48.2 16.37 --origin https://example.com", "set geo -33.87 151.2", "set geo --clear"},
 			buildRequest: buildGeo, printAnswer: printByFlag("clear", "the place is the real one again", "the place is set"),
 		},
-		choiceCommand("media", "colorScheme", "<scheme>", "the colour scheme that pages see", "dark", "light",
-			"no-preference", "none"),
+		choiceCommand("media", "colorScheme", "<scheme>", "the colour scheme that pages see: dark, light, no-preference or none",
+			"dark", "light", "no-preference", "none"),
 		choiceCommand("timezone", "timezoneId", "<zone>", "the time zone of a page, such as Europe/Vienna"),
 		choiceCommand("locale", "locale", "<locale>", "the language and region of a page, such as de-AT"),
 		choiceCommand("device", "name", "<name>", `behave as this device, such as "iPhone 14"`),
@@ -154,6 +155,9 @@ func choiceCommand(name, field, args, short string, choices ...string) browserCo
 	return browserCommand{
 		name: "set " + name, args: args, short: short, options: []browserOption{tabOption}, choices: choices,
 		buildRequest: func(in *commandInput) (controlRequest, error) {
+			if choices != nil && !slices.Contains(choices, in.arg(0)) {
+				return controlRequest{}, usagef("%s is one of %s, not %q", args, strings.Join(choices, ", "), in.arg(0))
+			}
 			return in.postRequest("/set/"+name, map[string]any{field: in.arg(0)}), nil
 		},
 		printAnswer: printSentence(name + ": {0}"),

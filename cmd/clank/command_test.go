@@ -112,6 +112,11 @@ func TestWrongUseExitsWithTwoAndSaysWhy(t *testing.T) {
 		commandStep{"brose x", exitUsage, "did you mean browse or browser?", ""},
 		commandStep{"browse", exitUsage, "say what to do", ""},
 		commandStep{"browse --max-steps -1 x", exitUsage, "--max-steps -1", ""},
+		commandStep{"browse --max-steps 0 x", exitUsage, "--max-steps 0", ""},
+		commandStep{"browse --screenshot x.gif x", exitUsage, "--screenshot x.gif: a picture is", ""},
+		commandStep{"sessions scripts rename a", exitUsage, "<new-name> is missing", ""},
+		commandStep{"sessions scripts rename a b c", exitUsage, `unexpected argument "c"`, ""},
+		commandStep{"records --kind x", exitUsage, "--kind takes one of browser_browse_call, browser", ""},
 		commandStep{"browse --max-steps many x", exitUsage, `--max-steps takes a whole number, not "many"`, ""},
 		commandStep{"browse --json=maybe x", exitUsage, `--json takes true or false, not "maybe"`, ""},
 		commandStep{"browse --no-such-flag x", exitUsage, "no flag --no-such-flag", ""},
@@ -461,7 +466,7 @@ func TestWrongUseOfTheBrowserIsExplained(t *testing.T) {
 		"click e1 --double=maybe":    "--double takes true or false",
 		"set geo 1 2 --accuracy x":   "--accuracy must be a number",
 		"set geo 1 2 --accuracy NaN": "--accuracy must be a number",
-		"snapshot --format --help x": `unexpected argument "x"`,
+		"snapshot --query --help x":  `unexpected argument "x"`,
 	} {
 		runSteps(t, newTestEnv(t, nil), commandStep{line: "browser " + line, code: exitUsage, says: want})
 	}

@@ -21,7 +21,7 @@ func printBrowserStatus(p *outputPrinter, s client.ProfileStatus) {
 	}
 	line("profile", s.Profile)
 	line("running", strconv.FormatBool(s.Running))
-	line("driver", s.Driver)
+	line("driver", strings.Replace(s.Driver, "openclaw", "clank", 1)) // the API has the name that older clients know
 	line("transport", s.Transport)
 	line("pid", intOrEmpty(s.PID))
 	if s.MemoryMB > 0 {
@@ -160,8 +160,11 @@ func printSnapshot(p *outputPrinter, s client.Snapshot) {
 	} else {
 		p.Text(s.Text)
 	}
-	if s.URL == "about:blank" {
+	switch {
+	case s.URL == "about:blank":
 		p.Message("nothing is open in this tab: \"clank browser navigate <url>\" goes to a page")
+	case s.Reason != "":
+		p.Message("%s", cleanLine(s.Reason))
 	}
 	if s.ImagePath != "" {
 		p.Line("MEDIA:%s", cleanLine(s.ImagePath))

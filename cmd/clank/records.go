@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"clank/dashboard/api"
@@ -33,7 +34,7 @@ func newRecordsCommand(e *commandEnv) *cobra.Command {
 		asJSON, _ := c.Flags().GetBool("json") // the flag exists
 		for _, k := range kinds {
 			if !slices.Contains(telemetry.Kinds, telemetry.Kind(k)) {
-				return usagef("--kind takes one of %v, not %q", telemetry.Kinds, k)
+				return usagef("--kind takes one of %s, not %q", strings.Join(recordKinds(), ", "), k)
 			}
 			q.Kinds = append(q.Kinds, telemetry.Kind(k))
 		}

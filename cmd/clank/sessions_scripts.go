@@ -96,7 +96,7 @@ func newScriptsCommand(e *commandEnv) *cobra.Command {
 	doRename := func(_ context.Context, args []string) error {
 		return withScripts(e, func(store recording.ScriptStore) error { return store.Rename(args[0], args[1]) })
 	}
-	rename := newCommand("rename <name> <new name>", "give one another name", "", doRename)
+	rename := newCommand("rename <name> <new-name>", "give one another name", "", doRename)
 	for _, one := range []*cobra.Command{show, remove, rename} {
 		one.ValidArgsFunction = completeScripts(e)
 	}

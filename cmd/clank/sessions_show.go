@@ -235,7 +235,7 @@ func exportRun(e *commandEnv, dir, name string) error {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("export the run: %w", err)
+		return notWritten(name, err)
 	}
 	if err := errors.Join(recording.ExportRun(f, dir), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))

@@ -56,7 +56,7 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 				return fmt.Errorf("no link shows a session %q; \"clank share --list\" lists the links that work", session)
 			}
 			return e.printResult(asJSON, api.LinksRevoked{Count: n}, func(w io.Writer) {
-				fmt.Fprintf(w, "%d links are void\n", n)
+				fmt.Fprintln(w, "revoked", countNoun(n, "link"))
 			})
 		}
 		if c.Flags().Changed("for") && lasts < time.Second {

@@ -72,7 +72,7 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 		{"share --for -1m", "--for takes a duration such as 15m or 2h, not -1m0s"},
 		{"share nosuchsession", "there is no browser session"},
 		{"share nosuchsession --revoke", `no link shows a session "nosuchsession"`},
-		{"share --revoke", "2 links are void"},
+		{"share --revoke", "revoked 2 links"},
 		{"share --check", "links work on this machine only"},
 		{"config set interaction.share.publicUrl " + viewer, "saved"},
 		{"share --check", "✓  shares: viewer"},

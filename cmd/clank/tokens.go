@@ -62,7 +62,11 @@ func newTokensCommand(e *commandEnv) *cobra.Command {
 	c.AddCommand(add, newCommand("list", "list them, without the secrets", "", func(context.Context, []string) error {
 		return withTokens(e, nil, func(store *access.TokenStore) error { return printTokens(e, store) })
 	}), newCommand("remove <name>", "make one invalid", "", func(_ context.Context, args []string) error {
-		return withTokens(e, args, func(store *access.TokenStore) error { return store.Remove(args[0]) })
+		err := withTokens(e, args, func(store *access.TokenStore) error { return store.Remove(args[0]) })
+		if err == nil {
+			fmt.Fprintf(e.Stderr, "%s is removed; it opens nothing any more\n", args[0])
+		}
+		return err
 	}))
 	return c
 }

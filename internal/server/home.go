@@ -58,7 +58,8 @@ func protectHome(dir string) error {
 		}
 		if len(entries) > 0 {
 			return fmt.Errorf("other accounts of this machine can write to %s (%v), so that its settings and tokens may be "+
-				"theirs: look at what is in it, then run chmod 700 %s", dir, info.Mode().Perm(), dir)
+				"theirs: if it is yours, look at what is in it, then run chmod 700 %s; otherwise set CLANK_HOME to a directory of "+
+				"your own", dir, info.Mode().Perm(), dir)
 		}
 	}
 	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory

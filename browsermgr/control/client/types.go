@@ -163,6 +163,7 @@ type Node struct {
 type Snapshot struct {
 	URL             string        `json:"url"`
 	Text            string        `json:"snapshot"`
+	Reason          string        `json:"reason,omitempty"` // why it is empty
 	Nodes           []Node        `json:"nodes,omitempty"`
 	ImagePath       string        `json:"imagePath,omitempty"` // on the server's machine
 	BlockedByDialog bool          `json:"blockedByDialog,omitempty"`

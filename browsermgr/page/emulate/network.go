@@ -312,7 +312,7 @@ func (s *Emulator) grantPermissions(ctx context.Context, t *page.Tab, site strin
 		err = s.sendGrant(ctx, t, site, g.Granted)
 	}
 	if refusedBecause(err, "permission") {
-		return GrantResult{}, fault.Invalidf("the browser does not know a permission of %s", strings.Join(g.Granted, ", "))
+		return GrantResult{}, fault.Invalidf("the browser knows none of these permissions: %s", strings.Join(g.Granted, ", "))
 	}
 	if err != nil {
 		return GrantResult{}, fmt.Errorf("grant permissions to %s: %w", site, err)

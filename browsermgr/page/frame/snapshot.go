@@ -143,7 +143,7 @@ func (c *snapshotCapture) compose() (Snapshot, RefSet, error) {
 		Compare: c.opts.Delta, Before: before, StableRefs: c.opts.Refs != RefsRole,
 	})
 	if done.Missing {
-		return Snapshot{}, pub, fmt.Errorf("%w %s: no line of this snapshot has it; take it without after",
+		return Snapshot{}, pub, fmt.Errorf("%w %s: no line of this snapshot has it; take one of the whole page",
 			fault.ErrUnknownRef, c.opts.After)
 	}
 	pub.Seen = SeenElements{Document: document, Elements: done.Elements}
