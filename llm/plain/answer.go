@@ -113,8 +113,6 @@ func (r result) output(steps []step) string {
 		body = strings.ToValidUTF8(body[:maxOutput], "") + "…"
 	}
 	switch {
-	case body == "" && slices.Contains([]string{"text", "links", "page"}, r.section) && !isPage(r.url):
-		return noPage
 	case r.section == "text" && r.step < len(steps) && steps[r.step].on.name != "" && !strings.Contains(r.input, `"ref"`):
 		return textMentioning(body, steps[r.step].on)
 	case r.section == "text" && body != "":

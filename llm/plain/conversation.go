@@ -101,27 +101,39 @@ func (c conversation) hasPage() bool {
 	})
 }
 
-// checkDownloads counts a download as failed that did not begin.
-func (c *conversation) checkDownloads(steps []step) {
+// checkResults counts steps as failed that led to nothing: to no download, or to reading where no page is open.
+func (c *conversation) checkResults(steps []step) {
 	for i := range c.results {
 		r := &c.results[i]
-		if r.look || r.failed || r.step >= len(steps) || steps[r.step].want != wantDownload {
+		if r.look || r.failed || r.step >= len(steps) {
 			continue
 		}
-		why := "no download began"
-		for _, n := range r.notes {
-			switch ours := strings.HasPrefix(n, "the download of "); {
-			case ours && strings.Contains(n, " failed: "):
-				why = n
-			case ours, strings.HasPrefix(n, "downloaded "):
-				why = ""
-			}
+		why := ""
+		switch {
+		case steps[r.step].want == wantDownload:
+			why = r.downloadProblem()
+		case strings.TrimSpace(r.body) == "" && slices.Contains([]string{"text", "links", "page"}, r.section) && !isPage(r.url):
+			why = noPage
 		}
 		if why != "" {
 			r.failed, r.problem = true, why
 			c.failed = cmp.Or(c.failed, r)
 		}
 	}
+}
+
+// downloadProblem says why a step downloaded nothing; "" if it did.
+func (r result) downloadProblem() string {
+	why := "no download began"
+	for _, n := range r.notes {
+		switch ours := strings.HasPrefix(n, "the download of "); {
+		case ours && strings.Contains(n, " failed: "):
+			why = n
+		case ours, strings.HasPrefix(n, "downloaded "):
+			why = ""
+		}
+	}
+	return why
 }
 
 func ownCall(c llm.ToolCall) (r result, number int, ok bool) {

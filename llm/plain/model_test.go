@@ -74,6 +74,7 @@ func TestAFailureToOpenSaysWhatFailedAndNoMore(t *testing.T) {
 	if want := "Step 1 of 1, open nosuch.example, did not work: no such host\n\nNote: no page is open"; answer != want {
 		t.Errorf("got %q, want %q", answer, want)
 	}
+	check.Contains(t, w.ask(t, newModel(), "open"), "Say which page: an address such as example.com, or a place I know (")
 }
 
 func TestADialogIsToldOfUntilItIsAnswered(t *testing.T) {
@@ -96,7 +97,10 @@ func TestReadingWithoutAPageSaysThatNoneIsOpen(t *testing.T) {
 		w := &world{at: "about:blank", body: map[string]string{
 			"browser_extract": "text: none", "browser_links": "links: none", "browser_snapshot": "page: none",
 		}}
-		check.Contains(t, w.ask(t, newModel(), say), "No page is open. Open one first")
+		check.Contains(t, w.ask(t, newModel(), say), "did not work: No page is open. Open one first")
+		if w.stop != llm.StopRefused {
+			t.Errorf("%s: stop = %q, want %q: nothing was read", say, w.stop, llm.StopRefused)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, stop llm.
 	if len(steps) == 0 {
 		return m.help(), nil, llm.StopRefused
 	}
-	c.checkDownloads(steps)
+	c.checkResults(steps)
 	done, page := c.replay()
 	switch {
 	case c.failed != nil:

@@ -48,21 +48,21 @@ func readPlace(p phrase, known places) (string, error) {
 		bare = bare[:len(bare)-1]
 	}
 	if len(bare) == 0 {
-		return "", problem("say which page: an address such as example.com" + orPlace(known))
+		return "", problem("say which page: an address such as example.com" + orPlace(known, ", or a place I know"))
 	}
 	if u, ok := known.find(bare.text()); ok {
 		return u, nil
 	}
 	const why = "%q is no address such as example.com%s; to open something on the page, say click"
-	return "", problem(fmt.Sprintf(why, bare.text(), orPlace(known)))
+	return "", problem(fmt.Sprintf(why, bare.text(), orPlace(known, " and no place I know")))
 }
 
-// orPlace names the places that are known.
-func orPlace(known places) string {
+// orPlace names the places that are known, after the words that introduce them.
+func orPlace(known places, words string) string {
 	if len(known.names()) == 0 {
 		return ""
 	}
-	return " and no place I know (" + strings.Join(known.names(), ", ") + ")"
+	return words + " (" + strings.Join(known.names(), ", ") + ")"
 }
 
 func readGo(p phrase, known places) (step, error) {

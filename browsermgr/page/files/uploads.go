@@ -174,9 +174,8 @@ func (u UploadPolicy) resolveOne(inbound, path string) (uploadFile, error) {
 			"in private or the operator): a page is given only what was downloaded in its own place", path)
 	}
 	// Do not reveal whether the file exists elsewhere.
-	return uploadFile{}, fault.Invalidf("Invalid path: must stay within uploads directory (%q is no regular file of "+
-		"it); put the file into %s",
-		path, strings.Join(u.Folders, " or "))
+	return uploadFile{}, fault.Invalidf("Invalid path: must stay within uploads directory (it has no file %q): send the "+
+		"file with the task, or put it into %s", path, strings.Join(u.Folders, " or "))
 }
 
 // isOthers reports whether a given path leads into the folder Others, whether or not the file exists.
