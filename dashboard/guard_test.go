@@ -322,7 +322,7 @@ func TestTooLargeOrInvalidRequestsAreRefused(t *testing.T) {
 		{"a view without a number", "GET", "/api/steps/nope/x/view", "", 404, "numbers"},
 		{"a page of an unknown task", "GET", "/tasks/nope", "", 404, "this task does not exist, or was forgotten"},
 		{"a page of an unknown session", "GET", "/s/nope", "", 404, "this session does not exist, or was forgotten"},
-		{"an unknown page", "GET", "/nope", "", 404, "there is no page at this address"},
+		{"an unknown page", "GET", "/nope", "", 404, "There is no page at this address."},
 		{"an unknown session's end", "POST", "/api/sessions/nope/close", "{}", 404, ""},
 		{"a limit of nothing", "GET", "/api/tasks?limit=0", "", 400, "1 to 200"},
 		{"a time that is none", "GET", "/api/tasks?before=noon", "", 400, "RFC 3339"},
@@ -342,7 +342,7 @@ func TestTooLargeOrInvalidRequestsAreRefused(t *testing.T) {
 
 func TestAnUnknownAddressLeadsToTheStartPage(t *testing.T) {
 	got, body := start(t).ask("GET", "/nope", "", func(q *http.Request) { q.Header.Del("Authorization") })
-	if got != http.StatusNotFound || !strings.Contains(body, "<h1>Page not found</h1>") || !strings.Contains(body, `<a href="/">`) {
+	if got != http.StatusNotFound || !strings.Contains(body, ">Page not found</h1>") || !strings.Contains(body, `<a href="/">`) {
 		t.Errorf("%d %s", got, body)
 	}
 }

@@ -69,7 +69,7 @@ func (s *Server) openingPage(w http.ResponseWriter, r *http.Request) error {
 
 // missingPage answers where there is no page, to people with a page.
 func (s *Server) missingPage(w http.ResponseWriter, r *http.Request) error {
-	const said = "there is no page at this address"
+	const said = "There is no page at this address."
 	if r.Method != http.MethodGet || r.Header.Get("Authorization") != "" {
 		return refuse(http.StatusNotFound, said)
 	}

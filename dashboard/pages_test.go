@@ -208,6 +208,14 @@ const menuGap = `(() => {
 	return gap < 12 && aligned && inside ? "" : "the menu is at " + JSON.stringify([m, b]);
 })()`
 
+// cutPlaceholders lists placeholders that are wider than their field.
+const cutPlaceholders = `[...document.querySelectorAll("input[placeholder]")].filter((field) => {
+	const s = getComputedStyle(field), pen = document.createElement("canvas").getContext("2d");
+	pen.font = s.font;
+	const room = field.clientWidth - parseFloat(s.paddingLeft) - parseFloat(s.paddingRight);
+	return field.clientWidth > 0 && pen.measureText(field.placeholder).width > room;
+}).map((field) => field.placeholder).join(" | ")`
+
 // TestNoPageHasAnInlineScriptAndEachIsSmall also fits pages, and the menu of pages, into a narrow window.
 func TestNoPageHasAnInlineScriptAndEachIsSmall(t *testing.T) {
 	r := startForPages(t, true)
@@ -237,6 +245,7 @@ func TestNoPageHasAnInlineScriptAndEachIsSmall(t *testing.T) {
 			t.Errorf("%s is wider than a window of 320: %v", name, wide)
 		}
 		check.Equal(t, name, tb.Eval(menuGap), "")
+		check.Equal(t, name+": cut placeholders", tb.Eval(cutPlaceholders), "")
 		bytes, _ := tb.Eval(`["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
 			.filter((e) => !e.name.includes("/api/")).reduce((sum, e) => sum + e.encodedBodySize, 0)`).(float64)
 		if bytes == 0 || bytes > 150_000 {

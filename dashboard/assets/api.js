@@ -1,8 +1,14 @@
 // Calls of the API. Every failure is an Error whose message is for people.
 
+// sentence makes a sentence of a message. Names that begin it, such as clank or that of a setting, stay as they are.
+export function sentence(text) {
+  const begun = /^(?!clank\b)[a-z]+[ ,]/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}
+
 export class APIError extends Error {
   constructor(status, body) {
-    super(body?.error || `clank answered with status ${status}`);
+    super(sentence(body?.error || `clank answered with status ${status}`));
     this.status = status;
     this.body = body;
   }

@@ -16,6 +16,9 @@ async function open() {
 }
 
 open().catch((error) => {
+  const title = document.getElementById("open-title");
+  title.textContent = error.status === 404 ? "Page not found" : "This page cannot be shown";
+  title.hidden = false;
   document.getElementById("open-text").textContent = error.message;
   document.getElementById("open-start").hidden = false;
 });

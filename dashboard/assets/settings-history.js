@@ -5,8 +5,8 @@ import { fields, shown, take, version } from "./settings.js";
 
 const $ = (id) => document.getElementById(id);
 const fail = (error) => {
-  const about = error.body?.fields?.map(({ key, message }) => `${fields.get(key)?.label ?? key}: this ${message}`) ?? [];
-  $("history-error").textContent = [error.message, ...about].join(". ");
+  const about = error.body?.fields?.map(({ key, message }) => `${fields.get(key)?.label ?? key}: this ${message}.`) ?? [];
+  $("history-error").textContent = [error.message, ...about].join(" ");
 };
 
 function valueText(key, value) {

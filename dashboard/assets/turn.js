@@ -1,4 +1,5 @@
 // A turn is one task in the conversation: what was asked, the steps, the answer.
+import { sentence } from "./api.js";
 import { drawing, el, lasted, picture, save, sign, size } from "./dom.js";
 import { filmOf, filmRequest } from "./film.js";
 import { markdown } from "./markdown.js";
@@ -189,9 +190,8 @@ export class Turn {
   explanation() {
     const { state, reason } = this.task;
     if (!reason || state === "done" || this.running || (state === "stopped" && this.shortReason())) return "";
-    const text = reason[0].toUpperCase() + reason.slice(1);
-    if (reason.startsWith("step limit")) return `${text}. Write “continue” to go on. Options, Steps allows a task more.`;
-    return /[.!?…]$/.test(text) ? text : `${text}.`;
+    const text = sentence(reason);
+    return reason.startsWith("step limit") ? `${text} Write “continue” to go on. Options, Steps allows a task more.` : text;
   }
 
   drawAnswer() {

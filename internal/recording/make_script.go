@@ -22,8 +22,8 @@ import (
 func MakeScript(b *Recording, name string) (s Script, notes []string, err error) {
 	begin := b.Start()
 	m := scriptBuilder{script: Script{Name: name, About: []string{
-		"script " + name, "made of the run " + begin.Task.ID,
-		"it was asked: " + untrusted.ShortenLine(begin.Task.Prompt, maxQuoted),
+		"made from the run " + begin.Task.ID,
+		"the task was: " + untrusted.ShortenLine(begin.Task.Prompt, maxQuoted),
 	}}}
 	if err := checkAnswered(b); err != nil {
 		return s, nil, err

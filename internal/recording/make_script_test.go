@@ -97,9 +97,8 @@ func TestRunBecomesPlainSteps(t *testing.T) {
 		act{tool: "browser_tabs", input: `{"action":"new","url":"http://other.test/"}`, after: later},
 	), "buy-lamp")
 	check.Must(t, err)
-	want := `# script buy-lamp
-# made of the run t1
-# it was asked: buy a lamp
+	want := `# made from the run t1
+# the task was: buy a lamp
 set search_lamps = "a \"lamp\", red"
 set search_lamps_2 = "desk"
 open http://shop.test/
