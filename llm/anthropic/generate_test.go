@@ -284,7 +284,7 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 			llm.ErrUnavailable,
 			"broke off its answer: Overloaded", 3,
 		},
-		"cut at once": {llmtest.Fault{Cut: llmtest.CutClean}, llm.ErrCutOff, "cut off", 1},
+		"cut at once": {llmtest.Fault{Cut: llmtest.CutClean}, llm.ErrCutOff, "answered with nothing", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.NewAnthropicServer(t)

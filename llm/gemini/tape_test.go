@@ -190,7 +190,7 @@ func TestFailuresAreSorted(t *testing.T) {
 			"could not be understood",
 		},
 		{"null", llmtest.Answer(llmtest.Reply{Events: []string{`null`}}), llm.ErrMalformed, "could not be understood"},
-		{"no events", llmtest.Answer(llmtest.Reply{Events: []string{}}), llm.ErrCutOff, "cut off"},
+		{"no events", llmtest.Answer(llmtest.Reply{Events: []string{}}), llm.ErrCutOff, "answered with nothing"},
 		{"quota inside", llmtest.SayWithFault("hello",
 			llmtest.Fault{At: 1, Code: "RESOURCE_EXHAUSTED", StreamError: "enough"}), llm.ErrRateLimited, "enough"},
 	}

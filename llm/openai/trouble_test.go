@@ -86,6 +86,12 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 			llm.ErrMalformed,
 			[]string{"web page", "server's address"},
 		},
+		{
+			"empty",
+			llmtest.Fault{Body: new(""), Header: map[string]string{"Content-Type": "text/event-stream"}},
+			llm.ErrCutOff,
+			[]string{"answered with nothing", "server's address"},
+		},
 		{"not implemented", llmtest.Fault{Status: 501, Message: "no"}, llm.ErrUnavailable, []string{"501"}},
 	}
 	for _, api := range both {

@@ -20,6 +20,7 @@ const maxErrorBody = 64 << 10
 var (
 	ErrWebPage   = errors.New("the answer is a web page")
 	ErrNotEvents = errors.New("the answer is no stream of events")
+	ErrEmpty     = errors.New("the answer is empty")
 )
 
 // Attempt carries one request of a vendor's client library. It stands between the library and the network: it turns
@@ -115,7 +116,7 @@ func (a *Attempt) resetTimer() {
 // maxAnswer bounds an answer, with all that is around it, in bytes.
 const maxAnswer = 16 << 20
 
-// watchedBody calls touch after each read that returned data, and fails if the body is too long.
+// watchedBody calls touch after each read that returned data, and fails if the body is empty or too long.
 type watchedBody struct {
 	io.ReadCloser
 	left  int
@@ -129,6 +130,8 @@ func (w *watchedBody) Read(p []byte) (int, error) {
 	}
 	if n > 0 {
 		w.touch()
+	} else if errors.Is(err, io.EOF) && w.left == maxAnswer {
+		return 0, ErrEmpty
 	}
 	return n, err
 }

@@ -36,6 +36,8 @@ func DescribeError(e *llm.Error, err error, at Endpoint, p RetryPolicy) (transie
 	case errors.As(err, &inStream):
 		e.Kind, e.Hint = llm.ErrUnavailable, "ask again"
 		e.Message = at.Host + " broke off its answer: " + cmp.Or(inStream.Message, "no reason given")
+	case errors.Is(err, ErrEmpty):
+		e.Kind, e.Message, e.Hint = llm.ErrCutOff, at.DisplayURL+" answered with nothing", "ask again, or "+at.addressHint()
 	case errors.As(err, &cut):
 		e.Kind, e.Message, e.Hint = llm.ErrCutOff, "the answer was cut off in the middle", "ask again"
 	case errors.Is(err, ErrWebPage):
