@@ -143,9 +143,20 @@ func (h *Home) TokenFile() string { return h.Path("tokens.json") }
 // DatabaseFile returns the file of the database.
 func (h *Home) DatabaseFile() string { return h.Path("clank.db") }
 
-// OpenDatabase opens the database; see [sqlite.Open]. If a newer clank created it, the error names the version.
+// OpenDatabase opens the database; see [sqlite.Open]. If a newer clank created it, the error names the version. While
+// another process owns the home, it does not migrate the database.
 func (h *Home) OpenDatabase(ctx context.Context) (*sqlite.DB, error) {
-	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	db, err := sqlite.OpenIf(ctx, h.DatabaseFile(), func() error {
+		if h.lock != nil {
+			return nil
+		}
+		owned, err := h.IsClaimed()
+		if owned {
+			err = fmt.Errorf("the clank that runs with %s is older than this program: restart it first, which brings the "+
+				"database up to date", h.Dir)
+		}
+		return err
+	})
 	if newer, ok := errors.AsType[*sqlite.NewerError](err); ok {
 		kept, _ := os.ReadFile(h.versionFile()) // without the file the version is unknown
 		if version, schema, _ := strings.Cut(strings.TrimSpace(string(kept)), " "); schema == strconv.Itoa(newer.Schema) {

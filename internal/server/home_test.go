@@ -46,20 +46,38 @@ func TestAHomeIsForItsOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestAnOlderProgramSaysWhichOneHasMadeTheDatabase(t *testing.T) {
+// homeOfSchema returns a home whose database has this number of a schema, below 65536.
+func homeOfSchema(t *testing.T, schema int) *server.Home {
+	t.Helper()
 	h := &server.Home{Dir: t.TempDir()}
 	db, err := h.OpenDatabase(t.Context())
 	check.Must(t, err)
 	check.Must(t, db.Close())
 	file, err := os.OpenFile(h.DatabaseFile(), os.O_WRONLY, 0)
 	check.Must(t, err)
-	_, err = file.WriteAt([]byte{0, 0, 3, 0xe8}, 60) // the user version in the header
+	_, err = file.WriteAt([]byte{0, 0, byte(schema >> 8), byte(schema)}, 60) // the user version in the header
 	check.Must(t, errors.Join(err, file.Close()))
+	return h
+}
+
+func TestADatabaseIsNotMigratedWhileAnOlderProgramRuns(t *testing.T) {
+	h := homeOfSchema(t, 1)
+	old := &server.Home{Dir: h.Dir}
+	check.Must(t, old.Claim())
+	_, err := h.OpenDatabase(t.Context())
+	check.Fails(t, err, nil, "the clank that runs with "+h.Dir+" is older than this program: restart it first")
+	old.Release()
+	_, err = h.OpenDatabase(t.Context())
+	check.Fails(t, err, nil, "bring it up to date with 0002_profile.sql") // which fails, since the columns are there
+}
+
+func TestAnOlderProgramSaysWhichOneHasMadeTheDatabase(t *testing.T) {
+	h := homeOfSchema(t, 1000)
 	for kept, want := range map[string]string{
 		"v9.1 1000": "a newer version (clank v9.1, its schema is 1000,", "v0.9 17": "a newer version (its schema is 1000,",
 	} {
 		check.Must(t, os.WriteFile(h.Path("clank.version"), []byte(kept+"\n"), 0o600))
-		_, err = h.OpenDatabase(t.Context())
+		_, err := h.OpenDatabase(t.Context())
 		check.Fails(t, err, nil, want, "install that version again", "clank restore")
 	}
 }

@@ -210,7 +210,11 @@ func (a *Server) openStateDir() error {
 }
 
 func (a *Server) openDatabase(ctx context.Context) error {
-	db, err := (&Home{Dir: a.StateDir}).OpenDatabase(ctx)
+	h := a.Home
+	if a.Ephemeral {
+		h = &Home{Dir: a.StateDir}
+	}
+	db, err := h.OpenDatabase(ctx)
 	if err != nil {
 		return err
 	}

@@ -47,14 +47,20 @@ const (
 // folder. A database of an older version is migrated. A database of a newer version or another program, or a damaged
 // file, is refused and not changed; the error says what to do.
 func Open(ctx context.Context, path string) (*DB, error) {
-	db, err := open(ctx, path)
+	return OpenIf(ctx, path, func() error { return nil })
+}
+
+// OpenIf is like [Open], but returns the error of mayMigrate, if there is one, instead of migrating a database of an
+// older version.
+func OpenIf(ctx context.Context, path string, mayMigrate func() error) (*DB, error) {
+	db, err := open(ctx, path, mayMigrate)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	return db, nil
 }
 
-func open(ctx context.Context, path string) (_ *DB, err error) {
+func open(ctx context.Context, path string, mayMigrate func() error) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -75,7 +81,7 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 	if db.writer, err = connect(path, 1, busyWait, pragmas...); err != nil {
 		return nil, err
 	}
-	if err := db.migrate(ctx); err != nil {
+	if err := db.migrate(ctx, mayMigrate); err != nil {
 		return nil, err
 	}
 	if db.process, err = registerProcess(ctx, path); err != nil {

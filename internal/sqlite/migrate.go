@@ -27,7 +27,7 @@ func SchemaVersion() int {
 const applicationID = 0x636c6e6b
 
 // migrate upgrades the database in one transaction. It does not change a file of another program or a newer version.
-func (db *DB) migrate(ctx context.Context) error {
+func (db *DB) migrate(ctx context.Context, mayMigrate func() error) error {
 	names, err := migrationNames()
 	if err != nil {
 		return err
@@ -36,6 +36,11 @@ func (db *DB) migrate(ctx context.Context) error {
 	version, err := fileVersion(ctx, db.writer, db.path, len(names))
 	if err != nil {
 		return err
+	}
+	if version > 0 && version < len(names) {
+		if err := mayMigrate(); err != nil {
+			return err
+		}
 	}
 	if version == 0 {
 		// Lets pruning shrink the file. It must be set before the first table is created.
