@@ -179,6 +179,7 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 		commandStep{"export --person cleo " + to + "4", exitDone, "lines of transcripts 1", ""}, // who only spoke in a call
 		commandStep{"export --person bob " + to, exitDone, "session 1", ""},
 		commandStep{"export --person bob " + to, exitFailed, "is there already", ""},
+		commandStep{"export --person bob " + h.Path("bob"), exitFailed, "lies in clank's home: choose another place", ""},
 		commandStep{"forget --person bob", exitFailed, "nothing was deleted", "bob\n"},
 		commandStep{"forget --person bob", exitDone, "session 1", "3\n"},
 		commandStep{"export --person bob " + to + "2", exitFailed, "export what is kept of bob: nothing is kept " +

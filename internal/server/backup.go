@@ -63,11 +63,7 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 	}()
 	named := h.Dir
 	h = h.resolve()
-	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
-	if inside, outside := filepath.Rel(h.Dir, folder); cmp.Or(err, outside) == nil && filepath.IsLocal(inside) {
-		return m, fmt.Errorf("%s lies in what is backed up: choose another place", file)
-	}
-	if err := h.CheckUsed(); err != nil {
+	if err := cmp.Or(h.checkOutside(file), h.CheckUsed()); err != nil {
 		return m, err
 	}
 	m = BackupManifest{
@@ -81,6 +77,16 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 		}
 		return cmp.Or(err, out.Close())
 	})
+}
+
+// checkOutside returns an error for a new file in the home, where it would be backed up, and stay when people are
+// forgotten.
+func (h *Home) checkOutside(file string) error {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if inside, outside := filepath.Rel(h.Dir, folder); cmp.Or(err, outside) == nil && filepath.IsLocal(inside) {
+		return fmt.Errorf("%s lies in clank's home: choose another place", file)
+	}
+	return nil
 }
 
 // writeNewFile writes a file that only its owner may read, completely or not at all.

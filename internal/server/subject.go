@@ -263,7 +263,7 @@ func (h *Home) eraseTranscripts(of sqlite.Subject) error {
 func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of sqlite.Subject,
 	file string,
 ) (d SubjectData, err error) {
-	err = writeNewFile(file, func(tmp *atomicfile.File) error {
+	write := func(tmp *atomicfile.File) error {
 		out, err := newArchive(tmp, "")
 		if err != nil {
 			return err
@@ -283,7 +283,10 @@ func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of
 			err = to.addSubject(d)
 		}
 		return cmp.Or(err, out.Close())
-	})
+	}
+	if err = h.resolve().checkOutside(file); err == nil {
+		err = writeNewFile(file, write)
+	}
 	if err != nil {
 		return d, fmt.Errorf("export what is kept of %s: %w", of.Person+of.Server, err)
 	}
