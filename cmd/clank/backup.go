@@ -20,21 +20,21 @@ import (
 // passphraseName is the environment variable with the passphrase of backups.
 const passphraseName = "CLANK_BACKUP_PASSPHRASE"
 
-const backupHelp = `Writes what clank keeps into one file: settings, sessions and tasks, watches, scripts, tokens, the
-vault as it is, browser profiles without their caches, files and transcripts. clank may go on
-meanwhile. A browser that runs writes its newest cookies half a minute late: end it first where
-that matters ("clank browser stop").
+const backupHelp = `Writes clank's data into one file: settings, sessions and tasks, watches, scripts, tokens, the
+encrypted vault, browser profiles without their caches, files and transcripts. clank may be
+running. A running browser writes its newest cookies half a minute late: stop it first if you need
+them ("clank browser stop").
 
-With --encrypt the file needs a passphrase, which is asked for, or taken from
-CLANK_BACKUP_PASSPHRASE or CLANK_BACKUP_PASSPHRASE_FILE. Only then the keys of the vault and of
-people's browsers are in it, if they are files; keys in the system's keyring stay there.
+With --encrypt the file is encrypted with a passphrase, which is asked for, or taken from
+CLANK_BACKUP_PASSPHRASE or CLANK_BACKUP_PASSPHRASE_FILE. Only then does it contain the keys of the
+vault and of people's browsers, if these are files; keys in the system's keyring stay there.
 
   clank backup clank-monday.tar.gz
   clank backup --encrypt --recordings /mnt/backup/clank.tar.gz.age`
 
-const restoreHelp = `Makes the state of clank anew from a file of "clank backup": in a home that is empty, or, with
---replace, in place of what is there, which is kept beside it. clank must not run. The file is
-read to its end and checked first; until then nothing changes.
+const restoreHelp = `Restores clank's data from a file of "clank backup", into an empty home or, with --replace, over an
+existing one, which is kept beside it. clank must not be running. The whole file is checked before
+anything changes.
 
   clank restore --replace clank-monday.tar.gz`
 

@@ -19,17 +19,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const exportPersonHelp = `Writes what clank keeps of a person, or of a Discord server, into a tar.gz: data.json, and files.
-clank may go on meanwhile. What their browsers hold is not in it. A person is named by their ID,
-or by a name that they have used.
+const exportPersonHelp = `Writes the data about a person, or about a Discord server, into a tar.gz: data.json, and files.
+clank may be running. The data of their browsers is not in it. Name a person by their ID, or by a
+name that they have used.
 
   clank export --person ada ada.tar.gz`
 
-const forgetHelp = `Deletes what clank keeps of a person, or of a Discord server: tasks and sessions, files, films and
+const forgetHelp = `Deletes the data about a person, or about a Discord server: tasks and sessions, files, films and
 records, what they said in calls, watches, consents, sign-ins, the state of their browsers, and
-their part in entries of the vault. clank must not run. What was spent stays in the budgets, and
-that something was decided stays in the audit log, both without who it was; so does that somebody
-does not want to be heard in calls. Backups are not changed.
+their part in entries of the vault. clank must not be running. What was spent stays in the
+budgets, and the times of decisions stay in the audit log, both without a name. The wish not to be
+heard in calls stays. Backups are not changed.
 
   clank forget --person 123456789012345678`
 
