@@ -78,10 +78,10 @@ func (b *browser) isLocal() bool { return b.resolved.Mode == profile.ModeLaunche
 // connectOptions returns the options of its connection.
 func (b *browser) connectOptions() page.Options {
 	opts := page.Options{
-		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
-		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact,
-		HiddenAreas: b.hiddenAreas,
-		Started:     b.isLocal(), OnScreen: b.isLocal() && !b.headless, Joined: b.resolved.Mode == profile.ModeJoined,
+		Options: cdp.Options{OnSent: b.manager.OnSent, Redact: b.manager.Redact},
+		Logger:  b.manager.Logger, FirstTabNumber: b.tabNumbers.Next(), HiddenAreas: b.hiddenAreas,
+		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers),
+		Started:   b.isLocal(), OnScreen: b.isLocal() && !b.headless, Joined: b.resolved.Mode == profile.ModeJoined,
 	}
 	if b.manager.Secrets != nil {
 		opts.Holds = b.manager.Secrets.Holds

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -19,26 +18,14 @@ import (
 
 // Options configures a connection. The zero value is ready for use.
 type Options struct {
+	cdp.Options // CallTimeout: 0 means 10 s
+
 	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
-	// CallTimeout bounds each CDP call; 0 means 10 s. An earlier deadline of the context applies.
-	CallTimeout time.Duration
-	// OnSent, if set, is called with each CDP request as it is sent, for measurements. It must not block.
-	OnSent func(method string, params any)
 	// Observers receive the events of all tabs.
 	Observers []Observer
 	// FirstTabNumber is the number of the first tab; 0 means 1.
 	FirstTabNumber int
-	// HandshakeHeader is sent with the WebSocket's opening handshake.
-	HandshakeHeader http.Header
-	// HandshakeClient performs the opening handshake; nil means a default client.
-	HandshakeClient *http.Client
-	// HandshakeTimeout bounds the opening handshake; 0 means CallTimeout.
-	HandshakeTimeout time.Duration
-	// Redact, if set, removes secrets from each message of the browser; see [cdp.Options].
-	Redact func(message []byte) []byte
-	// UsedCPU, if set, reports whether the browser has used CPU time since the last call; see [cdp.Options].
-	UsedCPU func() bool
 	// HiddenAreas, if set, returns the areas to cover in pictures of a tab; nil means that there are no secrets
 	// anywhere. If it fails no picture is returned.
 	HiddenAreas func(ctx context.Context, t *Tab) ([]Area, error)
@@ -107,7 +94,7 @@ type Browser struct {
 // when the present ones are known. A frozen tab does not delay it.
 func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) {
 	opts = opts.withDefaults()
-	c, err := cdp.Dial(ctx, wsURL, opts.connOptions())
+	c, err := cdp.Dial(ctx, wsURL, opts.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +104,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 // ConnectPipe is Connect over the pipe of a browser that we started. The Browser owns the pipe.
 func ConnectPipe(ctx context.Context, pipe *cdp.Pipe, opts Options) (*Browser, error) {
 	opts = opts.withDefaults()
-	return attach(ctx, cdp.New(pipe, opts.connOptions()), opts)
+	return attach(ctx, cdp.New(pipe, opts.Options), opts)
 }
 
 func (opts Options) withDefaults() Options {
@@ -126,14 +113,6 @@ func (opts Options) withDefaults() Options {
 		opts.CallTimeout = 10 * time.Second
 	}
 	return opts
-}
-
-func (opts Options) connOptions() cdp.Options {
-	return cdp.Options{
-		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader,
-		HandshakeClient:  opts.HandshakeClient,
-		HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact, UsedCPU: opts.UsedCPU,
-	}
 }
 
 func attach(ctx context.Context, c *cdp.Conn, opts Options) (*Browser, error) {

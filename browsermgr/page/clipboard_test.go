@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
@@ -369,9 +370,9 @@ func TestASecretThatAPageCopiesIsNotPasted(t *testing.T) {
 	url := site(t, map[string]string{"/": `<!doctype html><input id=b><button id=copy>Copy</button><script>
 		copy.onclick = () => navigator.clipboard.writeText('my hunter' + 2).then(() => window.said = true);
 		b.onpaste = (e) => window.told = e.clipboardData.getData('text/plain')</script>`}).URL
-	tab := browser.Page(t, page.Options{Redact: func(message []byte) []byte {
+	tab := browser.Page(t, page.Options{Options: cdp.Options{Redact: func(message []byte) []byte {
 		return bytes.ReplaceAll(message, []byte("hunter2"), []byte("[secret]"))
-	}}, url)
+	}}}, url)
 	act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "#copy"})
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Fn: `() => window.said`})
 	act(t, tab, evaluate(`() => b.focus()`))

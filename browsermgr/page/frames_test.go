@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
@@ -311,11 +312,11 @@ func TestFramesOfPagesThatWereThereBefore(t *testing.T) {
 
 func TestPagesWithoutSuchFramesAreAskedNothingMore(t *testing.T) {
 	asked := make(chan string, 1000)
-	b := browser.Connect(t, page.Options{OnSent: func(method string, _ any) {
+	b := browser.Connect(t, page.Options{Options: cdp.Options{OnSent: func(method string, _ any) {
 		if method == "Page.getFrameTree" {
 			asked <- method
 		}
-	}})
+	}}})
 	url := site(t, map[string]string{
 		"/":   `<iframe src="/in"></iframe><iframe srcdoc="<p>Bare"></iframe><iframe src="about:blank"></iframe>`,
 		"/in": "<p>In",
@@ -461,7 +462,7 @@ func TestFramesOfOtherOriginsThatComeAndGoLeaveNothing(t *testing.T) {
 func TestAFrameLoadsWhenAnotherClientConnects(t *testing.T) {
 	var next atomic.Bool
 	var failed error
-	b := browser.Connect(t, page.Options{OnSent: func(method string, _ any) {
+	b := browser.Connect(t, page.Options{Options: cdp.Options{OnSent: func(method string, _ any) {
 		if method != "Page.enable" || !next.CompareAndSwap(true, false) {
 			return
 		}
@@ -469,7 +470,7 @@ func TestAFrameLoadsWhenAnotherClientConnects(t *testing.T) {
 			_, err := tab.Snapshot(t.Context(), page.SnapshotOptions{})
 			failed = errors.Join(failed, err)
 		}
-	}})
+	}}})
 	tab := browsertest.Tab(t, b, page.TabOptions{})
 	next.Store(true)
 	browsertest.Navigate(t, tab, framed(t).URL)

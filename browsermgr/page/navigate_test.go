@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
@@ -88,11 +89,11 @@ func TestPageWithoutTitleHasNone(t *testing.T) {
 // runs no scripts is queried.
 func TestNewDocumentReportsItsTitle(t *testing.T) {
 	var worlds atomic.Int32
-	b := browser.Connect(t, page.Options{OnSent: func(method string, _ any) {
+	b := browser.Connect(t, page.Options{Options: cdp.Options{OnSent: func(method string, _ any) {
 		if method == "Page.createIsolatedWorld" {
 			worlds.Add(1)
 		}
-	}})
+	}}})
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/mute" {
 			w.Header().Set("Content-Security-Policy", "sandbox")

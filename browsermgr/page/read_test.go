@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
@@ -259,11 +260,11 @@ func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
 func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
 	var mu sync.Mutex
 	sent := map[string]int{}
-	b := browser.Connect(t, page.Options{OnSent: func(method string, _ any) {
+	b := browser.Connect(t, page.Options{Options: cdp.Options{OnSent: func(method string, _ any) {
 		mu.Lock()
 		sent[method]++
 		mu.Unlock()
-	}})
+	}}})
 	tab := browsertest.Tab(t, b,
 		page.TabOptions{URL: site(t, map[string]string{"/": form + `<div></div><span></span><div><p>x</p></div>`}).URL})
 	snapshot(t, tab, page.SnapshotOptions{})

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
@@ -71,13 +72,13 @@ func TestATabWhoseProcessIsKilledIsOpenedInAnother(t *testing.T) {
 	url := site(t, map[string]string{"/": "<p>Here"}).URL
 	for _, method := range []string{"Target.createTarget", "Page.enable"} {
 		var once sync.Once
-		b := browsertest.Connect(t, own, page.Options{OnSent: func(sent string, _ any) {
+		b := browsertest.Connect(t, own, page.Options{Options: cdp.Options{OnSent: func(sent string, _ any) {
 			if sent == method {
 				once.Do(func() {
 					signalAll(pageProcesses(t, own.PID, "--type=renderer"), syscall.SIGKILL)
 				})
 			}
-		}})
+		}}})
 		tab, err := b.NewTab(t.Context(), page.TabOptions{URL: url})
 		if err != nil {
 			t.Errorf("killed at %s: %v", method, err)

@@ -535,7 +535,7 @@ func TestWhatIsConnectedToIsJudged(t *testing.T) {
 	}}}
 	for _, scheme := range []string{"http", "ws"} {
 		_, err := profile.Attach(t.Context(), c, parse(t, scheme+"://0.0.0.0:"+port+"/devtools/browser/1"),
-			page.Options{CallTimeout: 5 * time.Second})
+			page.Options{Options: cdp.Options{CallTimeout: 5 * time.Second}})
 		if !errors.Is(err, profile.ErrEndpointBlocked) || !errors.Is(err, refused) || asked.Load() > 0 {
 			t.Errorf("%s: got %v, asked %d times", scheme, err, asked.Load())
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/screenshot"
@@ -32,11 +33,11 @@ func live(t *testing.T, html string) (*page.Tab, *screenshot.Screencasts, func(m
 	casts := screenshot.NewScreencasts(nil)
 	b := browser.Connect(t, page.Options{
 		Observers: []page.Observer{casts},
-		OnSent: func(method string, _ any) {
+		Options: cdp.Options{OnSent: func(method string, _ any) {
 			if n := counters[method]; n != nil {
 				n.Add(1)
 			}
-		},
+		}},
 	})
 	tab := openIn(t, b, site(t, map[string]string{"/": html, "/next": `<body style="background:#ff00ff">`}))
 	t.Cleanup(func() { _ = casts.Close() })
