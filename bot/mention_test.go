@@ -122,7 +122,7 @@ func TestListsOfServersAndChannelsHoldForDirectMessages(t *testing.T) {
 			s.host.disabled = func(o sessions.Origin) string {
 				r := access.Rules{Direct: true}
 				r.Guilds, r.Channels = s.host.served()
-				if err := r.Check(access.Person{User: o.User, Guild: o.Guild, Sees: o.Sees}); err != nil {
+				if err := r.Check(sessions.Origin{User: o.User, Guild: o.Guild, Sees: o.Sees}); err != nil {
 					return err.Error()
 				}
 				return ""

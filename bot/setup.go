@@ -10,7 +10,7 @@ import (
 	"clank/bot/discord"
 	"clank/internal/i18n"
 	"clank/internal/settings"
-	"clank/sessions/access"
+	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -46,7 +46,7 @@ func (b *Bot) maySetUp(i *discordgo.Interaction, who person) string {
 		return who.locale.T("Only people who may manage this server can set that.")
 	}
 	st := b.Settings.Guild(i.GuildID)
-	p := access.Person{
+	p := sessions.Origin{
 		User: who.id, Roles: who.roles, Guild: i.GuildID, Channel: i.ChannelID,
 		Parent: b.guilds.Parent(i.GuildID, i.ChannelID),
 	}

@@ -15,15 +15,11 @@ import (
 	"clank/internal/vault"
 	"clank/llm/plain"
 	"clank/sessions"
-	"clank/sessions/access"
 )
 
-// accessPerson returns the requester in terms of the access rules. It returns false for the operator, who uses the
-// terminal or the dashboard.
-func accessPerson(o sessions.Origin) (access.Person, bool) {
-	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent, Sees: o.Sees},
-		o.Kind == sessions.FromDiscord
-}
+// isStranger reports whether somebody on Discord asks. Everybody else is the operator, who uses the terminal or the
+// dashboard.
+func isStranger(o sessions.Origin) bool { return o.Kind == sessions.FromDiscord }
 
 // CheckAccess returns an error if the requester may not ask for anything.
 func (a *Server) CheckAccess(o sessions.Origin) error {
@@ -32,14 +28,13 @@ func (a *Server) CheckAccess(o sessions.Origin) error {
 
 // checkRules applies the operator's rules and those of the Discord server.
 func checkRules(s settings.Settings, o sessions.Origin) error {
-	p, stranger := accessPerson(o)
-	if !stranger {
+	if !isStranger(o) {
 		return nil
 	}
-	if err := s.Access.Rules().Check(p); err != nil {
+	if err := s.Access.Rules().Check(o); err != nil {
 		return err
 	}
-	return s.Server.Check(p)
+	return s.Server.Check(o)
 }
 
 // AccessRefusal implements [CallAccess].
@@ -58,9 +53,8 @@ func (a *Server) isStop(message string) bool {
 // checkOperatorOptions returns an error if a task uses options reserved for the operator: an arbitrary model, or a
 // visible window.
 func checkOperatorOptions(s settings.Settings, t sessions.Task) error {
-	p, stranger := accessPerson(t.Origin)
 	switch {
-	case !stranger || s.Access.Rules().IsOperator(p):
+	case !isStranger(t.Origin) || s.Access.Rules().IsOperator(t.Origin):
 		return nil
 	case t.Headed:
 		return errors.New("only an operator of this clank can have the browser's window shown; leave headed out")
@@ -88,9 +82,8 @@ func (c DiscordChoices) Models() []string { return choosableModels(c.server.Sett
 
 // Profiles implements [bot.Choices].
 func (c DiscordChoices) Profiles(o sessions.Origin) []string {
-	p, _ := accessPerson(o)
 	s := c.server.Settings.Current()
-	return s.Access.Rules().ProfilesOf(p, s.Profile)
+	return s.Access.Rules().ProfilesOf(o, s.Profile)
 }
 
 // Rights implements [CallAccess].
@@ -117,9 +110,8 @@ func rightsOf(ctx context.Context, s settings.Settings, v *vault.Vault, o sessio
 
 // resolveProfile selects the browser profile for a requester and a place.
 func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place, want string) (string, error) {
-	p, stranger := accessPerson(o)
 	switch {
-	case stranger:
+	case isStranger(o):
 		if shared := o.Place(false); place == shared && o.Guild != "" {
 			own := shared.Of(o.User)
 			if s.Server.Isolation == settings.IsolationPerson {
@@ -129,7 +121,7 @@ func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place
 				return "", errors.New("this server has changed whose browser is used; start a new session")
 			}
 		}
-		return s.Access.Rules().Profile(p, place, want, s.Profile)
+		return s.Access.Rules().Profile(o, place, want, s.Profile)
 	case want != "":
 		return want, nil
 	}
@@ -142,12 +134,11 @@ func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want str
 	s := a.Settings.For(o.Guild)
 	name, err := resolveProfile(s, o, place, want)
 	base, of := sessions.SplitProfile(name)
-	_, stranger := accessPerson(o)
 	switch {
 	case err != nil:
 	case of != "":
 		err = a.Browsers.CheckInstance(name)
-	case !stranger && name != s.Profile: // a mistyped name would be a new browser without logins
+	case !isStranger(o) && name != s.Profile: // a mistyped name would be a new browser without logins
 		if _, err = a.Browsers.FindProfile(base); errors.Is(err, profile.ErrNotFound) {
 			err = fmt.Errorf("%w; \"clank browser create-profile --name %s\" and the dashboard's page Browsers make one", err,
 				base)
@@ -159,7 +150,7 @@ func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want str
 // toolProfile selects the browser profile for a model that uses the browser tool on someone's behalf. If the settings
 // define no persistent profile, it is configured like the default one: tabs of the tool outlive a call.
 func toolProfile(s settings.Settings, o sessions.Origin, want string) (string, error) {
-	if _, stranger := accessPerson(o); !stranger {
+	if !isStranger(o) {
 		return want, nil // the browser manager chooses the default
 	}
 	s.Profile = cmp.Or(s.Profile, profile.DefaultName)

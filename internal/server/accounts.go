@@ -7,7 +7,6 @@ import (
 	"clank/dashboard"
 	"clank/internal/settings"
 	"clank/sessions"
-	"clank/sessions/access"
 )
 
 // accounts provides the Discord accounts that sign in to the dashboard; it implements [dashboard.Accounts].
@@ -62,7 +61,7 @@ func (a accounts) channelRoles(user string, m bot.Membership, least dashboard.Ro
 	s := a.Settings.For(m.Guild)
 	rules, roles := s.Access.Rules(), make(map[string]dashboard.Role)
 	for _, ch := range m.Channels {
-		p := access.Person{User: user, Roles: m.Roles, Guild: m.Guild, Channel: ch.ID, Parent: ch.Parent}
+		p := sessions.Origin{User: user, Roles: m.Roles, Guild: m.Guild, Channel: ch.ID, Parent: ch.Parent}
 		role := dashboard.RoleViewer
 		if rules.Check(p) == nil && s.Server.Check(p) == nil {
 			role = dashboard.RoleMember

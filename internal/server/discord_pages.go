@@ -50,8 +50,7 @@ func (p DiscordPages) Script(_ context.Context, o sessions.Origin, task,
 	if err != nil {
 		return "", false, err
 	}
-	person, _ := accessPerson(o)
-	if p.server.Settings.Current().Access.Rules().IsOperator(person) {
+	if p.server.Settings.Current().Access.Rules().IsOperator(o) {
 		err, saved = recording.ScriptStore{Dir: p.server.Home.ScriptsDir()}.Save(script, false), true
 	}
 	return script.String(), saved, err

@@ -15,7 +15,7 @@ import (
 
 	"clank/internal/settings"
 	"clank/internal/test/check"
-	"clank/sessions/access"
+	"clank/sessions"
 )
 
 const (
@@ -312,7 +312,7 @@ func TestADamagedRuleAboutHostsLetsPagesReachNothing(t *testing.T) {
 }
 
 func TestADamagedRuleAboutPeopleAdmitsNobody(t *testing.T) {
-	ada := access.Person{Guild: "7", Channel: "8", User: "9"}
+	ada := sessions.Origin{Guild: "7", Channel: "8", User: "9"}
 	check.Must(t, settings.Defaults().Access.Rules().Check(ada))
 	for _, key := range []string{"guilds", "channels", "people", "direct", "profiles"} {
 		l := &settings.Manager{

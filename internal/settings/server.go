@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"clank/sessions"
 	"clank/sessions/access"
 )
 
@@ -27,7 +28,7 @@ type Server struct {
 
 // Check returns nil if p may ask for anything on the server, otherwise a *[access.RefusedError]. The operator's rules
 // apply as well.
-func (s Server) Check(p access.Person) error {
+func (s Server) Check(p sessions.Origin) error {
 	channels, roles := readIDs(s.Channels), readIDs(s.Roles)
 	switch {
 	case s.Channels != "" && !slices.Contains(channels, p.Channel) && !slices.Contains(channels, p.Parent):

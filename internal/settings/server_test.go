@@ -10,7 +10,7 @@ import (
 	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/test/sqlitetest"
-	"clank/sessions/access"
+	"clank/sessions"
 )
 
 func TestWhatIsSetForAServerHoldsThereAlone(t *testing.T) {
@@ -95,13 +95,13 @@ func TestTheOperatorChoosesTheSettingsOfManagers(t *testing.T) {
 
 func TestTheListsOfAServer(t *testing.T) {
 	s := settings.Server{Channels: "200000000000000001", Roles: "300000000000000001"}
-	let := access.Person{Guild: "1", Channel: "200000000000000001", Roles: []string{"300000000000000001"}}
+	let := sessions.Origin{Guild: "1", Channel: "200000000000000001", Roles: []string{"300000000000000001"}}
 	thread, elsewhere, stranger := let, let, let
 	thread.Channel, thread.Parent = "200000000000000009", "200000000000000001"
 	elsewhere.Channel = "200000000000000002"
 	stranger.Roles = nil
 	for name, c := range map[string]struct {
-		who access.Person
+		who sessions.Origin
 		in  bool
 	}{
 		"listed": {let, true}, "in a thread": {thread, true}, "in another channel": {elsewhere, false},

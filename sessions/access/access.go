@@ -13,17 +13,6 @@ import (
 // Everybody stands for all people in a list of ids.
 const Everybody = "*"
 
-// Person is a person who asks for something, and where. Fields that are unknown or do not apply are empty.
-type Person struct {
-	User    string
-	Roles   []string // of User in Guild
-	Guild   string   // empty in direct messages
-	Channel string
-	Parent  string // the parent channel if Channel is a thread
-	// Sees is set in direct messages: the servers and channels of the Rules that User can see.
-	Sees []string
-}
-
 // Rules are the operator's access settings. The zero value admits everybody except in direct messages.
 type Rules struct {
 	Guilds   []string       // allowed servers; empty means all
@@ -50,13 +39,13 @@ func refusedErrorf(format string, args ...any) error {
 	return &RefusedError{fmt.Sprintf(format, args...)}
 }
 
-// Check returns nil if p may use clank at all, otherwise a *[RefusedError].
-func (r Rules) Check(p Person) error {
+// Check returns nil if somebody may use clank there at all, otherwise a *[RefusedError].
+func (r Rules) Check(p sessions.Origin) error {
 	switch {
 	case p.Guild == "" && !r.Direct:
 		return refusedErrorf("direct messages are switched off here; ask in a channel, or let the operator of this clank " +
 			"allow them (setting “Direct messages”)")
-	case p.Guild == "" && !slices.Contains(r.People, p.User) && (!p.seesOneOf(r.Guilds) || !p.seesOneOf(r.Channels)):
+	case p.Guild == "" && !slices.Contains(r.People, p.User) && (!seesOneOf(p, r.Guilds) || !seesOneOf(p, r.Channels)):
 		return refusedErrorf("direct messages are for members of the servers and channels that I work in, and I do not " +
 			"find you there; ask in one of them, or let the operator of this clank add you (setting “People and roles”)")
 	case p.Guild != "" && len(r.Guilds) > 0 && !slices.Contains(r.Guilds, p.Guild):
@@ -66,15 +55,15 @@ func (r Rules) Check(p Person) error {
 		!slices.Contains(r.Channels, p.Parent):
 		return refusedErrorf("this channel is not on the list of those that I work in; the operator of this clank can add "+
 			"%s (setting “Channels”)", p.Channel)
-	case len(r.People) > 0 && !p.matchesAny(r.People):
+	case len(r.People) > 0 && !matchesAny(p, r.People):
 		return refusedErrorf("you are not among the people that I work for here; the operator of this clank can add you " +
 			"(setting “People and roles”)")
 	}
 	return nil
 }
 
-// seesOneOf reports whether p can see one of the listed servers or channels. An empty list stands for all.
-func (p Person) seesOneOf(listed []string) bool {
+// seesOneOf reports whether p.User can see one of the listed servers or channels. An empty list stands for all.
+func seesOneOf(p sessions.Origin, listed []string) bool {
 	return len(listed) == 0 || slices.ContainsFunc(listed, func(id string) bool { return slices.Contains(p.Sees, id) })
 }
 
@@ -84,11 +73,11 @@ func (p Person) seesOneOf(listed []string) bool {
 // *[RefusedError].
 //
 // If want is empty, the first grant that includes p counts, so that people with a profile get it without asking.
-func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (string, error) {
+func (r Rules) Profile(p sessions.Origin, place sessions.Place, want, usual string) (string, error) {
 	own := place.Profile(usual)
 	if want == "" {
 		for _, g := range r.Profiles {
-			if p.matchesAny(g.To) {
+			if matchesAny(p, g.To) {
 				return g.Profile, nil
 			}
 		}
@@ -99,7 +88,7 @@ func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (stri
 			"(setting “Shared profiles”)", usual)
 	}
 	granted := func(name string) bool {
-		return slices.ContainsFunc(r.Profiles, func(g ProfileGrant) bool { return g.Profile == name && p.matchesAny(g.To) })
+		return slices.ContainsFunc(r.Profiles, func(g ProfileGrant) bool { return g.Profile == name && matchesAny(p, g.To) })
 	}
 	switch {
 	case granted(want):
@@ -116,9 +105,9 @@ func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (stri
 }
 
 // ProfilesOf returns the names of the profiles that p may ask for, shared ones first. usual is the default one.
-func (r Rules) ProfilesOf(p Person, usual string) (names []string) {
+func (r Rules) ProfilesOf(p sessions.Origin, usual string) (names []string) {
 	for _, g := range r.Profiles {
-		if p.matchesAny(g.To) && !slices.Contains(names, g.Profile) {
+		if matchesAny(p, g.To) && !slices.Contains(names, g.Profile) {
 			names = append(names, g.Profile)
 		}
 	}
@@ -129,7 +118,7 @@ func (r Rules) ProfilesOf(p Person, usual string) (names []string) {
 }
 
 // IsOperator reports whether p is one of the operators.
-func (r Rules) IsOperator(p Person) bool {
+func (r Rules) IsOperator(p sessions.Origin) bool {
 	return slices.ContainsFunc(r.Operators, func(id string) bool {
 		return id == p.User && id != "" || slices.Contains(p.Roles, id)
 	})
@@ -140,7 +129,7 @@ func (r Rules) isRestricted(profile string) bool {
 	return slices.ContainsFunc(r.Profiles, func(g ProfileGrant) bool { return g.Profile == profile })
 }
 
-func (p Person) matchesAny(ids []string) bool {
+func matchesAny(p sessions.Origin, ids []string) bool {
 	return slices.ContainsFunc(ids, func(id string) bool {
 		return id == Everybody || id == p.User && id != "" || id == p.Guild && id != "" || slices.Contains(p.Roles, id)
 	})

@@ -20,44 +20,44 @@ const (
 )
 
 func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
-	at := func(user string, roles ...string) access.Person {
-		return access.Person{User: user, Roles: roles, Guild: home, Channel: lounge}
+	at := func(user string, roles ...string) sessions.Origin {
+		return sessions.Origin{User: user, Roles: roles, Guild: home, Channel: lounge}
 	}
 	direct := func(channels []string, guilds ...string) access.Rules {
 		return access.Rules{Direct: true, Guilds: guilds, Channels: channels}
 	}
 	for name, c := range map[string]struct {
 		rules access.Rules
-		who   access.Person
+		who   sessions.Origin
 		want  string // part of the refusal; empty = allowed
 	}{
 		"nothing set":         {access.Rules{}, at(eve), ""},
-		"direct, nothing set": {access.Rules{}, access.Person{User: eve, Channel: lounge}, "direct messages"},
-		"direct, allowed":     {access.Rules{Direct: true}, access.Person{User: eve, Channel: lounge}, ""},
+		"direct, nothing set": {access.Rules{}, sessions.Origin{User: eve, Channel: lounge}, "direct messages"},
+		"direct, allowed":     {access.Rules{Direct: true}, sessions.Origin{User: eve, Channel: lounge}, ""},
 		"direct, another list": {
 			access.Rules{Direct: true, People: []string{ada}},
-			access.Person{User: eve},
+			sessions.Origin{User: eve},
 			"not among the people",
 		},
-		"direct, of no listed server": {direct(nil, home), access.Person{User: eve}, "members of the servers"},
+		"direct, of no listed server": {direct(nil, home), sessions.Origin{User: eve}, "members of the servers"},
 		"direct, of another server": {
 			direct(nil, home),
-			access.Person{User: eve, Sees: []string{other}},
+			sessions.Origin{User: eve, Sees: []string{other}},
 			"members of the servers",
 		},
-		"direct, of a listed server": {direct(nil, home), access.Person{User: eve, Sees: []string{home}}, ""},
+		"direct, of a listed server": {direct(nil, home), sessions.Origin{User: eve, Sees: []string{home}}, ""},
 		"direct, sees no such channel": {
 			direct([]string{lounge}, home),
-			access.Person{User: eve, Sees: []string{home}},
+			sessions.Origin{User: eve, Sees: []string{home}},
 			"members of the servers",
 		},
-		"direct, sees a channel": {direct([]string{lounge}), access.Person{User: eve, Sees: []string{lounge}}, ""},
+		"direct, sees a channel": {direct([]string{lounge}), sessions.Origin{User: eve, Sees: []string{lounge}}, ""},
 		"direct, on the people's list": {
-			access.Rules{Direct: true, Guilds: []string{home}, People: []string{eve}}, access.Person{User: eve}, "",
+			access.Rules{Direct: true, Guilds: []string{home}, People: []string{eve}}, sessions.Origin{User: eve}, "",
 		},
 		"direct, on no people's list": {
 			access.Rules{Direct: true, Guilds: []string{home}, People: []string{ada}},
-			access.Person{User: eve, Sees: []string{home}},
+			sessions.Origin{User: eve, Sees: []string{home}},
 			"not among the people",
 		},
 		"server on the list":  {access.Rules{Guilds: []string{home}}, at(eve), ""},
@@ -65,12 +65,12 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 		"channel on the list": {access.Rules{Channels: []string{lounge}}, at(eve), ""},
 		"thread of a channel on it": {
 			access.Rules{Channels: []string{lounge}},
-			access.Person{User: eve, Guild: home, Channel: thread, Parent: lounge},
+			sessions.Origin{User: eve, Guild: home, Channel: thread, Parent: lounge},
 			"",
 		},
 		"thread on the list itself": {
 			access.Rules{Channels: []string{thread}},
-			access.Person{User: eve, Guild: home, Channel: thread, Parent: lounge},
+			sessions.Origin{User: eve, Guild: home, Channel: thread, Parent: lounge},
 			"",
 		},
 		"channel not on it":       {access.Rules{Channels: []string{thread}}, at(eve), "this channel"},
@@ -118,18 +118,18 @@ func TestStateIsSharedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 		"shared, another's from before":    {shared, "server-1", "clank@server-2", ""},
 		"shared, in private":               {shared, "person-1", "", "clank"},
 	} {
-		got, err := c.rules.Profile(access.Person{User: ada, Guild: home, Channel: lounge}, c.place, c.want, "clank")
+		got, err := c.rules.Profile(sessions.Origin{User: ada, Guild: home, Channel: lounge}, c.place, c.want, "clank")
 		if got != c.got || (err == nil) != (c.got != "") {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.got)
 		}
 	}
-	lockedOut := access.Person{User: eve, Guild: other}
+	lockedOut := sessions.Origin{User: eve, Guild: other}
 	for _, want := range []string{"", "clank", "clank@server-1"} {
 		if got, err := shared.Profile(lockedOut, "server-1", want, "clank"); err == nil {
 			t.Errorf("somebody without a grant, %q: got %q, want a refusal", want, got)
 		}
 	}
-	if got, err := (access.Rules{}).Profile(access.Person{User: ada}, "person-1", "", ""); got != "" || err != nil {
+	if got, err := (access.Rules{}).Profile(sessions.Origin{User: ada}, "person-1", "", ""); got != "" || err != nil {
 		t.Errorf("where nothing lasts: %q, %v", got, err)
 	}
 }
@@ -166,7 +166,7 @@ func TestAProfileWithLoginsIsOnlyForThoseItIsBoundTo(t *testing.T) {
 		"guests get theirs":                 {withGuests, eve, nil, "", "guest"},
 		"guests do not get others'":         {withGuests, eve, nil, "work", ""},
 	} {
-		p := access.Person{User: c.user, Roles: c.roles, Guild: home, Channel: lounge}
+		p := sessions.Origin{User: c.user, Roles: c.roles, Guild: home, Channel: lounge}
 		got, err := c.rules.Profile(p, "server-1", c.want, "clank")
 		if got != c.got || (err == nil) != (c.got != "") {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.got)
@@ -191,7 +191,7 @@ func TestARefusedProfileIsCalledAnotherServersOnlyIfItIs(t *testing.T) {
 		"work@server-2":  "not yours",
 		"work":           "not yours",
 	} {
-		p := access.Person{User: eve, Guild: home, Channel: lounge}
+		p := sessions.Origin{User: eve, Guild: home, Channel: lounge}
 		got, err := access.Rules{}.Profile(p, "server-1", want, "clank")
 		var refused *access.RefusedError
 		if got != "" || !errors.As(err, &refused) || !strings.Contains(err.Error(), says) {
