@@ -174,11 +174,10 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
 	if notTaken(ctx, rec, err) && b.Messages != nil && len(files) == 0 && !o.headed {
 		p.stop()
-		b.keepPaused(ctx, work.ID, where, &pausedTask{
-			Session: session, Prompt: prompt, Title: o.task, Origin: from, Runtime: o.runtime, Model: o.model,
-			Profile:  o.profile,
+		b.keepPaused(ctx, work.ID, where, &pausedTask{Title: o.task, Continuation: sessions.Continuation{
+			Session: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
 			MaxSteps: o.steps, MaxUSD: o.budget,
-		})
+		}})
 		return
 	}
 	b.concludeBrowse(ctx, work.ID, p, from, o.task, rec, err)

@@ -42,15 +42,9 @@ type openMessage struct {
 
 // pausedTask is a task that an orderly end of the program has interrupted.
 type pausedTask struct {
-	Session  string          `json:"session"`
-	Prompt   string          `json:"prompt"` // what its next part is asked
-	Title    string          `json:"title"`
-	Origin   sessions.Origin `json:"origin"`
-	Runtime  string          `json:"runtime"`
-	Model    string          `json:"model,omitempty"`
-	Profile  string          `json:"profile,omitempty"`
-	MaxSteps int             `json:"max_steps"`
-	MaxUSD   float64         `json:"max_usd,omitempty"`
+	sessions.Continuation
+
+	Title string `json:"title"`
 }
 
 // storeTimeout bounds one use of the store.
@@ -168,9 +162,6 @@ const pausedText = "clank is being restarted. It goes on with this by itself aft
 const passwordNotKeptText = "There was a password in that task, which is not kept. Please ask again with " +
 	"/clank browse."
 
-// continuePrompt asks any model to go on with what its session is about.
-const continuePrompt = "go on"
-
 // pauseTask stores a task to be resumed after a restart, and shows that in its message. It reports false if the task
 // has ended otherwise, or there is no store.
 func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, title string,
@@ -180,15 +171,7 @@ func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, ti
 	if b.Messages == nil || rec.State != sessions.TaskInterrupted || c == nil || c.Reason != cancel.ShuttingDown {
 		return false
 	}
-	paused := pausedTask{
-		Session: rec.SessionID, Prompt: continuePrompt, Title: title, Origin: rec.Origin, Runtime: rec.Runtime,
-		Model:    rec.Model,
-		MaxSteps: rec.MaxSteps, MaxUSD: rec.RemainingUSD(),
-	}
-	if rec.Steps == 0 { // its session may not have stored the prompt yet
-		paused.Prompt = rec.Prompt
-	}
-	b.keepPaused(ctx, work, where, &paused)
+	b.keepPaused(ctx, work, where, &pausedTask{rec.Continue(), title})
 	return true
 }
 
@@ -230,10 +213,7 @@ func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t
 	}
 	p := b.startProgress(ctx, where, work, handle)
 	defer p.stop() // also after a panic
-	rec, err := b.Tasks.Run(ctx, sessions.Task{
-		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
-		MaxSteps: t.MaxSteps, MaxUSD: t.MaxUSD,
-	}, func(e sessions.Event) { p.handleEvent(1, t.Title, e) })
+	rec, err := b.Tasks.Run(ctx, t.Task(from), func(e sessions.Event) { p.handleEvent(1, t.Title, e) })
 	if notTaken(ctx, rec, err) { // it is kept for the next run
 		p.stop()
 		b.keepPaused(ctx, work, where, &t)

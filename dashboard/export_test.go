@@ -3,9 +3,9 @@ package dashboard
 import "clank/sessions"
 
 // SaveUnfinished writes the file that Close writes if a shutdown interrupted a task.
-func SaveUnfinished(file string, t sessions.Task, rec sessions.TaskRecord) error {
+func SaveUnfinished(file string, rec sessions.TaskRecord) error {
 	var u unfinishedTasks
-	u.add(t, rec)
+	u.add(rec)
 	return u.save(file)
 }
 

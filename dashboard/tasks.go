@@ -87,7 +87,7 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 		if rec.Origin.Kind != sessions.FromTerminal && (rec.State == sessions.TaskDone || rec.State == sessions.TaskLimited) {
 			s.runLate(life, t, rec)
 		}
-		s.unfinished.add(t, rec)
+		s.unfinished.add(rec)
 		if !first && len(t.Files) > 0 { // otherwise the client may send it again
 			if err := s.Inbox.Discard(t.Files...); err != nil {
 				s.Logger.Warn("files of a task are not removed", "error", err)
@@ -120,11 +120,8 @@ func (s *Server) runLate(ctx context.Context, t sessions.Task, rec sessions.Task
 	if len(rec.Late) == 0 {
 		return
 	}
-	next := sessions.Task{
-		Prompt: strings.Join(rec.Late, "\n"), SessionID: rec.SessionID, Origin: t.Origin, Runtime: t.Runtime, Model: t.Model,
-		MaxSteps: t.MaxSteps,
-		MaxUSD:   rec.RemainingUSD(), Profile: t.Profile, Headed: t.Headed,
-	}
+	next := rec.Continue().Task(t.Origin)
+	next.Prompt = strings.Join(rec.Late, "\n")
 	if rec.Closed {
 		next.SessionID = ""
 	}

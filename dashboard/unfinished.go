@@ -17,42 +17,20 @@ import (
 	"clank/sessions"
 )
 
-// unfinishedTask is a task that a shutdown interrupted and the next start continues.
-type unfinishedTask struct {
-	Session  string          `json:"session"`
-	Prompt   string          `json:"prompt"`
-	Origin   sessions.Origin `json:"origin"`
-	Runtime  string          `json:"runtime,omitempty"`
-	Model    string          `json:"model,omitempty"`
-	Profile  string          `json:"profile,omitempty"`
-	MaxSteps int             `json:"max_steps,omitempty"`
-	MaxUSD   float64         `json:"max_usd,omitempty"`
-	Headed   bool            `json:"headed,omitempty"`
-}
-
-// unfinishedTasks collects the unfinished tasks of a run. The zero value is ready to use.
+// unfinishedTasks collects the tasks that a shutdown interrupts and the next start continues. The zero value is ready
+// to use.
 type unfinishedTasks struct {
 	mu   sync.Mutex
-	list []unfinishedTask
+	list []sessions.Continuation
 }
-
-// continuePrompt asks any model to continue the work of its session.
-const continuePrompt = "go on"
 
 // add lets the next start continue a task, unless its requester waits for the answer in a terminal, which will be
 // gone.
-func (u *unfinishedTasks) add(t sessions.Task, rec sessions.TaskRecord) {
+func (u *unfinishedTasks) add(rec sessions.TaskRecord) {
 	if rec.State != sessions.TaskInterrupted || rec.Origin.Kind == sessions.FromTerminal {
 		return
 	}
-	kept := unfinishedTask{
-		Session: rec.SessionID, Prompt: continuePrompt, Origin: rec.Origin, Runtime: t.Runtime, Model: t.Model,
-		Profile:  t.Profile,
-		MaxSteps: t.MaxSteps, MaxUSD: rec.RemainingUSD(), Headed: t.Headed,
-	}
-	if rec.Started.IsZero() {
-		kept.Prompt = rec.Prompt
-	}
+	kept := rec.Continue()
 	if strings.Contains(kept.Prompt, sessions.SecretMask) { // it cannot begin without its password, which is not kept
 		return
 	}
@@ -82,7 +60,7 @@ func ForgetUnfinished(file string, forget func(sessions.Origin) bool) error {
 	if err != nil {
 		return err
 	}
-	u := unfinishedTasks{list: slices.DeleteFunc(list, func(t unfinishedTask) bool { return forget(t.Origin) })}
+	u := unfinishedTasks{list: slices.DeleteFunc(list, func(t sessions.Continuation) bool { return forget(t.Origin) })}
 	if len(u.list) < len(list) {
 		err = os.Remove(file)
 	}
@@ -90,7 +68,7 @@ func ForgetUnfinished(file string, forget func(sessions.Origin) bool) error {
 }
 
 // readUnfinished reads such a file, which may not exist.
-func readUnfinished(file string) (list []unfinishedTask, err error) {
+func readUnfinished(file string) (list []sessions.Continuation, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -132,7 +110,7 @@ const (
 )
 
 // continueTask continues a task with the current rights of its person.
-func (s *Server) continueTask(ctx context.Context, t unfinishedTask) (err error) {
+func (s *Server) continueTask(ctx context.Context, t sessions.Continuation) (err error) {
 	from := t.Origin
 	for try := 0; from.Kind == sessions.FromDiscord; try++ {
 		if from, err = s.Accounts.Origin(ctx, t.Origin); err == nil {
@@ -146,16 +124,12 @@ func (s *Server) continueTask(ctx context.Context, t unfinishedTask) (err error)
 			return why
 		}
 	}
-	_, err = s.begin(ctx, sessions.Task{
-		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
-		MaxSteps: t.MaxSteps,
-		MaxUSD:   t.MaxUSD, Headed: t.Headed,
-	}, false)
+	_, err = s.begin(ctx, t.Task(from), false)
 	return err
 }
 
 // keep lets the next start continue a task that could not be continued yet.
-func (u *unfinishedTasks) keep(t unfinishedTask) {
+func (u *unfinishedTasks) keep(t sessions.Continuation) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.list = append(u.list, t)

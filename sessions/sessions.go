@@ -213,13 +213,40 @@ func (r TaskRecord) HitStepLimit() bool {
 	return r.State == TaskLimited && strings.HasPrefix(r.Reason, strings.TrimSuffix(stepLimit, "%d"))
 }
 
-// RemainingUSD returns what is left of MaxUSD for a task that continues this one; 0 = no limit.
-func (r TaskRecord) RemainingUSD() float64 {
-	if r.MaxUSD <= 0 {
-		return 0
+// Continuation is a task that is to go on later, as it is stored.
+type Continuation struct {
+	Session  string  `json:"session"`
+	Prompt   string  `json:"prompt"`
+	Origin   Origin  `json:"origin"`
+	Runtime  string  `json:"runtime,omitempty"`
+	Model    string  `json:"model,omitempty"`
+	Profile  string  `json:"profile,omitempty"`
+	MaxSteps int     `json:"max_steps,omitempty"`
+	MaxUSD   float64 `json:"max_usd,omitempty"`
+	Headed   bool    `json:"headed,omitempty"`
+}
+
+// Continue returns what is left of r. Its prompt asks any model to go on with what the session is about.
+func (r TaskRecord) Continue() Continuation {
+	c := Continuation{
+		Session: r.SessionID, Prompt: "go on", Origin: r.Origin, Runtime: r.Runtime, Model: r.Model, Profile: r.Profile,
+		MaxSteps: r.MaxSteps, Headed: r.Headed,
 	}
-	const least = 1e-9 // as 0 would not limit
-	return max(r.MaxUSD-r.Usage.USD, least)
+	if r.Steps == 0 { // its session may not have stored the prompt yet
+		c.Prompt = r.Prompt
+	}
+	if r.MaxUSD > 0 {
+		c.MaxUSD = max(r.MaxUSD-r.Usage.USD, 1e-9) // 0 would not limit
+	}
+	return c
+}
+
+// Task returns the task to run. o is its person with their current rights.
+func (c Continuation) Task(o Origin) Task {
+	return Task{
+		SessionID: c.Session, Prompt: c.Prompt, Origin: o, Runtime: c.Runtime, Model: c.Model, Profile: c.Profile,
+		MaxSteps: c.MaxSteps, MaxUSD: c.MaxUSD, Headed: c.Headed,
+	}
 }
 
 // Final reports whether s is a final state.
