@@ -8,8 +8,6 @@ import (
 	"clank/internal/test/discordtest"
 	"clank/internal/watches"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // choices are what the operator lets people choose.
@@ -106,9 +104,7 @@ func TestOptionsOfBrowseReachTheTask(t *testing.T) {
 	}
 	got := k.Task
 	got.Origin = sessions.Origin{}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "choices", got, want)
 	k.done("read")
 	it := s.browse(s.ada, discordtest.Args{"task": "read", "url": "javascript:alert(1)"})
 	s.answer(it, "Url needs the address of a web page")

@@ -54,18 +54,15 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 		t.Errorf("the picture was lost: %+v", a)
 	}
 	edits := s.RequestsTo(discordtest.RouteEditResponse)
-	if kind := edits[len(edits)-1].Header.Get("Content-Type"); kind != "application/json" {
-		t.Errorf("the same picture was sent again, as %s", kind)
-	}
+	check.Equal(t, "the same picture was sent again, as", edits[len(edits)-1].Header.Get("Content-Type"),
+		"application/json")
 	k.done("Three lamps.", picture(3), picture(4))
 	got = s.answer(it, "Three lamps.\n-# 4 steps · session `s1` stays open")
 	if len(got.Original.Attachments) != 2 || slices.Contains(labels(got.Original.Buttons()), "Stop") ||
 		len(got.Followups) != 0 {
 		t.Errorf("answer = %+v", got.Original)
 	}
-	if got := s.Messages(s.room); len(got) != 1 {
-		t.Errorf("messages = %d, want one", len(got))
-	}
+	check.Equal(t, "messages", len(s.Messages(s.room)), 1)
 }
 
 func TestProgressIsMadeOfTheLatestNewsOnly(t *testing.T) {
@@ -248,11 +245,9 @@ func TestAForgottenInteractionGoesOnInTheChannel(t *testing.T) {
 		t.Errorf("the new message lacks picture or button: %+v", got)
 	}
 	k.done("the answer")
-	if _, err := s.WaitEdit(s.ctx(), got.ID, func(m discordtest.Message) bool {
+	check.Must(t, check.Err(s.WaitEdit(s.ctx(), got.ID, func(m discordtest.Message) bool {
 		return strings.Contains(m.Content, "the answer")
-	}); err != nil {
-		t.Error(err)
-	}
+	})))
 }
 
 func TestACommandThatCannotBeAcknowledgedIsDoneAllTheSame(t *testing.T) {
@@ -280,11 +275,9 @@ func TestBeforeTheTokenExpiresWorkMovesToTheChannel(t *testing.T) {
 	m := s.message(s.room, "patience")
 	s.Advance(16 * time.Minute)
 	k.done(strings.Repeat("A long sentence about lamps. ", 100))
-	if _, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool {
+	check.Must(t, check.Err(s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool {
 		return strings.Contains(m.Content, "A long sentence")
-	}); err != nil {
-		t.Error(err)
-	}
+	})))
 	s.message(s.room, "stays open")
 }
 

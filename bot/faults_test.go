@@ -401,9 +401,7 @@ func deliveredTwice(t *testing.T) {
 	}
 	s.message(s.room, "hello ada")
 	s.browse(s.ada, discordtest.Args{"task": "after"}) // what comes after them shows that both were read
-	if k := s.next(); k.Prompt != "after" {
-		t.Errorf("it began again: %q", k.Prompt)
-	}
+	check.Equal(t, "prompt", s.next().Prompt, "after")
 	check.Equal(t, "replies.Load()", replies.Load(), 1)
 }
 

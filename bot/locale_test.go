@@ -2,7 +2,6 @@ package bot_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"clank/bot"
@@ -49,9 +48,7 @@ func TestDetailsAreInTheLanguageOfWhoReadsThem(t *testing.T) {
 	_, m := s.ask(approval.ClassBuy, func(q *approval.Question) {
 		q.Text = "Log in at https://shop.example with the login \"Do buy\""
 	})
-	if want := `**Bei https\://shop.example mit der Anmeldung "Do buy" einloggen?**`; !strings.Contains(m.Content, want) {
-		t.Errorf("a question says %q, want %q", m.Content, want)
-	}
+	check.Contains(t, m.Content, `**Bei https\://shop.example mit der Anmeldung "Do buy" einloggen?**`)
 	w := watches.Watch{ID: "w1", URL: "https://shop.test/a", What: "the number near \"price\" drops below 20 EUR"}
 	w.Origin = sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID}
 	n := watches.Notice{Kind: watches.NoticeMet, Text: "It is 19 € now; it was 21 €.", Diff: []string{"+ … and 3 more"}}

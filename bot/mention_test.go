@@ -196,9 +196,7 @@ func TestWithoutAModelTheMentionIsTheTask(t *testing.T) {
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+` open shop.example, click "Lamps"`)
 	k := s.next()
-	if got, want := k.Prompt, `open shop.example, click "Lamps"`; got != want {
-		t.Errorf("prompt = %q, want %q", got, want)
-	}
+	check.Equal(t, "prompt", k.Prompt, `open shop.example, click "Lamps"`)
 	k.done("three lamps", picture(1))
 	if got := s.message(s.room, "three lamps"); len(got.Attachments) != 1 {
 		t.Error("the picture is missing")
@@ -565,9 +563,8 @@ func TestAViewThatIsShownAlreadyIsNotSentAgain(t *testing.T) {
 	k.done("the answer")
 	hasPicture(t, *s.answer(it, "the answer").Original, page)
 	edits := s.RequestsTo(discordtest.RouteEditResponse)
-	if kind := edits[len(edits)-1].Header.Get("Content-Type"); kind != "application/json" {
-		t.Errorf("the same picture was sent again, as %s", kind)
-	}
+	check.Equal(t, "the same picture was sent again, as", edits[len(edits)-1].Header.Get("Content-Type"),
+		"application/json")
 }
 
 func TestTheLastViewOfAPrivateBrowseIsPrivate(t *testing.T) {

@@ -94,9 +94,7 @@ func TestWhatDiscordTakesNoAnswerToIsDoneLateOrAskedForAgain(t *testing.T) {
 	for _, who := range []discordtest.User{a.ada, a.bob} {
 		a.message(a.room, who.Mention()+": clank was being restarted when you used a command, button or form here")
 	}
-	if n := a.count("being restarted"); n != 2 {
-		t.Errorf("people were asked %d times to do it again", n)
-	}
+	check.Equal(t, "times people were asked to do it again", a.count("being restarted"), 2)
 }
 
 func TestAStopBetweenTwoRunsStopsWhatWouldGoOn(t *testing.T) {

@@ -73,13 +73,9 @@ func TestCommandsAreRegisteredOnlyWhenTheyChange(t *testing.T) {
 		check.Must(t, b.Close(s.ctx()))
 	}
 	again(s.bot.Runtimes...)
-	if got := len(s.RequestsTo(discordtest.RouteSetCommands)); got != 1 {
-		t.Errorf("written %d times, want once", got)
-	}
+	check.Equal(t, "times written", len(s.RequestsTo(discordtest.RouteSetCommands)), 1)
 	again("one", "two")
-	if got := len(s.RequestsTo(discordtest.RouteSetCommands)); got != 2 {
-		t.Errorf("written %d times after a change, want twice", got)
-	}
+	check.Equal(t, "times written after a change", len(s.RequestsTo(discordtest.RouteSetCommands)), 2)
 }
 
 func TestAFailureToRegisterDoesNotKeepTheBotAway(t *testing.T) {
@@ -156,17 +152,11 @@ func TestCloseSaysGoodbyeAndStopsTheWork(t *testing.T) {
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	s.next()
 	s.close()
-	if got, want := s.answer(it, "").Text(), "Shutting down."; !strings.Contains(got, want) {
-		t.Errorf("answer = %q, want %q", got, want)
-	}
+	check.Contains(t, s.answer(it, "").Text(), "Shutting down.")
 	check.Must(t, s.Wait(s.ctx(), "the goodbye", func() bool { return len(s.Disconnects()) == 1 }))
 	if got := s.Disconnects()[0]; got.Code != 1000 || got.ByServer {
 		t.Errorf("disconnect = %+v, want code 1000 from the bot", got)
 	}
-	if err := s.bot.Err(); err != nil {
-		t.Errorf("Err = %v, want nil", err)
-	}
-	if err := s.bot.Close(context.Background()); err != nil {
-		t.Errorf("second Close: %v", err)
-	}
+	check.Must(t, s.bot.Err())
+	check.Must(t, s.bot.Close(context.Background())) // second Close
 }

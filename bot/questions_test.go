@@ -202,9 +202,7 @@ func TestARunningTaskAsksItsPersonForWords(t *testing.T) {
 	s.edited(m, "\n> small\n-# Answered by \\@ada.")
 	it, err := s.SubmitModal(form, map[string]string{"task": "large"})
 	check.Must(t, err)
-	if got := s.told(it); got.Text() != "That question is over." {
-		t.Errorf("a second answer is told %q", got.Text())
-	}
+	check.Equal(t, "a second answer is told", s.told(it).Text(), "That question is over.")
 
 	a, m = ask(func(q *approval.Question) { q.Choices = nil })
 	form = s.told(s.sayTo(m, s.ada, "Answer in your own words"))
@@ -243,9 +241,7 @@ func TestWhoMayAnswer(t *testing.T) {
 
 	anyone = true // to stop: nobody may spend other people's money for that
 	a, m = s.ask(approval.ClassBuy, nil)
-	if got := s.told(s.sayTo(m, s.bob, "Allow")); got.Text() != refused {
-		t.Errorf("bob allows: %q", got.Text())
-	}
+	check.Equal(t, "bob allows", s.told(s.sayTo(m, s.bob, "Allow")).Text(), refused)
 	s.sayTo(m, s.bob, "No")
 	check.Equal(t, "answer", s.outcome(a), approval.Answer{By: "@bob", ByID: s.bob.ID})
 	s.edited(m, "Refused by \\@bob.")
@@ -264,9 +260,8 @@ func TestWhoWasShutOutAfterAskingAllowsNothing(t *testing.T) {
 			s.open()
 			a, m := s.ask(approval.ClassSend, func(q *approval.Question) { q.Private = private })
 			for _, label := range []string{"Allow", "Allow for this session"} {
-				if got := s.told(s.sayTo(m, s.ada, label)); got.Text() != "You are not among the people that I work for here." {
-					t.Errorf("ada says %s: %q", label, got.Text())
-				}
+				check.Equal(t, "ada says "+label, s.told(s.sayTo(m, s.ada, label)).Text(),
+					"You are not among the people that I work for here.")
 			}
 			s.sayTo(m, s.ada, "No")
 			check.Equal(t, "answer", s.outcome(a), approval.Answer{By: "@ada", ByID: s.ada.ID})

@@ -130,9 +130,7 @@ func TestContinueAsksWhatToDoAndGoesOn(t *testing.T) {
 			t.Errorf("%s: got %+v", name, k.Task)
 		}
 		k.done("the second")
-		if got := s.answer(it, "the second"); got.Ephemeral != private {
-			t.Errorf("%s: ephemeral %v", name, got.Ephemeral)
-		}
+		check.Equal(t, name+": ephemeral", s.answer(it, "the second").Ephemeral, private)
 	}
 }
 

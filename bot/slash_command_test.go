@@ -35,9 +35,7 @@ func TestWhatThereIsNotIsNotOffered(t *testing.T) {
 		for _, s := range bot.SlashCommand(o).Options {
 			got = append(got, s.Name)
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		check.Equal(t, "commands", strings.Join(got, " "), want)
 	}
 	has := func(o bot.CommandOptions) bool {
 		return slices.ContainsFunc(bot.SlashCommand(o).Options[0].Options, func(x *discordgo.ApplicationCommandOption) bool {
@@ -212,9 +210,7 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 		{s.ada, "unlink", discordtest.Args{"session": "b3"}, "unlink b3 for ada", true},
 	} {
 		it := s.command(c.who, c.command, c.args)
-		if got := s.answer(it, c.want); got.Ephemeral != c.private {
-			t.Errorf("%s: for the person alone: %v, want %v", c.command, got.Ephemeral, c.private)
-		}
+		check.Equal(t, c.command+": for the person alone", s.answer(it, c.want).Ephemeral, c.private)
 	}
 }
 

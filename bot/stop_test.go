@@ -25,9 +25,7 @@ func (s *stage) stopped(k *task, by string) {
 	if c == nil {
 		s.t.Fatalf("cause = %v", context.Cause(k.ctx))
 	}
-	if got, want := c.Error(), "stopped by @"+by; got != want {
-		s.t.Errorf("cause = %q, want %q", got, want)
-	}
+	check.Equal(s.t, "cause", c.Error(), "stopped by @"+by)
 }
 
 // button returns the stop button of the answer to it.
@@ -84,11 +82,9 @@ func TestAButtonOfThePastSaysSo(t *testing.T) {
 	check.Must(t, err)
 	hold.Release()
 	s.answer(it, "ok")
-	if _, err := s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool {
+	check.Must(t, check.Err(s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool {
 		return i.Answer != 0
-	}); err != nil {
-		t.Error(err)
-	}
+	})))
 	s.answer(it, "ok")
 }
 

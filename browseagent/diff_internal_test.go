@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"clank/internal/test/check"
 )
 
 func TestDiffSaysWhatChanged(t *testing.T) {
@@ -99,9 +101,7 @@ func TestElementsAreReadFromTheirLines(t *testing.T) {
 		`- textbox "Shipping" [ref=e3]`, `- button "Show password" [ref=e4]`,
 	})
 	for ref, want := range map[string]bool{"e1": true, "@E2": true, "ref=e3": false, "e4": false, "e9": false} {
-		if got := ns.isPassword(ref); got != want {
-			t.Errorf("%s is secret: %v, want %v", ref, got, want)
-		}
+		check.Equal(t, ref+" is secret", ns.isPassword(ref), want)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clank/browseagent"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -404,9 +405,7 @@ func checkAnswered(t *testing.T, ms []llm.Message) {
 					}
 				}
 			}
-			if n != 1 {
-				t.Errorf("call %s of message %d has %d answers, want 1", p.Call.ID, i, n)
-			}
+			check.Equal(t, fmt.Sprintf("call %s of message %d has answers", p.Call.ID, i), n, 1)
 		}
 	}
 }

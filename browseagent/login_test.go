@@ -12,12 +12,11 @@ import (
 	"time"
 
 	"clank/browseagent"
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // keys is a scripted [browseagent.Logins].
@@ -91,9 +90,7 @@ func TestALoginIsFilledInByItsName(t *testing.T) {
 	b.agent.Logins = k
 	b.agent.Approver = &asker{answer: allowed}
 	_, steps := b.answer(t)
-	if got, want := strings.Join(k.done, "; "), "where s1t1shopfalse; fill s1t1shop[https://shop.test]false"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, "done", strings.Join(k.done, "; "), "where s1t1shopfalse; fill s1t1shop[https://shop.test]false")
 	done := acts(steps)
 	if len(done) != 4 {
 		t.Fatalf("%d steps, want 4", len(done))
@@ -154,9 +151,7 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 						"where s1t1shoptrue", "code s1t1shop[https://shop.test]",
 					}
 				}
-				if diff := cmp.Diff(want, k.done); diff != "" {
-					t.Errorf("%s, %s (-want +got):\n%s", tt.name, input, diff)
-				}
+				check.Diff(t, fmt.Sprintf("%s, %s", tt.name, input), k.done, want)
 				done := acts(steps)[1:]
 				for _, s := range done {
 					if s.Failed != failed || !strings.HasPrefix(s.Text, tt.says) {
@@ -168,12 +163,10 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 						questions)
 				}
 				for _, q := range a.questions {
-					if diff := cmp.Diff(sessions.Question{
+					check.Diff(t, tt.name, q, sessions.Question{
 						Classes: []string{"login"}, Text: "Log in as ada",
 						Origin: "https://shop.test",
-					}, q); diff != "" {
-						t.Errorf("%s: %s", tt.name, diff)
-					}
+					})
 				}
 			}
 		}
@@ -195,9 +188,7 @@ func TestLoginsThatCannotBeReadDoNotEndTheTask(t *testing.T) {
 	b := newBench(say("ok"))
 	b.agent.Logins = &keys{err: errors.New("no key")}
 	b.answer(t)
-	if names := toolNames(t, b); strings.Contains(names, "fill_") {
-		t.Errorf("offered %s", names)
-	}
+	check.Lacks(t, toolNames(t, b), "fill_")
 }
 
 func TestAPasswordThatTheModelTypesIsNeitherShownNorStored(t *testing.T) {
@@ -214,9 +205,7 @@ func TestAPasswordThatTheModelTypesIsNeitherShownNorStored(t *testing.T) {
 		}
 	}
 	last := string(steps[len(steps)-1].Memory)
-	if !strings.Contains(last, "[password]") || !strings.Contains(last, "lamp") {
-		t.Errorf("stored %s", last)
-	}
+	check.Contains(t, last, "[password]", "lamp")
 	if got := b.page(t).done(); got[1] != "type ref=e4 text=hunter2" {
 		t.Errorf("the page got %q", got)
 	}
@@ -246,13 +235,9 @@ func TestTheModelHearsBeforeItsNextStepWhatWasSaid(t *testing.T) {
 	b := newBench()
 	b.script(b.meanwhile("the red one]", call("open", `{"url":"shop.test"}`)), say("done"))
 	_, steps := b.answer(t)
-	if got, want := labels(steps), "think; open shop.test; @ada says: the red one]; think; answer"; got != want {
-		t.Errorf("got steps %s\nwant %s", got, want)
-	}
+	check.Equal(t, "steps", labels(steps), "think; open shop.test; @ada says: the red one]; think; answer")
 	req := b.model.asked(t, 1)
-	if got, want := lastWords(req), "[@ada, while you work] the red one]"; got != want {
-		t.Errorf("the model heard %q, want %q", got, want)
-	}
+	check.Equal(t, "the model heard", lastWords(req), "[@ada, while you work] the red one]")
 	checkAnswered(t, req.Messages)
 }
 
@@ -260,9 +245,7 @@ func TestWhatIsSaidDuringTheLastThoughtIsNotLost(t *testing.T) {
 	b := newBench()
 	b.script(b.meanwhile("and the price?", say("It is a lamp.")), say("It is a lamp for 39 €."))
 	answer, steps := b.answer(t)
-	if got, want := labels(steps), "think; @ada says: and the price?; think; answer"; got != want {
-		t.Errorf("got steps %s\nwant %s", got, want)
-	}
+	check.Equal(t, "steps", labels(steps), "think; @ada says: and the price?; think; answer")
 	if answer.Text != "It is a lamp for 39 €." {
 		t.Errorf("got answer %q, want the one that knows all", answer.Text)
 	}
@@ -290,16 +273,10 @@ func TestTheLiteralModelTakesWhatIsSaidAsFurtherSteps(t *testing.T) {
 	b.task.Inbox = &sessions.Inbox{}
 	b.task.Inbox.Add(sessions.Note{By: "@ada", Text: `type "lamp" into Search, press Enter, read`})
 	answer, steps := b.answer(t)
-	if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+
-		"; type ref=e2 text=lamp; press key=Enter"; got != want {
-		t.Errorf("the page got  %s\nwant %s", got, want)
-	}
-	if !strings.Contains(answer.Text, "text of Lumen") || !strings.Contains(answer.Text, "text of Found") {
-		t.Errorf("got answer %q, want what was read before and after", answer.Text)
-	}
-	if got := labels(steps); !strings.Contains(got, "@ada says: type") {
-		t.Errorf("got steps %s, want a notice", got)
-	}
+	check.Equal(t, "the page", strings.Join(b.page(t).done(), "; "), "navigate url="+shop+
+		"; type ref=e2 text=lamp; press key=Enter")
+	check.Contains(t, answer.Text, "text of Lumen", "text of Found")
+	check.Contains(t, labels(steps), "@ada says: type")
 }
 
 func TestATaskThatWentWrongDoesNotGoOnWithWhatWasSaid(t *testing.T) {
@@ -329,12 +306,8 @@ func TestTheModelLeavesTheRestToAnotherRuntime(t *testing.T) {
 	if !ok || h.Runtime != "screen" || h.Summary != "the form is done" {
 		t.Fatalf("the task ended with %v, want a hand-over", err)
 	}
-	if got, want := labels(steps), "think; open shop.test; think; hand over to screen"; got != want {
-		t.Errorf("got steps %s\nwant %s", got, want)
-	}
-	if !strings.Contains(string(offer(t, b, "hand_over").Schema), `"enum":["screen"]`) {
-		t.Error("the tool does not name the runtimes there are")
-	}
+	check.Equal(t, "steps", labels(steps), "think; open shop.test; think; hand over to screen")
+	check.Contains(t, string(offer(t, b, "hand_over").Schema), `"enum":["screen"]`)
 	// The conversation can be continued.
 	b.script(say("It came back."))
 	b.answer(t)
@@ -513,8 +486,6 @@ func TestAfterATakeOverTheModelLooksBeforeItActs(t *testing.T) {
 	if got := labels(steps); strings.Count(got, "@ada has worked the page") != 1 {
 		t.Errorf("steps: %s", got)
 	}
-	if heard := lastWords(b.model.asked(t, 2)); !strings.Contains(heard, "Account") {
-		t.Errorf("the model does not see what the page is now: %q", heard)
-	}
+	check.Contains(t, lastWords(b.model.asked(t, 2)), "Account")
 	checkAnswered(t, b.model.asked(t, -1).Messages)
 }

@@ -21,9 +21,7 @@ func TestATaskIsAskedActedAndAnswered(t *testing.T) {
 	if answer.Text != "It costs 39 €." || answer.Limit != "" || answer.Closed {
 		t.Errorf("got answer %+v", answer)
 	}
-	if got, want := labels(steps), `think; open shop.test; think; click "Buy"; think; answer`; got != want {
-		t.Errorf("got steps %s\nwant %s", got, want)
-	}
+	check.Equal(t, "steps", labels(steps), `think; open shop.test; think; click "Buy"; think; answer`)
 	done := acts(steps)
 	if done[0].URL != "https://shop.test" || done[0].View == nil || done[0].Title != "Lumen" || done[0].Failed {
 		t.Errorf("got first act %+v, want address, title and picture", done[0])
@@ -58,9 +56,7 @@ func TestAnActionAndItsPictureShareASlot(t *testing.T) {
 		return func() { log = append(log, "end") }, nil
 	}
 	b.answer(t)
-	if got, want := strings.Join(log, " "), "begin act picture end begin act picture end"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, "log", strings.Join(log, " "), "begin act picture end begin act picture end")
 	stopped := errors.New("stopped by Ada")
 	b = newBench(call("open", `{"url":"shop.test"}`))
 	b.agent.Steps = func(context.Context) (end func(), err error) { return nil, stopped }
@@ -75,9 +71,7 @@ func TestTheModelIsToldWhatItNeeds(t *testing.T) {
 	b.answer(t)
 	req := b.model.asked(t, 0)
 	for _, want := range []string{"UNTRUSTED", "Sunday, 1 March 2026", "the demo shop: " + shop, "Never buy."} {
-		if !strings.Contains(req.System, want) {
-			t.Errorf("the system prompt lacks %q", want)
-		}
+		check.Contains(t, req.System, want)
 	}
 	if len(req.Tools) != 23 || req.EndUser == "" || strings.Contains(req.EndUser, "42") || req.MaxTokens != 4096 {
 		t.Errorf("got %d tools, end user %q, %d tokens", len(req.Tools), req.EndUser, req.MaxTokens)
@@ -102,9 +96,7 @@ func TestWhatTheModelSaysBesideItsCallsIsShown(t *testing.T) {
 	if steps[1].Text != "Let me look." {
 		t.Errorf("got %q, want the remark", steps[1].Text)
 	}
-	if last := steps[len(steps)-2]; last.Text != "" {
-		t.Errorf("the thought repeats the answer: %q", last.Text)
-	}
+	check.Equal(t, "thought before the answer", steps[len(steps)-2].Text, "")
 }
 
 func TestTheStepLimitLeavesOneCallForAnAnswer(t *testing.T) {
@@ -155,9 +147,7 @@ func TestClosingLeavesExactlyOneCall(t *testing.T) {
 		t.Errorf("asked %d times, %d acts, closed %q", len(b.model.requests), len(acts(steps)), b.browser.closed)
 	}
 	rs := results(b.model.asked(t, 2).Messages)
-	if got := rs[len(rs)-1].Text; got != "not executed: the browser was closed" {
-		t.Errorf("the click was answered %q", got)
-	}
+	check.Equal(t, "answer to the click", rs[len(rs)-1].Text, "not executed: the browser was closed")
 }
 
 func TestClosingWithoutLastWordsStillAnswers(t *testing.T) {
@@ -175,9 +165,7 @@ func TestAnEmptyReplyIsNotAnAnswer(t *testing.T) {
 	}
 	b.script(reply(llm.StopEnd))
 	_, err := b.run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "3 replies in a row") {
-		t.Errorf("got error %v, want that nothing came", err)
-	}
+	check.Fails(t, err, nil, "3 replies in a row")
 }
 
 func TestUnusableCallsGoBackAndThenEnd(t *testing.T) {
@@ -235,17 +223,13 @@ func TestRepeatingOneselfIsToldAndThenEnds(t *testing.T) {
 	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`))
 	b.task.MaxSteps = 30
 	answer, steps := b.answer(t)
-	if answer.Limit != "the same 5 times without effect" {
-		t.Errorf("got limit %q", answer.Limit)
-	}
+	check.Equal(t, "limit", answer.Limit, "the same 5 times without effect")
 	if n := len(acts(steps)); n != 6 {
 		t.Errorf("got %d acts, want one and five clicks", n)
 	}
 	rs := results(b.model.asked(t, -1).Messages)
 	for i, want := range []bool{false, false, false, true, true, true} {
-		if got := strings.Contains(rs[i].Text, "same result"); got != want {
-			t.Errorf("result %d warns: %v, want %v", i, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("result %d warns", i), strings.Contains(rs[i].Text, "same result"), want)
 	}
 }
 
@@ -309,9 +293,7 @@ func TestASlowModelRunsIntoTheDeadline(t *testing.T) {
 func TestAModelThatCannotUseToolsIsRefused(t *testing.T) {
 	b := newBench(say("x"))
 	b.model.caps.Tools = false
-	if _, err := b.run(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot use tools") {
-		t.Errorf("got error %v", err)
-	}
+	check.Fails(t, check.Err(b.run(t.Context())), nil, "cannot use tools")
 	b.agent.Model = func(context.Context, string) (llm.Model, error) { return nil, errors.New("no key") }
 	if _, err := b.run(t.Context()); err == nil || err.Error() != "no key" {
 		t.Errorf("got error %v", err)
@@ -345,9 +327,7 @@ func TestTooManyCallsInOneReplyAreNotExecuted(t *testing.T) {
 	}
 	b := newBench(call(many...), say("ok"))
 	_, steps := b.answer(t)
-	if n := len(acts(steps)); n != 10 {
-		t.Errorf("got %d acts, want 10", n)
-	}
+	check.Equal(t, "acts", len(acts(steps)), 10)
 	checkAnswered(t, b.model.asked(t, 1).Messages)
 }
 

@@ -156,10 +156,7 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 	if got := labels(steps); err != nil || got != want {
 		t.Errorf("got steps %s, %v\nwant %s", got, err, want)
 	}
-	if got := lastWords(second.model.asked(t, 0)); !strings.Contains(got, "find a lamp") ||
-		!strings.Contains(got, "the canvas is left") {
-		t.Errorf("the next mind was told %q", got)
-	}
+	check.Contains(t, lastWords(second.model.asked(t, 0)), "find a lamp", "the canvas is left")
 
 	o.close() // and after a restart, with the requested runtime
 	b.script(say("it was the form"))
@@ -209,20 +206,15 @@ func TestPlainWorksTheSentenceOfTheReadme(t *testing.T) {
 	b := withPlain(newBench())
 	b.task.Prompt = sentence
 	answer, steps := b.answer(t)
-	if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+
-		"; type ref=e2 text=lamp; press key=Enter"; got != want {
-		t.Errorf("the page got  %s\nwant %s", got, want)
-	}
-	if !strings.Contains(answer.Text, "text of Found") {
-		t.Errorf("got answer %q, want the text of the page", answer.Text)
-	}
+	check.Equal(t, "the page", strings.Join(b.page(t).done(), "; "), "navigate url="+shop+
+		"; type ref=e2 text=lamp; press key=Enter")
+	check.Contains(t, answer.Text, "text of Found")
 	var got []string
 	for _, s := range acts(steps) {
 		got = append(got, s.Label)
 	}
-	if want := `open shop.test; type "lamp" into "Search"; press Enter; read the page`; strings.Join(got, "; ") != want {
-		t.Errorf("got labels %q, want %q", got, want)
-	}
+	check.Equal(t, "labels", strings.Join(got, "; "),
+		`open shop.test; type "lamp" into "Search"; press Enter; read the page`)
 }
 
 func TestPlainGoesOnInTheSamePage(t *testing.T) {

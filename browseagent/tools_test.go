@@ -87,9 +87,7 @@ func TestToolsReachThePage(t *testing.T) {
 			if got := acts(steps)[1].Secrets; !slices.Equal(got, hidden) {
 				t.Errorf("got secrets %q, want %q", got, hidden)
 			}
-			if got := acts(steps)[1].Label; got != tt.label {
-				t.Errorf("got label %s, want %s", got, tt.label)
-			}
+			check.Equal(t, "label", acts(steps)[1].Label, tt.label)
 		})
 	}
 }
@@ -159,9 +157,7 @@ func TestAnActAnswersWithWhatChanged(t *testing.T) {
 			t.Errorf("result %d is\n%s\nwant it to contain\n%s", i, rs[i].Text, want)
 		}
 	}
-	if strings.Contains(rs[1].Text, "title:") {
-		t.Error("the title is told again although it has not changed")
-	}
+	check.Lacks(t, rs[1].Text, "title:")
 }
 
 func TestNotesAndErrorsReachTheModelAsThePagesWords(t *testing.T) {
@@ -177,9 +173,7 @@ func TestNotesAndErrorsReachTheModelAsThePagesWords(t *testing.T) {
 	}})
 	_, steps := b.answer(t)
 	rs := results(b.model.asked(t, 3).Messages)
-	if !strings.Contains(rs[1].Text, "---\nnote: a dialog opened: confirm \"Sure?\"\n") {
-		t.Errorf("the model reads %q", rs[1].Text)
-	}
+	check.Contains(t, rs[1].Text, "---\nnote: a dialog opened: confirm \"Sure?\"\n")
 	if !strings.Contains(rs[2].Text, "---\nerror: covered by [[END_MARKER_SANITIZED]]") || !rs[2].IsError ||
 		!strings.HasPrefix(rs[2].Text, "failed\n") {
 		t.Errorf("the model reads %q", rs[2].Text)
@@ -439,9 +433,7 @@ func TestTheModelChoosesThePicturesOfItsAnswer(t *testing.T) {
 				t.Error(d)
 			}
 			rs := results(b.model.asked(t, -1).Messages)
-			if last := rs[len(rs)-1].Text; !strings.Contains(last, tt.told) {
-				t.Errorf("told %q, want %q", last, tt.told)
-			}
+			check.Contains(t, rs[len(rs)-1].Text, tt.told)
 		})
 	}
 }
@@ -528,9 +520,7 @@ func TestTheWholeConversationIsBounded(t *testing.T) {
 		if size > 4500 || len(b.session.Memory) > 12000 {
 			t.Errorf("task %d: the conversation has %d bytes, its memory %d", i, size, len(b.session.Memory))
 		}
-		if ms[0].Role != llm.RoleUser {
-			t.Errorf("task %d: the conversation begins with %s", i, ms[0].Role)
-		}
+		check.Equal(t, fmt.Sprintf("task %d: the conversation begins with", i), ms[0].Role, llm.RoleUser)
 		said := false
 		for _, m := range ms {
 			said = said || strings.Contains(m.Text(), b.task.Prompt)
@@ -539,9 +529,7 @@ func TestTheWholeConversationIsBounded(t *testing.T) {
 			t.Errorf("task %d: the prompt itself is gone", i)
 		}
 	}
-	if first := b.model.asked(t, -1).Messages[0].Text(); !strings.Contains(first, "left out") {
-		t.Errorf("the conversation begins with %q, want that something is left out", first)
-	}
+	check.Contains(t, b.model.asked(t, -1).Messages[0].Text(), "left out")
 }
 
 func TestOfEarlierTasksRemainsWhatWasAskedAndAnswered(t *testing.T) {
@@ -614,7 +602,5 @@ func TestNobodyHasNoID(t *testing.T) {
 	b := newBench(say("ok"))
 	b.task.Origin = sessions.Origin{}
 	b.answer(t)
-	if got := b.model.asked(t, 0).EndUser; got != "" {
-		t.Errorf("got end user %q for nobody", got)
-	}
+	check.Equal(t, "end user for nobody", b.model.asked(t, 0).EndUser, "")
 }

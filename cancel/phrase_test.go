@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 )
 
 func TestStopPhrasesAreUnderstoodInSixLanguages(t *testing.T) {
@@ -66,9 +67,7 @@ func TestStopPhrasesMayCarryOtherNames(t *testing.T) {
 		"hey robo, never mind": true, "stop": true, "stop stop": true, "clank, stop": true,
 		"robo": false, "frau stop": false, "robo, go on": false, "": false,
 	} {
-		if got := cancel.IsStopTo(names, text); got != want {
-			t.Errorf("IsStop(%q) = %v, want %v", text, got, want)
-		}
+		check.Equal(t, "IsStop("+text+")", cancel.IsStopTo(names, text), want)
 	}
 	if cancel.IsStop("robo, stop") {
 		t.Error("a name of nobody is taken for one")

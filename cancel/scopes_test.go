@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -43,9 +44,7 @@ func TestStopEndsTheWorkOfItsScopeAndTellsWho(t *testing.T) {
 	if ctx.Err() == nil {
 		t.Fatal("context is alive after Stop returned")
 	}
-	if got, want := context.Cause(ctx).Error(), "stopped by @ada"; got != want {
-		t.Errorf("cause = %q, want %q", got, want)
-	}
+	check.Equal(t, "cause", context.Cause(ctx).Error(), "stopped by @ada")
 	if elsewhere.Err() != nil {
 		t.Error("work in another channel was stopped")
 	}
@@ -93,9 +92,7 @@ func TestEndingOneHandleLeavesItsSuccessorAlone(t *testing.T) {
 		t.Errorf("active = %d, want the second piece of work to go on", got)
 	}
 	second.End()
-	if got := len(s.Active(room)); got != 0 {
-		t.Errorf("active after the end = %d, want 0", got)
-	}
+	check.Equal(t, "active after the end", len(s.Active(room)), 0)
 }
 
 func TestStopWorkFindsOnePieceOfWorkInAnyScope(t *testing.T) {
@@ -151,9 +148,7 @@ func TestCausesReadAsSentences(t *testing.T) {
 		"shutting down":                     {Reason: cancel.ShuttingDown},
 		"nobody is waiting for it any more": {Reason: cancel.Gone},
 	} {
-		if got := c.Error(); got != want {
-			t.Errorf("Error() = %q, want %q", got, want)
-		}
+		check.Equal(t, "Error()", c.Error(), want)
 	}
 }
 
@@ -164,9 +159,7 @@ func TestCauseOfLooksIntoErrorsAndContexts(t *testing.T) {
 		t.Errorf("CauseOf a live context = %v", got)
 	}
 	stop(c)
-	if got := cancel.CauseOf(ctx, context.Canceled); got != c {
-		t.Errorf("CauseOf context = %v, want %v", got, c)
-	}
+	check.Equal(t, "CauseOf context", cancel.CauseOf(ctx, context.Canceled), c)
 	if got := cancel.CauseOf(nil, //nolint:staticcheck // nil is documented as allowed
 		fmt.Errorf("act: %w", c)); got != c {
 		t.Errorf("CauseOf error = %v, want %v", got, c)
@@ -247,16 +240,10 @@ func TestWorkIsToldOldestFirst(t *testing.T) {
 		}
 		return ids
 	}
-	if diff := cmp.Diff(all, ids(s.Active(room))); diff != "" {
-		t.Errorf("active (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "active", ids(s.Active(room)), all)
 	stopped, refused := s.Stop(room, ada, false)
-	if diff := cmp.Diff(mine, ids(stopped)); diff != "" {
-		t.Errorf("stopped (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(others, ids(refused)); diff != "" {
-		t.Errorf("refused (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "stopped", ids(stopped), mine)
+	check.Diff(t, "refused", ids(refused), others)
 }
 
 func TestTheContextOfWorkEndsWithIt(t *testing.T) {

@@ -334,9 +334,7 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 		t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
 	}
 	check.Equal(t, "the page has", h.windows.done(t, rec.SessionID), "stroke")
-	if !strings.Contains(string(h.asked()[0].Body), "the canvas is left") {
-		t.Error("the model that sees the screen is not told what is left")
-	}
+	check.Contains(t, string(h.asked()[0].Body), "the canvas is left")
 }
 
 func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {

@@ -222,9 +222,7 @@ accept the dialog`
 
 func TestWrittenStepsHaveTheSameActions(t *testing.T) {
 	const want = "navigate, file cv.txt 5, Large, drop card, scroll, back_forward, back_forward, reload, said true"
-	if got := doWritten(t, writtenSteps, "/tasks"); got != want {
-		t.Errorf("the page has\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, "the page has", doWritten(t, writtenSteps, "/tasks"), want)
 }
 
 func TestEveryBackendHasTheSameActions(t *testing.T) {

@@ -179,9 +179,7 @@ func TestEachKindOfActionHasItsMoves(t *testing.T) {
 	} {
 		b := newBench(t, do(a), say("done"))
 		b.answer(t)
-		if got := b.acts(); got != want {
-			t.Errorf("%+v: the screen got  %s\nwant %s", a, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("%+v: the screen", a), b.acts(), want)
 	}
 }
 
@@ -282,9 +280,7 @@ func TestPointsAreInsideOfTheViewport(t *testing.T) {
 	for in, want := range map[image.Point]computeruse.CSSPoint{
 		{}: {X: 1.5, Y: 1.5}, {X: 99, Y: 49}: {X: 298.5, Y: 148.5}, {X: -9, Y: 1 << 40}: {X: 0, Y: 149.5},
 	} {
-		if got := g.ToViewport(in); got != want {
-			t.Errorf("%v is at %v, want %v", in, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("%v is at", in), g.ToViewport(in), want)
 	}
 	check.Equal(t, "there and back", g.ToPicture(g.ToViewport(image.Pt(7, 9))), image.Pt(7, 9))
 }
@@ -321,9 +317,7 @@ func TestChordsOfAllVendorsBecomeThoseOfTheControlAPI(t *testing.T) {
 			t.Errorf("%q: %v", tc.names, err)
 			continue
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%q: %s", tc.names, diff)
-		}
+		check.Diff(t, fmt.Sprint(tc.names), got, tc.want)
 	}
 }
 

@@ -329,9 +329,7 @@ func TestAStopEndsAQuestionToEveryVendor(t *testing.T) {
 					}
 				}
 				cancel(why)
-				if err := <-ended; !errors.Is(err, why) {
-					t.Errorf("err = %v, want why it was stopped", err)
-				}
+				check.Fails(t, <-ended, why)
 				goesOn(t, talk, asked)
 			})
 		}

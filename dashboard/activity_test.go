@@ -100,9 +100,8 @@ func TestActivityPagesThroughOlderTasks(t *testing.T) {
 		t.Fatalf("there is no way to what is older:\n%s", page)
 	}
 	_, page = r.ask("GET", "/activity?before="+strings.ReplaceAll(address, "&amp;", "&"), "")
-	if strings.Contains(page, `class="task"`) || !strings.Contains(page, "data-still") {
-		t.Errorf("after the last of Discord there is:\n%s", page)
-	}
+	check.Contains(t, page, "data-still")
+	check.Lacks(t, page, `class="task"`)
 }
 
 func TestActivityShowsPrivateTasksWithoutTheirContents(t *testing.T) {

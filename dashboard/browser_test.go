@@ -335,9 +335,7 @@ func TestTheSettingsPage(t *testing.T) {
 	tb.click("#save")
 	tb.waitFor(`document.querySelector('` + steps +
 		` .reset').hidden && document.getElementById("save-text").textContent.startsWith("Saved:")`)
-	if got := r.server.Settings.Current().MaxSteps; got != 30 {
-		t.Errorf("steps = %d after the reset", got)
-	}
+	check.Equal(t, "steps after the reset", r.server.Settings.Current().MaxSteps, 30)
 	tb = c.open(r.server.URL()+"/settings", 360, 740, "dark")
 	if got := tb.Eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page is %v wide", got)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -132,9 +133,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 	check.Equal(t, "who pressed stop while the connection was interrupted", rtctest.Next(t, r.stops), ada)
 	check.Must(t, call.Close(t.Context()))
 	tb.waitFor(`document.body.dataset.state === "out" && document.getElementById("join-error").textContent === "The call has ended."`)
-	if err := call.Err(); err != nil {
-		t.Errorf("the call ended with %v", err)
-	}
+	check.Must(t, call.Err())
 	c.clean()
 }
 
@@ -378,9 +377,8 @@ func TestTheCallIsNotForOtherSites(t *testing.T) {
 			if res.StatusCode != c.want || !strings.Contains(string(body), c.says) {
 				t.Errorf("%s of %s: %d %s, want %d and %q", path, c.name, res.StatusCode, body, c.want, c.says)
 			}
-			if got := res.Header.Get("Access-Control-Allow-Origin"); got != "" {
-				t.Errorf("%s of %s may be read by %s", path, c.name, got)
-			}
+			check.Equal(t, fmt.Sprintf("%s of %s may be read by", path, c.name),
+				res.Header.Get("Access-Control-Allow-Origin"), "")
 		}
 	}
 	check.Equal(t, "connections were made for others", r.host.Engine.Count(), 0)

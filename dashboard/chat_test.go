@@ -94,9 +94,7 @@ func TestMarkdownBecomesElementsOfAFewKindsAndNothingElse(t *testing.T) {
 		"```\na < b\n":                                        `<pre><code>a &lt; b` + "\n" + `</code></pre>`,
 		"snake_case a*b*c":                                    `<p class="text">snake_case a*b*c</p>`,
 	} {
-		if got := draw(text).HTML; got != want {
-			t.Errorf("%q:\ngot  %s\nwant %s", text, got, want)
-		}
+		check.Equal(t, text, draw(text).HTML, want)
 	}
 	c.clean()
 }

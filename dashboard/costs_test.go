@@ -31,9 +31,7 @@ func TestCostsAreGroupedAndNamed(t *testing.T) {
 		report := decode[api.CostReport](t, body)
 		var got []string
 		for _, c := range report.Costs {
-			if c.Day != today {
-				t.Errorf("%s: of day %s", by, c.Day)
-			}
+			check.Equal(t, by+": of day", c.Day, today)
 			got = append(got, fmt.Sprintf("%s %.2f %d %d", c.Name, c.Amount.Money.USD(), c.Amount.Calls, c.Unpriced))
 		}
 		if strings.Join(got, ", ") != want || len(report.Days) != 2 || report.Days[1] != today {

@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"clank/dashboard"
 	"clank/dashboard/api"
@@ -115,9 +114,7 @@ func TestNothingIsShownOrDoneForStrangers(t *testing.T) {
 			if !strings.HasPrefix(rt.path, "/api/") && res.Request.Header.Get("Authorization") == "" {
 				want = http.StatusOK // what asks again, with the key
 			}
-			if res.StatusCode != want {
-				t.Errorf("%s: %s %s = %d, want %d", who.name, rt.method, rt.path, res.StatusCode, want)
-			}
+			check.Equal(t, fmt.Sprintf("%s: %s %s", who.name, rt.method, rt.path), res.StatusCode, want)
 			if want == http.StatusOK && string(body) != empty {
 				t.Errorf("%s is shown of %s:\n%s", who.name, rt.path, body)
 			}
@@ -126,9 +123,7 @@ func TestNothingIsShownOrDoneForStrangers(t *testing.T) {
 	if got, _ := r.store.Tasks(t.Context(), taskQueryAll); len(got) != 0 {
 		t.Errorf("a stranger started %d tasks", len(got))
 	}
-	if strings.Contains(r.log.String(), r.token) {
-		t.Error("the token is in the log")
-	}
+	check.Lacks(t, r.log.String(), r.token)
 }
 
 func TestChangesFromOtherSitesAreRefused(t *testing.T) {
@@ -220,9 +215,7 @@ func TestTheFirstPageShowsSeriousWeaknesses(t *testing.T) {
 	check.Lacks(t, body, "no limit")
 	got, err := r.client().Weaknesses(t.Context())
 	check.Must(t, err)
-	if diff := cmp.Diff(list, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "weaknesses", got, list)
 }
 
 func TestALinkSignsInOnceAndTheKeyOutlivesARestart(t *testing.T) {
@@ -272,9 +265,7 @@ func TestALinkSignsInOnceAndTheKeyOutlivesARestart(t *testing.T) {
 			t.Errorf("me = %s, want %s", got, want)
 		}
 	}
-	if strings.Contains(r.log.String(), code) || strings.Contains(r.log.String(), key) {
-		t.Error("a secret is in the log")
-	}
+	check.Lacks(t, r.log.String(), code, key)
 	if got, _ := again.ask("POST", "/api/logout", "{}", with); got != http.StatusNoContent {
 		t.Errorf("sign out: %d", got)
 	}
@@ -352,9 +343,7 @@ func TestATakenPortIsExplained(t *testing.T) {
 	addr := strings.TrimPrefix(r.server.URL(), "http://")
 	second := &dashboard.Server{Addr: addr}
 	check.Fails(t, second.Open(t.Context()), nil, "clank test is serving there already")
-	if err := second.Close(t.Context()); err != nil {
-		t.Errorf("closing what was not opened: %v", err)
-	}
+	check.Must(t, second.Close(t.Context()))
 	for addr, want := range map[string]string{
 		"0.0.0.0:0": "can be reached from other machines",
 		"8787":      "must be host:port",
@@ -383,8 +372,6 @@ func TestUnusedConnectionsDoNotDelayShutdown(t *testing.T) {
 	r.ask(http.MethodGet, "/login", "") // the one before is accepted then
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	if err := r.server.Close(ctx); err != nil {
-		t.Errorf("close the page: %v", err)
-	}
+	check.Must(t, r.server.Close(ctx))
 	check.Fails(t, check.Err(conn.Read(make([]byte, 1))), io.EOF)
 }

@@ -21,8 +21,6 @@ import (
 	"clank/sessions"
 	"clank/sessions/access"
 	"clank/sessions/approval"
-
-	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // discordPeople are Discord accounts with their roles in clank.
@@ -315,9 +313,7 @@ func TestPeopleSeeTheirsAlone(t *testing.T) {
 			}
 		}
 		snapshot := r.read("/api/events", "", signed).want("snapshot").data
-		if got := words(snapshot); got != want {
-			t.Errorf("the snapshot for %s tells of %q, want %q", who, got, want)
-		}
+		check.Equal(t, "the snapshot for "+who+" tells of", words(snapshot), want)
 		if _, page := r.ask("GET", "/activity", "", signed); strings.Contains(page, "Left: ") ||
 			strings.Contains(page, `value="openai`) ||
 			strings.Contains(page, ">somebody<") != (who == "other") {
@@ -334,9 +330,7 @@ func TestPeopleSeeTheirsAlone(t *testing.T) {
 			}
 			told.WriteString(e.data)
 		}
-		if got := words(told.String()); got != wanted[who] {
-			t.Errorf("the stream of %s tells of %q, want %q", who, got, wanted[who])
-		}
+		check.Equal(t, "the stream of "+who+" tells of", words(told.String()), wanted[who])
 	}
 }
 
@@ -443,13 +437,9 @@ func TestPeopleSignInWithDiscord(t *testing.T) {
 		return ids, names
 	}
 	mine, names := list(member)
-	if diff := gocmp.Diff([]string{"name of member"}, names); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names", names, []string{"name of member"})
 	_, names = list(boss)
-	if diff := gocmp.Diff([]string{"name of boss", "name of other", "name of member"}, names); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names", names, []string{"name of boss", "name of other", "name of member"})
 	for _, tc := range []struct {
 		who    change
 		body   string

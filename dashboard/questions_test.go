@@ -356,9 +356,7 @@ func TestPrivateTasksAreNotShown(t *testing.T) {
 			"/events", "/api/sessions",
 	} {
 		status, body := r.ask(http.MethodGet, path, "")
-		if status != http.StatusOK {
-			t.Errorf("%s: status %d", path, status)
-		}
+		check.Equal(t, path+": status", status, http.StatusOK)
 		for _, secret := range []string{"bank", "lamp", "Lumen", "results", "image/png"} {
 			if strings.Contains(body, secret) {
 				t.Errorf("%s tells %q: %s", path, secret, body)

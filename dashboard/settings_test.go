@@ -31,9 +31,7 @@ func TestSettingsAreShownWithTheirLimitsAndWithoutSecrets(t *testing.T) {
 	}
 	_, page := r.ask("GET", "/settings", "")
 	for _, s := range view.Settings {
-		if !strings.Contains(page, s.Key) {
-			t.Errorf("%s is not on the page", s.Key)
-		}
+		check.Contains(t, page, s.Key)
 	}
 }
 
@@ -298,9 +296,7 @@ func TestSettingsAreSearchedAndChangesUndone(t *testing.T) {
 	tb.waitFor(`document.querySelector("#history button")?.closest("li").textContent.includes("2 → 3") || document.getElementById("history").textContent.includes("default → 3")`)
 	tb.click("#history button")
 	tb.waitFor(`document.querySelectorAll("#history button").length === 2`)
-	if got := r.server.Settings.Current().TaskLimits.User; got != 2 {
-		t.Errorf("after it was taken back there are %d at once", got)
-	}
+	check.Equal(t, "tasks at once after it was taken back", r.server.Settings.Current().TaskLimits.User, 2)
 	tb.click("#all")
 	tb.Eval(`(() => { const find = document.getElementById("find"); find.value = ""; find.dispatchEvent(new Event("input")); })()`)
 	tb.waitFor(visible + ` > 100`)

@@ -125,9 +125,7 @@ func TestTheAssistantActsOnBehalfOfTheRequester(t *testing.T) {
 				t.Errorf("%q asks: the task is from %+v", c.who, o)
 			}
 		}
-		if got := strings.Join(told, " "); got != "text text task text text answer" {
-			t.Errorf("%q is told %s", c.who, got)
-		}
+		check.Equal(t, c.who+" is told", strings.Join(told, " "), "text text task text text answer")
 		turns := a.heard()
 		turn := turns[len(turns)-1]
 		if len(turn.Lines) != 3 || !turn.Lines[1].FromAssistant || turn.Lines[2].SpeakerID != c.want.User || !turn.Typed {

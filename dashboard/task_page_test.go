@@ -76,9 +76,8 @@ func TestATaskIsExportedAsOnePageWithoutScriptsAndAsJSON(t *testing.T) {
 		"json": {`"prompt": "evil`, `"label": "open the demo shop"`},
 	} {
 		res := r.do("GET", "/api/tasks/"+done.ID+"/export/"+kind, "")
-		if got := res.Header.Get("Content-Disposition"); got != `attachment; filename="task-`+done.ID+"."+kind+`"` {
-			t.Errorf("%s: Content-Disposition %q", kind, got)
-		}
+		check.Equal(t, kind+": Content-Disposition", res.Header.Get("Content-Disposition"),
+			`attachment; filename="task-`+done.ID+"."+kind+`"`)
 		check.Must(t, res.Body.Close())
 		_, body := r.ask("GET", "/api/tasks/"+done.ID+"/export/"+kind, "")
 		check.Contains(t, body, want...)

@@ -10,8 +10,6 @@ import (
 
 	"clank/internal/test/check"
 	"clank/llm"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestConversationSurvivesJSON(t *testing.T) {
@@ -35,18 +33,14 @@ func TestConversationSurvivesJSON(t *testing.T) {
 	check.Must(t, err)
 	var got []llm.Message
 	check.Must(t, json.Unmarshal(data, &got))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("conversation changed (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "conversation changed", got, want)
 }
 
 func TestReplyTextAndCallsKeepTheirOrder(t *testing.T) {
 	r := llm.Reply{Message: llm.Message{Parts: []llm.Part{
 		{Text: "a"}, {Call: &llm.ToolCall{ID: "1"}}, {Text: "b"}, {Call: &llm.ToolCall{ID: "2"}},
 	}}}
-	if got, want := r.Text(), "a\n\nb"; got != want {
-		t.Errorf("Text() = %q, want %q", got, want)
-	}
+	check.Equal(t, "Text()", r.Text(), "a\n\nb")
 	if got := r.Calls(); len(got) != 2 || got[0].ID != "1" || got[1].ID != "2" {
 		t.Errorf("Calls() = %v, want 1 and 2", got)
 	}
@@ -59,9 +53,7 @@ func TestUsageAddsUpAndOneUnpricedCallMarksTheSum(t *testing.T) {
 		Calls: 3, InputTokens: 11, CachedTokens: 4, OutputTokens: 6, ReasoningTokens: 2, USD: 0.5,
 		Unpriced: true,
 	}
-	if got := a.Add(b); got != want {
-		t.Errorf("Add = %+v, want %+v", got, want)
-	}
+	check.Equal(t, "Add", a.Add(b), want)
 }
 
 func TestErrorReadsAsASentence(t *testing.T) {
@@ -70,9 +62,7 @@ func TestErrorReadsAsASentence(t *testing.T) {
 		Kind: llm.ErrAuth, Model: "openai:x", Message: "the key was refused", Hint: "set KEY",
 		Err: cause,
 	})
-	if got, want := err.Error(), "model openai:x: the key was refused (set KEY)"; got != want {
-		t.Errorf("Error() = %q, want %q", got, want)
-	}
+	check.Equal(t, "Error()", err.Error(), "model openai:x: the key was refused (set KEY)")
 	check.Fails(t, err, cause)
 }
 
@@ -174,9 +164,7 @@ func TestUnknownModelsAreUnpricedAndNotTakenForTheirRelatives(t *testing.T) {
 }
 
 func TestPricesCarryADate(t *testing.T) {
-	if _, err := time.Parse(time.DateOnly, llm.PricesAsOf); err != nil {
-		t.Errorf("PricesAsOf: %v", err)
-	}
+	check.Must(t, check.Err(time.Parse(time.DateOnly, llm.PricesAsOf)))
 }
 
 func TestCapsOfUsesTheLongestBeginning(t *testing.T) {

@@ -12,8 +12,6 @@ import (
 
 	"clank/internal/test/check"
 	"clank/videosource"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // screen is a fake page.
@@ -100,9 +98,7 @@ func running(t *testing.T, s *videosource.Source) (stop func(error)) {
 	stop = func(cause error) {
 		once.Do(func() {
 			cancel(cause)
-			if err := <-done; !errors.Is(err, cause) {
-				t.Errorf("Run ended with %v, want %v", err, cause)
-			}
+			check.Fails(t, <-done, cause)
 		})
 	}
 	t.Cleanup(func() { stop(context.Canceled) })
@@ -330,9 +326,7 @@ func TestASlowViewerFindsTheNewestFrameAndHoldsUpNobody(t *testing.T) {
 			pass(500 * time.Millisecond)
 		}
 		last := next(t, quick, "")
-		if diff := cmp.Diff(next(t, slow, ""), last); diff != "" {
-			t.Errorf("the slow one has another frame (-got +want):\n%s", diff)
-		}
+		check.Diff(t, "the slow one has another frame", last, next(t, slow, ""))
 		none(t, slow)
 	})
 }
@@ -449,7 +443,5 @@ func TestManyMayComeAndGoAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if st := src.Stats(); st.Viewers != 0 {
-		t.Errorf("got %d viewers, want none", st.Viewers)
-	}
+	check.Equal(t, "viewers", src.Stats().Viewers, 0)
 }

@@ -56,9 +56,7 @@ func TestWhatWasWrittenAsOggIsReadAgain(t *testing.T) {
 	want := packets(t, 48000, babble(48000, 3*48000))
 	got, err := readAll(iotest.OneByteReader(bytes.NewReader(written(t, stream(want)))))
 	check.Must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "content", got, want)
 }
 
 func TestGapsAreFilledWithPacketsThatConceal(t *testing.T) {
@@ -140,9 +138,7 @@ func TestPacketsOverPagesAndOtherStreamsAreSortedOut(t *testing.T) {
 	got, err := readAll(strings.NewReader(file))
 	check.Must(t, err)
 	want := [][]byte{[]byte("ab"), []byte(long + long + "y"), []byte("z"), []byte("q"), []byte("next")}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "content", got, want)
 }
 
 func TestOggThatCannotBeReadSaysWhy(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"clank/internal/test/check"
 	"clank/voice"
 
-	"github.com/google/go-cmp/cmp"
 	pion "github.com/pion/opus"
 )
 
@@ -297,9 +296,7 @@ func TestPiecesOfAnySizeGiveTheSame(t *testing.T) {
 		in = in[n:]
 	}
 	got = append(got, r.Flush()...)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "flush", got, want)
 }
 
 func TestLoudSamplesAreCutAndNotTurnedRound(t *testing.T) {

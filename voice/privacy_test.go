@@ -77,9 +77,7 @@ func TestWhatCannotBeSavedErrsOnTheSideOfSilence(t *testing.T) {
 	if err := l.Set(t.Context(), "g", "ada", false); !errors.Is(err, full) || !l.OptedOut("g", "ada") {
 		t.Errorf("hear again: %v, left out %v; want the error, and still left out", err, l.OptedOut("g", "ada"))
 	}
-	if _, err := voice.OpenPrivacyList(t.Context(), store); !errors.Is(err, full) {
-		t.Errorf("Open = %v, want the error of the store", err)
-	}
+	check.Fails(t, check.Err(voice.OpenPrivacyList(t.Context(), store)), full)
 }
 
 func TestManyChoicesAtOnceLeaveListAndStoreAgreed(t *testing.T) {

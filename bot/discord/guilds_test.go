@@ -71,9 +71,7 @@ func TestReadableAreChannelsWithTheirHistory(t *testing.T) {
 			got = append(got, ch.ID)
 		}
 		slices.Sort(got)
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s reads %v, want %s", who, got, want)
-		}
+		check.Equal(t, who+" reads", strings.Join(got, " "), want)
 	}
 	if list, bits := c.Readable("other", "owner", nil); list != nil || bits != 0 {
 		t.Errorf("of a server that is not known: %v, %d", list, bits)
@@ -100,9 +98,7 @@ func TestWhatChangesIsLearnt(t *testing.T) {
 		t.Errorf("got %d, %v", got, known)
 	}
 	for _, id := range []string{"t2", "t3"} {
-		if got := c.Parent("g", id); got != "c" {
-			t.Errorf("the new thread %s is of %q", id, got)
-		}
+		check.Equal(t, "the new thread "+id+" is of", c.Parent("g", id), "c")
 	}
 	check.Equal(t, "the thread that is gone is of", c.Parent("g", "t"), "")
 	c.Update("GUILD_UPDATE", json.RawMessage(`{"id": "g", "owner_id": "eve"}`))

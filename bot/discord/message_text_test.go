@@ -6,8 +6,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/bot/discord"
 	"clank/internal/test/check"
 )
@@ -37,9 +35,7 @@ func TestSplit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := discord.SplitMessage(tc.text, 20)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
+			check.Diff(t, "split message", got, tc.want)
 		})
 	}
 }
@@ -90,9 +86,7 @@ func TestPlainShowsAsItIs(t *testing.T) {
 		"dis\u202ecord":           "discord",
 		"<@123> `x` ||y|| ~~z~~":  "\\<\\@123\\> \\`x\\` \\|\\|y\\|\\| \\~\\~z\\~\\~",
 	} {
-		if got := discord.EscapeLine(in, 25); got != want {
-			t.Errorf("markup.Plain(%q) = %q, want %q", in, got, want)
-		}
+		check.Equal(t, "markup.Plain("+in+")", discord.EscapeLine(in, 25), want)
 	}
 }
 

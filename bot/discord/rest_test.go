@@ -100,10 +100,8 @@ func TestRefusalsAreNotTriedAgain(t *testing.T) {
 		a.count() != 1 {
 		t.Errorf("error %v after %d tries", err, a.count())
 	}
-	if got, want := err.Error(),
-		"discord answered POST /channels/1/messages with 403: Missing Permissions (50013)"; got != want {
-		t.Errorf("error = %q, want %q", got, want)
-	}
+	check.Equal(t, "error", err.Error(),
+		"discord answered POST /channels/1/messages with 403: Missing Permissions (50013)")
 	if discord.IsCode(errors.New("x"), 0) {
 		t.Error("any error is Discord's")
 	}
@@ -169,10 +167,8 @@ func TestAnswersToInteractionsPassTheGlobalLimit(t *testing.T) {
 	defer cancel()
 	check.Fails(t, check.Err(a.Send(ctx, "1", discord.OutgoingMessage{Content: "hi"})), context.DeadlineExceeded)
 	i := &discordgo.Interaction{ID: "1", AppID: "2", Token: "t"}
-	if err := a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate,
-		discord.OutgoingMessage{}); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate,
+		discord.OutgoingMessage{}))
 }
 
 func TestRefusalsForGoingTooFastDoNotGoOnForEver(t *testing.T) {
@@ -200,9 +196,7 @@ func TestARequestOnTheWireIsFinished(t *testing.T) {
 	<-arrived
 	cancel()
 	close(release)
-	if err := <-done; err != nil {
-		t.Errorf("Send = %v, want it finished", err)
-	}
+	check.Must(t, <-done)
 }
 
 func TestARequestDoesNotWaitForASlowOne(t *testing.T) {

@@ -150,9 +150,7 @@ func TestASessionClosesTheTabsItOpenedAndNoOther(t *testing.T) {
 	want := "GET /tabs?profile=work\nGET /tabs\n" + // tabs opened by pages of the session
 		"DELETE /tabs/RAWA?profile=work&targetIdMode=raw\nDELETE /tabs/RAWC2?targetIdMode=raw\n" +
 		"DELETE /tabs/RAWD?targetIdMode=raw\nDELETE /tabs/RAWF?targetIdMode=raw"
-	if got := a.taken(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, "taken", a.taken(), want)
 	if err := s.Close(t.Context()); err != nil || a.taken() != "" {
 		t.Errorf("a second end does something: %v", err)
 	}
@@ -418,17 +416,13 @@ func TestCallsThatMakeNoSenseAreRefusedHere(t *testing.T) {
 			t.Errorf("%s: got %t %q, want %q", tt.in, r.IsError, r.Text, tt.want)
 		}
 	}
-	if got := a.taken(); got != "" {
-		t.Errorf("these were sent: %s", got)
-	}
+	check.Equal(t, "sent", a.taken(), "")
 }
 
 func TestATabIDCannotLeaveItsPlaceInThePath(t *testing.T) {
 	a := newAPI(t)
 	run(t, a.session(), `{"action":"close","targetId":"../profiles/work?x#y"}`)
-	if got, want := a.taken(), "DELETE /tabs/"+url.PathEscape("../profiles/work?x#y"); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, "taken", a.taken(), "DELETE /tabs/"+url.PathEscape("../profiles/work?x#y"))
 }
 
 // FuzzRun checks that no model input breaks the tool or makes it request an unknown route.
@@ -512,9 +506,7 @@ func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
 		}
 		comp := jsonschema.NewCompiler()
 		check.Must(t, comp.AddResource("mem:///tool.json", doc))
-		if _, err := comp.Compile("mem:///tool.json"); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, check.Err(comp.Compile("mem:///tool.json")))
 		for _, word := range []string{"anyOf", "oneOf", "allOf", "$ref"} {
 			if strings.Contains(string(d.Schema), `"`+word+`"`) {
 				t.Errorf("the schema has %s", word)
@@ -526,9 +518,7 @@ func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
 		if tokens >= 3000 {
 			t.Errorf("the tool costs about %.0f tokens", tokens)
 		}
-		if strings.Contains(d.Description, "%") {
-			t.Errorf("a part of the description was not filled in: %s", d.Description)
-		}
+		check.Lacks(t, d.Description, "%")
 	}
 }
 

@@ -55,9 +55,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.asked = append(a.asked, asked)
 	h := a.answers[line]
 	a.mu.Unlock()
-	if r.Header.Get("Authorization") != "Bearer secret" {
-		a.t.Errorf("%s was asked with %q", line, r.Header.Get("Authorization"))
-	}
+	check.Equal(a.t, line+" was asked with", r.Header.Get("Authorization"), "Bearer secret")
 	if h == nil {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"error":"no script for `+line+`"}`)

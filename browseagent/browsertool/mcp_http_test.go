@@ -2,7 +2,6 @@ package browsertool_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -53,16 +52,10 @@ func TestClientsOverHTTPHaveTabsOfTheirOwn(t *testing.T) {
 	if r := call(t, a, "browser", map[string]any{"action": "screenshot"}); r.IsError || images(r) != 1 {
 		t.Errorf("got %s", text(r))
 	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, a.Close())
 	api.awaitEnd(t, "T1")
-	if err := h.Close(); err != nil {
-		t.Error(err)
-	}
-	if api.ends() != "T1 T2" {
-		t.Errorf("closed %q", api.ends())
-	}
+	check.Must(t, h.Close())
+	check.Equal(t, "closed", api.ends(), "T1 T2")
 	_ = b.Close()
 }
 
@@ -110,12 +103,8 @@ func TestACallOverHTTPIsStoppedAndTellsItsProgress(t *testing.T) {
 		Name: "browser_browse", Arguments: map[string]any{"query": "hang"},
 		Meta: mcp.Meta{"progressToken": 1},
 	}
-	if _, err := c.CallTool(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	if err := within(t, "the stop", left); !errors.Is(err, context.Canceled) {
-		t.Errorf("the agent was left with %v", err)
-	}
+	check.Fails(t, check.Err(c.CallTool(ctx, p)), context.Canceled)
+	check.Fails(t, within(t, "the stop", left), context.Canceled)
 }
 
 func TestClosingTheServerEndsTheCallsUnderWay(t *testing.T) {
@@ -133,13 +122,9 @@ func TestClosingTheServerEndsTheCallsUnderWay(t *testing.T) {
 	<-api.hung
 	closed := make(chan error, 1)
 	go func() { closed <- h.Close() }()
-	if err := within(t, "the end", closed); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, within(t, "the end", closed))
 	api.givenUp(t)
-	if api.ends() != "T1" {
-		t.Errorf("closed %q", api.ends())
-	}
+	check.Equal(t, "closed", api.ends(), "T1")
 	_ = c.Close()
 	if err := within(t, "an answer", answered); err == nil {
 		t.Error("the call was answered")

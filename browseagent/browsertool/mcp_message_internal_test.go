@@ -68,9 +68,7 @@ func TestAFileKeepsAHarmlessExtension(t *testing.T) {
 		{"/a/b.exe", "image/png", ".png"},
 		{"/a/b", "application/pdf", ".pdf"},
 	} {
-		if got := safeExtension(nodeFile{Path: tt.path, MimeType: tt.kind}); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.path, got, tt.want)
-		}
+		check.Equal(t, tt.path, safeExtension(nodeFile{Path: tt.path, MimeType: tt.kind}), tt.want)
 	}
 }
 

@@ -65,9 +65,7 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 			t.Errorf("got instructions %q without %s", c.InitializeResult().Instructions, tool.Name)
 		}
 	}
-	if d := cmp.Diff([]string{"browser", "browser_browse"}, names); d != "" {
-		t.Error(d)
-	}
+	check.Diff(t, "names", names, []string{"browser", "browser_browse"})
 	raw, err := json.Marshal(list.Tools)
 	check.Must(t, err)
 	tokens := float64(len(raw)) / 3.5
@@ -76,9 +74,7 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 		t.Errorf("the tools cost about %.0f tokens", tokens)
 	}
 	only, _ := connect(t, &browsertool.MCPServer{Browser: &agent{}}, nil)
-	if got := only.InitializeResult().Instructions; strings.Contains(got, "step by step") {
-		t.Errorf("got instructions %q for a tool that is not offered", got)
-	}
+	check.Lacks(t, only.InitializeResult().Instructions, "step by step")
 	if list, err := only.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 1 {
 		t.Errorf("got %+v %v, want browser_browse alone", list, err)
 	}
@@ -104,9 +100,7 @@ func TestAClientWorksABrowser(t *testing.T) {
 	}
 	call(t, c, "browser", map[string]any{"action": "open", "url": "http://x"})
 	call(t, c, "browser", map[string]any{"action": "open", "url": "http://x"})
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, c.Close())
 	if err := within(t, "the end", done); err != nil || api.ends() != "T1 T2" {
 		t.Errorf("ended with %v, closed %q", err, api.ends())
 	}
@@ -140,9 +134,7 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 		!strings.Contains(text(r), "42 [[MARKER_SANITIZED]]") || !strings.Contains(text(r), "[session_id: s7 stays open]") {
 		t.Errorf("got %s", text(r))
 	}
-	if got := <-told; got != "p1 1 opening the page" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, "told", <-told, "p1 1 opening the page")
 	for query, want := range map[string]string{
 		"fail": "no such flight", "break": "\n---\nno model is set up\n<<<END_", " ": "the query is empty",
 		strings.Repeat("é", 2001): "2001 characters",
@@ -237,13 +229,11 @@ func TestACancelledCallIsReallyStopped(t *testing.T) {
 		<-api.hung
 		cancel()
 	}()
-	if _, err := c.CallTool(ctx,
+	check.Fails(t, check.Err(c.CallTool(ctx,
 		&mcp.CallToolParams{Name: "browser", Arguments: map[string]any{
 			"action": "act", "kind": "press",
 			"key": "a",
-		}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+		}})), context.Canceled)
 	api.givenUp(t)
 	ctx, cancel = context.WithCancel(t.Context())
 	began := make(chan struct{})
@@ -258,12 +248,8 @@ func TestACancelledCallIsReallyStopped(t *testing.T) {
 		Name: "browser_browse", Arguments: map[string]any{"query": "hang"},
 		Meta: mcp.Meta{"progressToken": 1},
 	}
-	if _, err := c2.CallTool(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	if err := within(t, "the stop", left); !errors.Is(err, context.Canceled) {
-		t.Errorf("the agent was left with %v", err)
-	}
+	check.Fails(t, check.Err(c2.CallTool(ctx, p)), context.Canceled)
+	check.Fails(t, within(t, "the stop", left), context.Canceled)
 	if r := call(t, c, "browser", map[string]any{"action": "snapshot"}); r.IsError {
 		t.Errorf("after a stop: %s", text(r))
 	}
@@ -301,9 +287,7 @@ func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
 		t.Helper()
 		line := <-got
 		for _, part := range parts {
-			if !strings.Contains(line, part) {
-				t.Errorf("got %.300s, want %s in it", line, part)
-			}
+			check.Contains(t, line, part)
 		}
 	}
 	say(hello)
@@ -343,9 +327,7 @@ func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
 	say(`{"jsonrpc":"2.0","id":6,"method":"ping"}` + "\n")
 	expect(`"id":6`, `"result"`)
 	_ = in.Close()
-	if err := within(t, "the end", done); err != nil {
-		t.Errorf("ended with %v", err)
-	}
+	check.Must(t, within(t, "the end", done))
 }
 
 // The test compares the bytes sent: clients look tokens up by them. The Python and TypeScript SDKs use numbers from
@@ -424,9 +406,7 @@ func TestAStopOfTheServerEndsTheCallsUnderWay(t *testing.T) {
 	why := errors.New("shutting down")
 	stop(why)
 	api.givenUp(t)
-	if err := within(t, "the end", done); !errors.Is(err, why) {
-		t.Errorf("ended with %v", err)
-	}
+	check.Fails(t, within(t, "the end", done), why)
 }
 
 func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
@@ -469,9 +449,7 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 		`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n")
 	why := errors.New("shutting down")
 	stop(why) // while the answer waits to be read
-	if err := within(t, "the end", done); !errors.Is(err, why) {
-		t.Errorf("ended with %v", err)
-	}
+	check.Fails(t, within(t, "the end", done), why)
 }
 
 // peer installs the JavaScript SDK of MCP in a new directory. This needs the network, so it runs only if CLANK_PEERS

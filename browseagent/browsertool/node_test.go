@@ -18,8 +18,6 @@ import (
 
 	"clank/browseagent/browsertool"
 	"clank/internal/test/check"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // rig consists of two machines: a control API behind a proxy, and its client.
@@ -46,9 +44,7 @@ func newRig(t *testing.T, control http.HandlerFunc) *rig {
 	t.Helper()
 	r := &rig{media: t.TempDir()}
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if q.Header.Get("Authorization") != "Bearer inner" {
-			t.Errorf("the control API was asked with %q", q.Header.Get("Authorization"))
-		}
+		check.Equal(t, "the control API was asked with", q.Header.Get("Authorization"), "Bearer inner")
 		body, _ := io.ReadAll(q.Body)
 		r.mu.Lock()
 		r.asked = append(r.asked, strings.TrimSpace(q.Method+" "+q.URL.String()+" "+string(body)))
@@ -79,9 +75,7 @@ func TestACallReachesTheControlAPIOfTheOtherMachine(t *testing.T) {
 		t.Errorf("got %d %s %v", status, answer, err)
 	}
 	want := []string{`POST /act?profile=work {"kind":"press","n":12345678901234567}`}
-	if d := cmp.Diff(want, r.reached()); d != "" {
-		t.Error(d)
-	}
+	check.Diff(t, "reached", r.reached(), want)
 }
 
 func TestErrorsOfTheControlAPIArriveUnchanged(t *testing.T) {
@@ -219,9 +213,7 @@ func TestStrangersAndPagesAreTurnedAway(t *testing.T) {
 		res, err := http.DefaultClient.Do(req)
 		check.Must(t, err)
 		res.Body.Close()
-		if res.StatusCode != tt.want {
-			t.Errorf("%s: got %d, want %d", name, res.StatusCode, tt.want)
-		}
+		check.Equal(t, name, res.StatusCode, tt.want)
 	}
 	r.client.Proxy.Token = "old"
 	if status, answer, err := r.client.Call(t.Context(), "GET", "/", nil, nil); err != nil || status != 401 ||
@@ -231,9 +223,7 @@ func TestStrangersAndPagesAreTurnedAway(t *testing.T) {
 	open := httptest.NewRecorder()
 	(&browsertool.NodeProxy{}).ServeHTTP(open, httptest.NewRequestWithContext(t.Context(), "POST", browsertool.NodePath,
 		nil))
-	if open.Code != 401 {
-		t.Errorf("a proxy without a token answers %d", open.Code)
-	}
+	check.Equal(t, "a proxy without a token answers", open.Code, 401)
 	if reached := r.reached(); len(reached) > 0 {
 		t.Errorf("these reached the control API: %q", reached)
 	}
@@ -292,12 +282,8 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 		"big: it is larger than 10 MiB", "secret: it is not in a directory that is shared", "link: it cannot be opened",
 		filepath.Base(r.media) + ": it is not a regular file", "a.png: it is not in a directory that is shared",
 	}
-	if d := cmp.Diff(want, why); d != "" {
-		t.Error(d)
-	}
-	if strings.Contains(string(raw), "s3cret") {
-		t.Error("a file outside was copied")
-	}
+	check.Diff(t, "why", why, want)
+	check.Lacks(t, string(raw), "s3cret")
 }
 
 // GHSA-6rph-mmhp-h7h9: files of any size were read into memory and sent through the node's proxy.

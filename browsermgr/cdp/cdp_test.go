@@ -17,7 +17,6 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/go-rod/rod/lib/proto"
-	"github.com/google/go-cmp/cmp"
 )
 
 // peer is a fake browser whose answers a function chooses: any number of raw messages, or closing the connection.
@@ -103,9 +102,7 @@ func TestAnswersFindTheirCallsAndEventsComeInOrder(t *testing.T) {
 		}
 	}
 	// The answers came after the events, so the events have been handled.
-	if d := cmp.Diff([]string{"sA.one1", "A.two2"}, events); d != "" {
-		t.Errorf("events (-want +got)\n%s", d)
-	}
+	check.Diff(t, "events", events, []string{"sA.one1", "A.two2"})
 }
 
 func TestCallEndsWhenItMust(t *testing.T) {
@@ -157,9 +154,7 @@ func TestLateAnswerHarmsNothing(t *testing.T) {
 	s := dial(t, 5*time.Second, p, quiet).Session("", nil)
 	call := s.Begin(proto.PageEnable{})
 	call.Abandon()
-	if err := s.Do(t.Context(), proto.PageDisable{}); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, s.Do(t.Context(), proto.PageDisable{}))
 }
 
 func TestRefusalsNameTheMethod(t *testing.T) {
@@ -187,18 +182,12 @@ func TestRefusalsNameTheMethod(t *testing.T) {
 
 func TestCloseIsNoFailureAndMayBeRepeated(t *testing.T) {
 	c := dial(t, 5*time.Second, func(int, string, string) ([]string, bool) { return nil, false }, quiet)
-	if err := c.Err(); err != nil {
-		t.Errorf("got %v while it lives", err)
-	}
+	check.Must(t, c.Err())
 	c.Close()
 	c.Close()
 	<-c.Done()
-	if err := c.Err(); err != nil {
-		t.Errorf("got %v, want nil after Close", err)
-	}
-	if err := c.Session("", nil).Do(t.Context(), proto.PageEnable{}); !errors.Is(err, cdp.ErrGone) {
-		t.Errorf("got %v, want calls to fail", err)
-	}
+	check.Must(t, c.Err())
+	check.Fails(t, c.Session("", nil).Do(t.Context(), proto.PageEnable{}), cdp.ErrGone)
 }
 
 func TestAddressInErrorsHoldsNoSecret(t *testing.T) {
@@ -249,9 +238,7 @@ func TestHandshakeHasABoundOfItsOwn(t *testing.T) {
 	defer close(release)
 	_, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"),
 		cdp.Options{CallTimeout: time.Hour, HandshakeTimeout: 50 * time.Millisecond})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the deadline", err)
-	}
+	check.Fails(t, err, context.DeadlineExceeded)
 }
 
 func TestMessagesAreCleanedBeforeAnybodyReadsThem(t *testing.T) {

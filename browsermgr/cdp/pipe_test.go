@@ -3,7 +3,6 @@ package cdp_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -11,9 +10,9 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
-	"github.com/google/go-cmp/cmp"
 )
 
 // pipes returns our transport to a fake browser, and the browser's ends of the pipes.
@@ -105,9 +104,7 @@ func TestABrowserThatDiesInTheMiddleOfAMessageIsGone(t *testing.T) {
 	next(t, requests)
 	_, _ = io.WriteString(answers, `{"id":1,"resu`)
 	_ = answers.Close()
-	if err := call.Wait(t.Context(), nil); !errors.Is(err, cdp.ErrGone) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, call.Wait(t.Context(), nil), cdp.ErrGone)
 }
 
 func TestCloseEndsAPipeThatNobodyReads(t *testing.T) {
@@ -116,9 +113,7 @@ func TestCloseEndsAPipeThatNobodyReads(t *testing.T) {
 		c.Session("", cdp.ErrGone).Post(proto.RuntimeEvaluate{Expression: strings.Repeat("x", 4<<10)})
 	}
 	c.Close()
-	if err := c.Session("", cdp.ErrGone).Do(t.Context(), proto.BrowserGetVersion{}); !errors.Is(err, cdp.ErrGone) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, c.Session("", cdp.ErrGone).Do(t.Context(), proto.BrowserGetVersion{}), cdp.ErrGone)
 }
 
 // TestABranchHasSessionsOfItsOwn plays the browser for an owner and another client.
@@ -145,18 +140,14 @@ func TestABranchHasSessionsOfItsOwn(t *testing.T) {
 	}
 	told := func(want string) {
 		t.Helper()
-		if diff := cmp.Diff(want, string(<-client)); diff != "" {
-			t.Errorf("the client reads (-want +got):\n%s", diff)
-		}
+		check.Diff(t, "the client reads", string(<-client), want)
 	}
 	sent := func(message string, want request) {
 		t.Helper()
 		if err := b.Send([]byte(message)); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, next(t, requests)); diff != "" {
-			t.Errorf("the browser reads (-want +got):\n%s", diff)
-		}
+		check.Diff(t, "the browser reads", next(t, requests), want)
 	}
 	sent(`{"id":1,"method":"Target.attachToTarget","params":{"flatten":true}}`,
 		request{2, "B", "Target.attachToTarget", json.RawMessage(`{"flatten":true}`)})
@@ -168,12 +159,8 @@ func TestABranchHasSessionsOfItsOwn(t *testing.T) {
 		`{"method":"Page.x","params":{},"sessionId":"P"}`, `{"method":"ours","params":{}}`)
 	told(`{"id":7,"error":{"code":-1,"message":"no"},"sessionId":"P"}`)
 	told(`{"method":"Page.x","params":{},"sessionId":"P"}`)
-	if got := <-owner; got != "ours" {
-		t.Errorf("the owner is told %s", got)
-	}
-	if err := b.Send([]byte(`{"id":8,"method":"Page.enable","sessionId":"OWNERS"}`)); err != nil {
-		t.Error(err)
-	}
+	check.Equal(t, "the owner is told", <-owner, "ours")
+	check.Must(t, b.Send([]byte(`{"id":8,"method":"Page.enable","sessionId":"OWNERS"}`)))
 	told(`{"id":8,"error":{"code":-32001,"message":"Session with given id not found."},"sessionId":"OWNERS"}`)
 	b.Close()
 	if r := next(t, requests); r.Method != "Target.detachFromTarget" || string(r.Params) != `{"sessionId":"B"}` {

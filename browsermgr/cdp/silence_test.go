@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -90,9 +91,7 @@ func TestASilentBrowserIsGivenUpAndABusyPageIsNot(t *testing.T) {
 				}
 				begun := time.Now()
 				err := c.Session("page", errors.New("lost")).Do(t.Context(), proto.RuntimeEvaluate{Expression: "for(;;);"})
-				if !errors.Is(err, tc.want) {
-					t.Errorf("the call ended with %v, want %v", err, tc.want)
-				}
+				check.Fails(t, err, tc.want)
 				if took := time.Since(begun); took < tc.least || took > tc.most {
 					t.Errorf("it was given up after %v, want %v to %v", took, tc.least, tc.most)
 				}

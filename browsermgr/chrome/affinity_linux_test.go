@@ -34,7 +34,5 @@ func TestABrowserStartsOnOneProcessorAndUsesAllAfterwards(t *testing.T) {
 	if got := processorsOf(t, p.PID); got != ours {
 		t.Errorf("then it uses %s, want %s as we do", got, ours)
 	}
-	if got := processorsOf(t, os.Getpid()); got != ours {
-		t.Errorf("we use %s after the start, want %s", got, ours)
-	}
+	check.Equal(t, "we use after the start", processorsOf(t, os.Getpid()), ours)
 }

@@ -262,9 +262,7 @@ func TestDecorateKeepsWhatIsThereAndReplacesGarbage(t *testing.T) {
 		`"exit_type":"Normal"`, `"exited_cleanly":true`, `13410000000000000001`, `"x":[1]`,
 		`"name":"work"`,
 	} {
-		if !strings.Contains(prefs, want) {
-			t.Errorf("%s lacks %s", prefs, want)
-		}
+		check.Contains(t, prefs, want)
 	}
 	var state struct {
 		Profile struct {
@@ -305,22 +303,13 @@ func TestFlags(t *testing.T) {
 		"--remote-debugging-port=18800", "--user-data-dir=/dir", "--headless=new", "--no-proxy-server",
 		"--disable-quic", "--window-size=1280,807", "--lang=de about:blank",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s lacks %s", got, want)
-		}
+		check.Contains(t, got, want)
 	}
 	for _, unwanted := range []string{"--no-sandbox", "isolation", "IsolateOrigins"} {
-		if strings.Contains(got, unwanted) {
-			t.Errorf("%s has %s", got, unwanted)
-		}
+		check.Lacks(t, got, unwanted)
 	}
-	if got := line(chrome.LaunchOptions{Args: []string{"--proxy-server=127.0.0.1:1"}}); strings.Contains(got,
-		"--no-proxy-server") {
-		t.Errorf("the given proxy is switched off: %s", got)
-	}
-	if got := line(chrome.LaunchOptions{}); strings.Contains(got, "--headless") {
-		t.Errorf("headed: %s", got)
-	}
+	check.Lacks(t, line(chrome.LaunchOptions{Args: []string{"--proxy-server=127.0.0.1:1"}}), "--no-proxy-server")
+	check.Lacks(t, line(chrome.LaunchOptions{}), "--headless")
 }
 
 func TestAWindowIsGuardedAsNoneIs(t *testing.T) {
@@ -347,9 +336,7 @@ func TestFeaturesThatAnOperatorSwitchesOffJoinOurs(t *testing.T) {
 			t.Errorf("feature %s is on: %s", want, features)
 		}
 	}
-	if got, want := strings.Join(rest, " "), "--mute-audio"; got != want {
-		t.Errorf("rest %q, want %q", got, want)
-	}
+	check.Equal(t, "rest", strings.Join(rest, " "), "--mute-audio")
 }
 
 func TestFlagsThatTakeAProtectionAwayAreFound(t *testing.T) {
@@ -465,9 +452,7 @@ func TestFindOrder(t *testing.T) {
 			got, err := tt.machine.Find(t.Context(), "")
 			check.Must(t, err)
 			tt.want.Path = filepath.Join(root, tt.want.Path)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
-			}
+			check.Diff(t, "find", got, tt.want)
 		})
 	}
 }

@@ -153,9 +153,7 @@ func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 		check.Must(t, err)
 		return len(removed) == 1 && removed[0] == dead
 	})
-	if _, err := os.Stat(p.UserDataDir); err != nil {
-		t.Errorf("the living browser's directory: %v", err)
-	}
+	check.Must(t, check.Err(os.Stat(p.UserDataDir))) // the living browser's directory
 	stop(t, p)
 	for _, name := range entries(t, temp) {
 		if strings.HasPrefix(name, "clank-") {
@@ -188,9 +186,7 @@ func TestLaunchTakesTheNextFreePortAndStopLeavesNothing(t *testing.T) {
 	if !strings.Contains(p.Version, "/") || p.PID == 0 || !p.Temporary || p.Port <= port || p.Port > port+4 {
 		t.Errorf("process is not filled in: %+v", p)
 	}
-	if err := p.Err(); err != nil {
-		t.Errorf("Err of a running browser: %v", err)
-	}
+	check.Must(t, p.Err()) // Err of a running browser
 	if p.Sandbox || p.SandboxNote == "" {
 		t.Errorf("sandbox %t, note %q", p.Sandbox, p.SandboxNote)
 	}
@@ -198,15 +194,11 @@ func TestLaunchTakesTheNextFreePortAndStopLeavesNothing(t *testing.T) {
 		t.Error("the browser has no process group of its own")
 	}
 	got := string(call(t, p, "Target.getTargets", map[string]any{"filter": []any{map[string]any{}}}))
-	if strings.Contains(got, "chrome://") {
-		t.Errorf("pages of its own: %s", got)
-	}
+	check.Lacks(t, got, "chrome://")
 	stop(t, p)
 	nothingLeft(t, p, temp)
-	if err := p.Err(); err != nil {
-		t.Errorf("Err after Stop: %v", err)
-	}
-	stop(t, p) // twice is no error
+	check.Must(t, p.Err()) // Err after Stop
+	stop(t, p)             // twice is no error
 }
 
 func TestADirectoryIsOneBrowsersAndKeepsCookiesWithoutLocksOrCrashMark(t *testing.T) {
@@ -230,13 +222,9 @@ func TestADirectoryIsOneBrowsersAndKeepsCookiesWithoutLocksOrCrashMark(t *testin
 		}
 	}
 	prefs := read(t, o.UserDataDir, "Default/Preferences")
-	if !strings.Contains(prefs, `"name":"clank"`) || !strings.Contains(prefs, `"exit_type":"Normal"`) {
-		t.Errorf("preferences: %.2000s", prefs)
-	}
+	check.Contains(t, prefs, `"name":"clank"`, `"exit_type":"Normal"`)
 	got := string(call(t, launch(t, o), "Storage.getCookies", nil))
-	if !strings.Contains(got, `"value":"kept"`) {
-		t.Errorf("cookies after relaunch: %s", got)
-	}
+	check.Contains(t, got, `"value":"kept"`)
 }
 
 // Chromium removes the links to its socket before the socket.
@@ -250,9 +238,7 @@ func TestBrowserKilledWhileItEndsIsSeenAndLeavesNothing(t *testing.T) {
 	}
 	killNow(t, p.PID)
 	nothingLeft(t, p, temp)
-	if err := p.Err(); err == nil || !strings.Contains(err.Error(), "killed by signal 9") {
-		t.Errorf("Err: %v", err)
-	}
+	check.Fails(t, p.Err(), nil, "killed by signal 9")
 	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
 		t.Errorf("%s is left: %v", filepath.Dir(socket), err)
 	}
@@ -284,9 +270,7 @@ func TestParentsDeathEndsEveryProcess(t *testing.T) {
 	eventually(t, "no process of the browser is left", func() bool {
 		return len(marked(t, value)) == 0 && len(group(t, pid)) == 0
 	})
-	if err := chrome.Reap(t.Context(), dir); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, chrome.Reap(t.Context(), dir))
 	for _, name := range entries(t, dir) {
 		if strings.HasPrefix(name, "Singleton") {
 			t.Errorf("left after Reap: %s", name)
@@ -303,9 +287,7 @@ func TestOccupiedPortSaysByWhom(t *testing.T) {
 		Executable: browser(t), Headless: true, NoSandbox: true, TempDir: temp, Ports: []int{port},
 	})
 	want := fmt.Sprintf("%d is in use by %s (pid %d)", port, filepath.Base(os.Args[0]), os.Getpid())
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want it to contain %q", err, want)
-	}
+	check.Fails(t, err, nil, want)
 	busy, ok := errors.AsType[*chrome.PortError](err)
 	if !ok || len(busy.Busy) != 1 || busy.Busy[0].PID != os.Getpid() || busy.Busy[0].Port != port {
 		t.Errorf("as a type: %+v", busy)
@@ -366,9 +348,7 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 				Timeout: timeout, ReadyTimeout: time.Millisecond,
 				Env: append(os.Environ(), mark+"="+temp),
 			})
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want it to contain %q", err, tt.want)
-			}
+			check.Fails(t, err, nil, tt.want)
 			if processes, files := marked(t, temp), entries(t, temp); len(processes)+len(files) != 0 {
 				t.Errorf("left: processes %v, files %v", processes, files)
 			}
@@ -415,9 +395,7 @@ func TestCancelWhileLaunchingLeavesNothing(t *testing.T) {
 		Executable: program(t, "sleep 600 & touch "+fifo+"; wait"), Headless: true, NoSandbox: true, TempDir: temp,
 		Env: append(os.Environ(), mark+"="+temp),
 	})
-	if !errors.Is(err, stopped) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	check.Fails(t, err, stopped)
 	if processes, files := marked(t, temp), entries(t, temp); len(processes)+len(files) != 0 {
 		t.Errorf("left: processes %v, files %v", processes, files)
 	}
@@ -425,9 +403,7 @@ func TestCancelWhileLaunchingLeavesNothing(t *testing.T) {
 
 func TestWindowWithoutADisplayIsRefused(t *testing.T) {
 	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: "/bin/true", Env: []string{"HOME=/nowhere"}})
-	if !errors.Is(err, chrome.ErrNoDisplay) {
-		t.Errorf("got %v, want ErrNoDisplay", err)
-	}
+	check.Fails(t, err, chrome.ErrNoDisplay)
 }
 
 // Run by root, Chromium refuses its sandbox before anything else.
@@ -446,12 +422,8 @@ esac`)
 		want = "without\n"
 	}
 	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: fake, Headless: true, NoSandbox: true})
-	if err == nil || !strings.Contains(err.Error(), "status 4") {
-		t.Errorf("told to: got %v", err)
-	}
-	if got := read(t, filepath.Dir(seen), "seen"); got != want {
-		t.Errorf("attempts: %q, want %q", got, want)
-	}
+	check.Fails(t, err, nil, "status 4")
+	check.Equal(t, "attempts", read(t, filepath.Dir(seen), "seen"), want)
 }
 
 func TestProxyVariablesDoNotReachTheBrowser(t *testing.T) {
@@ -480,9 +452,7 @@ func TestSecretsOfTheEnvironmentDoNotReachTheBrowser(t *testing.T) {
 func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 	dir := chrome.DataDir{Path: t.TempDir(), Kind: chrome.Chrome}
 	file := filepath.Join(dir.Path, "DevToolsActivePort")
-	if _, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) {
-		t.Errorf("without the file: %v", err)
-	}
+	check.Fails(t, check.Err(chrome.FindSession(dir)), chrome.ErrNoSession) // without the file
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check.Must(t, err)
 	port := l.Addr().(*net.TCPAddr).Port

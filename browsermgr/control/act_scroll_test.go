@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -91,9 +92,7 @@ func TestScrollWithARefThatNamesNothingIsRefused(t *testing.T) {
 		}
 	}
 	a := c.ok("POST", "/act", `{"kind":"evaluate","fn":"[box.scrollTop, list.scrollTop, scrollY]"}`)
-	if diff := cmp.Diff([]any{0.0, 0.0, 0.0}, a.body["result"]); diff != "" {
-		t.Errorf("afterwards (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "afterwards", a.body["result"], []any{0.0, 0.0, 0.0})
 }
 
 func TestErrorsAreToldByWhatTheyWrap(t *testing.T) {
@@ -137,12 +136,8 @@ func TestAnswersAreJSON(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		control.WriteJSON(w, http.StatusOK, value)
-		if got := strings.TrimSpace(w.Body.String()); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-		if got := w.Header().Get("Cache-Control"); got != "no-store" {
-			t.Errorf("Cache-Control: %q", got)
-		}
+		check.Equal(t, "body", strings.TrimSpace(w.Body.String()), want)
+		check.Equal(t, "Cache-Control", w.Header().Get("Cache-Control"), "no-store")
 	}
 }
 
@@ -152,8 +147,6 @@ func TestErrorsShowNoCredentials(t *testing.T) {
 		"GET http://h/json?token=t&access_token=u":         "GET http://h/json?token=[redacted]&access_token=[redacted]",
 		"nothing to hide at https://example.com/a@b?q=1":   "nothing to hide at https://example.com/a@b?q=1",
 	} {
-		if got := control.RedactCredentials(text); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		check.Equal(t, "redact credentials", control.RedactCredentials(text), want)
 	}
 }

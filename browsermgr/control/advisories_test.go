@@ -67,9 +67,7 @@ func TestAdvisoryCrossSiteMutations(t *testing.T) {
 			}
 		}
 	}
-	if got := len(c.listed()); got != before {
-		t.Errorf("%d tabs, want %d", got, before)
-	}
+	check.Equal(t, "tabs", len(c.listed()), before)
 }
 
 // DNS rebinding: a page whose name resolves to this machine uses that name, and is same-site then.

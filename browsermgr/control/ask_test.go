@@ -17,8 +17,6 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/check"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // people answer the approver's questions.
@@ -162,13 +160,9 @@ func TestWhatModelsSetOffIsAskedFirst(t *testing.T) {
 		}
 		c.ok("POST", "/act", map[string]any{"targetId": target, "kind": "evaluate", "fn": "void (document.title = 'Market')"})
 	}
-	if got := p.classes(); got != "" {
-		t.Errorf("a person's own requests asked about %s", got)
-	}
+	check.Equal(t, "a person's own requests asked about", p.classes(), "")
 	want := []string{"id-1"}
-	if diff := cmp.Diff(want, p.ids[:1]); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "ids", p.ids[:1], want)
 }
 
 func TestModelsGetCookiesAndRecordingsIfPeopleAgree(t *testing.T) {
@@ -195,9 +189,7 @@ func TestModelsGetCookiesAndRecordingsIfPeopleAgree(t *testing.T) {
 		}
 	}
 	c.ok("GET", "/cookies?targetId="+target, nil)
-	if got := p.classes(); got != "" {
-		t.Errorf("a person's own requests asked about %s", got)
-	}
+	check.Equal(t, "a person's own requests asked about", p.classes(), "")
 }
 
 func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
@@ -253,9 +245,7 @@ func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 		map[string]any{"accept": false, "targetId": target}); got.status != http.StatusOK || p.classes() != "" {
 		t.Errorf("to dismiss: %d %s", got.status, got.text)
 	}
-	if got := c.title(target); got != "kept" {
-		t.Errorf("title %q", got)
-	}
+	check.Equal(t, "title", c.title(target), "kept")
 }
 
 func TestAPageThatChangesItsMeaningWhileAPersonThinksIsAskedAboutAgain(t *testing.T) {
@@ -280,9 +270,7 @@ func TestAPageThatChangesItsMeaningWhileAPersonThinksIsAskedAboutAgain(t *testin
 	if got.status != http.StatusForbidden || strings.Join(details, ", ") != "Buy a pencil, Buy a yacht" {
 		t.Errorf("asked about %q: %d %s", details, got.status, got.text)
 	}
-	if got := c.title(target); got != "Market" {
-		t.Errorf("it was clicked: %s", got)
-	}
+	check.Equal(t, "title", c.title(target), "Market")
 }
 
 func TestModelsMayUseTheRoutesOfTheirToolAlone(t *testing.T) {
@@ -393,9 +381,7 @@ func TestNothingIsDoneUnaskedWhenADialogGoes(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	c.ok("POST", "/hooks/dialog", map[string]any{"accept": true, "targetId": target})
-	if got := c.title(target); got != "Market" {
-		t.Errorf("it was clicked: %s", got)
-	}
+	check.Equal(t, "title", c.title(target), "Market")
 }
 
 func TestItIsKnownWhichModelWorksATab(t *testing.T) {
@@ -419,9 +405,7 @@ func TestItIsKnownWhichModelWorksATab(t *testing.T) {
 		},
 	} {
 		step.do()
-		if got := shared.TabModel(step.tab); got != step.want {
-			t.Errorf("%s: got %q, want %q", step.what, got, step.want)
-		}
+		check.Equal(t, step.what, shared.TabModel(step.tab), step.want)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
+	"clank/internal/test/check"
 )
 
 // fakePolicy refuses addresses with a word in them, and reports the refusals set by a test.
@@ -108,9 +109,7 @@ func TestRefusedAddressesAreNotGoneTo(t *testing.T) {
 	if a := c.ok("GET", "/tabs?profile=asleep", nil); a.body["running"] != false {
 		t.Errorf("the browser was started: %s", a.text)
 	}
-	if got := c.ok("GET", "/text", nil).str("targetId"); got != target {
-		t.Errorf("a refused tab is the one used last: %q", got)
-	}
+	check.Equal(t, "tab used last", c.ok("GET", "/text", nil).str("targetId"), target)
 }
 
 func TestALoadThatEndsWhereItMayNotClosesTheTab(t *testing.T) {
@@ -118,9 +117,7 @@ func TestALoadThatEndsWhereItMayNotClosesTheTab(t *testing.T) {
 	c := guarded(t, p)
 	keep := c.open("/")
 	refusedByPolicy(t, "open", c.do("POST", "/tabs/open", map[string]any{"url": site + "/redirect"}))
-	if got := len(c.listed()); got != 1 {
-		t.Errorf("%d tabs, want 1", got)
-	}
+	check.Equal(t, "tabs", len(c.listed()), 1)
 	target := c.open("/two")
 	refusedByPolicy(t, "navigate",
 		c.do("POST", "/navigate", map[string]any{"url": site + "/redirect", "targetId": target}))
@@ -153,9 +150,7 @@ func TestATabThatWentWhereItMayNotIsInQuarantine(t *testing.T) {
 		t.Errorf("listed: %v", tabs)
 	}
 	c.ok("POST", "/navigate", map[string]any{"url": site + "/two", "targetId": target})
-	if got := c.ok("GET", "/text?targetId="+target, nil).str("text"); !strings.Contains(got, "Second page") {
-		t.Errorf("after navigating away: %q", got)
-	}
+	check.Contains(t, c.ok("GET", "/text?targetId="+target, nil).str("text"), "Second page")
 }
 
 func TestARefusedDocumentIsToldThoughTheTabStayed(t *testing.T) {
@@ -170,9 +165,7 @@ func TestARefusedDocumentIsToldThoughTheTabStayed(t *testing.T) {
 	if !strings.HasPrefix(a.str("error"), "browser navigation blocked by policy") {
 		t.Errorf("got %q", a.str("error"))
 	}
-	if got := c.ok("GET", "/text", nil).str("targetId"); got != target {
-		t.Errorf("the tab cannot be used: %q", got)
-	}
+	check.Equal(t, "tab used last", c.ok("GET", "/text", nil).str("targetId"), target)
 }
 
 // The proxy responds with 403 to a document request that it refuses, at the requested address.
@@ -335,9 +328,7 @@ func TestAddressesAreJudgedBeforeAnybodyGoesThere(t *testing.T) {
 		if f := control.ClassifyError(err); f.Status != c.status || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %d %v, want %d %q", name, f.Status, err, c.status, c.want)
 		}
-		if got := control.IsNavigationBlocked(err); got != c.blocked {
-			t.Errorf("%s: blocked is %v", name, got)
-		}
+		check.Equal(t, name+": blocked", control.IsNavigationBlocked(err), c.blocked)
 	}
 	if control.IsNavigationBlocked(&control.StatusError{Status: http.StatusBadRequest, Err: errors.New("x")}) {
 		t.Error("any failure counts as the policy's")

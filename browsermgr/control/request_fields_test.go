@@ -60,9 +60,7 @@ func TestWholeNumbersAreStrict(t *testing.T) {
 		case ok:
 			got = n
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("Positive of %s (-want +got):\n%s", given, diff)
-		}
+		check.Diff(t, "Positive of "+given, got, want)
 	}
 }
 
@@ -107,9 +105,7 @@ func TestBooleansAcceptTheWordsOfClients(t *testing.T) {
 		if !ok {
 			got = "undefined"
 		}
-		if got != want {
-			t.Errorf("Bool of %s: got %s, want %s", given, got, want)
-		}
+		check.Equal(t, "Bool of "+given, got, want)
 	}
 	if !decode(t, `{}`).Flag("v", true) {
 		t.Error("an undefined flag is not what it is otherwise")
@@ -118,9 +114,7 @@ func TestBooleansAcceptTheWordsOfClients(t *testing.T) {
 
 func TestListsDropBlanksWhereTheyMeanNothing(t *testing.T) {
 	f := decode(t, `{"v":[" a ","",null,3,{},true," "],"no":"a"}`)
-	if diff := cmp.Diff([]string{"a", "3", "true"}, f.Strings("v")); diff != "" {
-		t.Errorf("Strings (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "Strings", f.Strings("v"), []string{"a", "3", "true"})
 	if got := f.Strings("no"); got != nil {
 		t.Errorf("a text is a list: %q", got)
 	}
@@ -143,12 +137,8 @@ func TestTheFirstMistakeIsTold(t *testing.T) {
 	f := decode(t, `{"b":"x"}`)
 	f.Required("a")
 	f.Positive("b")
-	if got, want := f.Err().Error(), "a is required"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if diff := cmp.Diff([]string{"a", "b"}, f.NamesRead()); diff != "" {
-		t.Errorf("Asked (-want +got):\n%s", diff)
-	}
+	check.Equal(t, "error", f.Err().Error(), "a is required")
+	check.Diff(t, "Asked", f.NamesRead(), []string{"a", "b"})
 }
 
 func TestNestedObjects(t *testing.T) {
@@ -165,9 +155,7 @@ func TestNestedObjects(t *testing.T) {
 func TestNumbersStayWithinTheirBounds(t *testing.T) {
 	q := control.QueryFields(url.Values{"low": {"1", "9"}, "high": {"99999"}, "fit": {"700"}})
 	for name, want := range map[string]int{"low": 500, "high": 60000, "fit": 700, "absent": 8000} {
-		if got := q.Clamp(name, 8000, 500, 60000); got != want {
-			t.Errorf("Clamp(%s): got %d, want %d", name, got, want)
-		}
+		check.Equal(t, "Clamp("+name+")", q.Clamp(name, 8000, 500, 60000), want)
 	}
 }
 
@@ -330,18 +318,14 @@ func TestTimesAreHeldBetweenBounds(t *testing.T) {
 				t.Errorf("%s: got %v %v, want %v", body, got, c.Err(), want)
 			}
 		})
-		if code != http.StatusOK {
-			t.Errorf("%s: got %d", body, code)
-		}
+		check.Equal(t, body, code, http.StatusOK)
 	}
 }
 
 func TestTheDocumentListsEveryRouteThatIsServed(t *testing.T) {
 	c := serve(t, nil)
 	doc := c.ok("GET", "/openapi.json", nil)
-	if got := doc.str("openapi"); got != "3.1.0" {
-		t.Errorf("openapi: got %q", got)
-	}
+	check.Equal(t, "openapi", doc.str("openapi"), "3.1.0")
 	paths, _ := doc.body["paths"].(map[string]any)
 	listed := map[string]bool{}
 	for path, item := range paths {
@@ -356,9 +340,7 @@ func TestTheDocumentListsEveryRouteThatIsServed(t *testing.T) {
 	for _, route := range control.RouteTable() {
 		served[route] = true
 	}
-	if diff := cmp.Diff(served, listed); diff != "" {
-		t.Errorf("served and listed (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "served and listed", listed, served)
 }
 
 func TestHandlersReadNothingThatTheDocumentDoesNotDeclare(t *testing.T) {
@@ -402,9 +384,7 @@ func TestTheDocumentDescribesEveryActionOfTheTable(t *testing.T) {
 	for _, kind := range at(properties, "kind", "enum").([]any) {
 		kinds = append(kinds, kind.(string))
 	}
-	if diff := cmp.Diff(actiontable.Kinds(actiontable.API), kinds); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "kinds", kinds, actiontable.Kinds(actiontable.API))
 	for _, kind := range kinds {
 		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
 		for _, p := range spec.ParamsIn(actiontable.API) {

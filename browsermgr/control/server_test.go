@@ -154,9 +154,7 @@ func TestAFrameUnderWayIsSentWholeToASlowClient(t *testing.T) {
 func TestTheModeOfSnapshotsCanBeSet(t *testing.T) {
 	c := serve(t, func(s *control.Server) { s.Settings = serverSettings{mode: "efficient"} })
 	c.open("/")
-	if got := c.ok("GET", "/snapshot", nil).str("snapshot"); strings.Contains(got, "heading") {
-		t.Errorf("got\n%s", got)
-	}
+	check.Lacks(t, c.ok("GET", "/snapshot", nil).str("snapshot"), "heading")
 }
 
 func TestAPageThatClosesItselfHasDoneWhatWasAsked(t *testing.T) {
@@ -498,12 +496,8 @@ func TestAHungTabHoldsUpNobodyElse(t *testing.T) {
 	}()
 	eventually(t, "the tab hangs", func() bool { return p.acting(hung) })
 	other := c.open("/two")
-	if got := len(c.listed()); got != 2 {
-		t.Errorf("%d tabs are listed, want 2", got)
-	}
-	if got := c.ok("GET", "/text?targetId="+other, nil).str("text"); !strings.Contains(got, "Second page") {
-		t.Errorf("text: %q", got)
-	}
+	check.Equal(t, "tabs are listed", len(c.listed()), 2)
+	check.Contains(t, c.ok("GET", "/text?targetId="+other, nil).str("text"), "Second page")
 	if got := c.ok("GET", "/tabs?profile=elsewhere", nil); got.body["running"] != false {
 		t.Errorf("another profile: %s", got.text)
 	}
@@ -531,13 +525,9 @@ func TestTheEndOfTheNetworkProcessIsToldOnce(t *testing.T) {
 		return c.ok("POST", "/act", map[string]any{"targetId": tab, "kind": "scroll", "direction": "down"}).text
 	}
 	const lost = "network process ended and was started again"
-	if got := scrolled(); strings.Contains(got, lost) {
-		t.Errorf("before: %s", got)
-	}
+	check.Lacks(t, scrolled(), lost)
 	pid, _ := c.ok("GET", "/", nil).body["pid"].(float64)
 	browsertest.KillNetwork(t, int(pid))
 	eventually(t, "word of it", func() bool { return strings.Contains(scrolled(), lost) })
-	if got := scrolled(); strings.Contains(got, lost) {
-		t.Errorf("it is told again: %s", got)
-	}
+	check.Lacks(t, scrolled(), lost)
 }

@@ -70,32 +70,23 @@ func TestNewHostsAreAskedAboutOnce(t *testing.T) {
 				return
 			}
 			resp.Body.Close()
-			if resp.StatusCode != http.StatusOK {
-				t.Errorf("got %d", resp.StatusCode)
-			}
+			check.Equal(t, "status code", resp.StatusCode, http.StatusOK)
 		})
 	}
 	until(t, "the question", func() bool { return p.asked.Load() == 1 })
-	if got := f.names.count("new.test"); got != 0 {
-		t.Errorf("the name was looked up before anybody allowed it")
-	}
+	check.Equal(t, "lookups before anybody allowed it", f.names.count("new.test"), 0)
 	close(p.wait)
 	all.Wait()
-	if got := p.asked.Load(); got != 1 {
-		t.Errorf("asked %d times, want once", got)
-	}
-	if want := "work new.test a page wants to load http://new.test:" + port(t, s) + "/x?token=[hidden]"; p.last != want {
-		t.Errorf("got question %q, want %q", p.last, want)
-	}
+	check.Equal(t, "times asked", p.asked.Load(), 1)
+	check.Equal(t, "question", p.last,
+		"work new.test a page wants to load http://new.test:"+port(t, s)+"/x?token=[hidden]")
 
 	f.client.CloseIdleConnections()
 	if _, err := f.Listen(t.Context(), profile); err != nil {
 		t.Fatal(err)
 	}
 	f.get(t, "http://new.test:"+port(t, s)+"/")
-	if got := p.asked.Load(); got != 2 {
-		t.Errorf("a new session of the browser: asked %d times in all, want 2", got)
-	}
+	check.Equal(t, "a new session of the browser: times asked in all", p.asked.Load(), 2)
 }
 
 func TestNoIsNoAndIsRemembered(t *testing.T) {
@@ -107,9 +98,7 @@ func TestNoIsNoAndIsRemembered(t *testing.T) {
 			t.Errorf("got %d %q %q", status, rule, body)
 		}
 	}
-	if got := p.asked.Load(); got != 1 {
-		t.Errorf("asked %d times, want once", got)
-	}
+	check.Equal(t, "times asked", p.asked.Load(), 1)
 	if got := f.Refusals(profile); len(got) != 3 || got[0].Host != "new.test" {
 		t.Errorf("got %+v", got)
 	}
@@ -135,9 +124,7 @@ func TestQuestionsEndWhenNobodyWaitsAndAreFew(t *testing.T) {
 	all.Wait()
 	close(p.wait)
 	f.tunnel(t, "a.test:443")
-	if got := p.asked.Load(); got != 5 {
-		t.Errorf("an answer that came too late counted: asked %d times", got)
-	}
+	check.Equal(t, "an answer that came too late counted: times asked", p.asked.Load(), 5)
 }
 
 func TestNobodyIsAskedWithoutNeed(t *testing.T) {
@@ -189,9 +176,7 @@ func TestConnectTargetsAreReadStrictly(t *testing.T) {
 		if host, port, ok := egress.ConnectTarget(s); ok {
 			got = host + " " + strconv.Itoa(int(port))
 		}
-		if got != want {
-			t.Errorf("%q: got %q, want %q", s, got, want)
-		}
+		check.Equal(t, s, got, want)
 	}
 }
 

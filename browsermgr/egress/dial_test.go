@@ -65,9 +65,7 @@ func TestAnyTriesTheAddressesUntilOneAnswers(t *testing.T) {
 			t.Errorf("%v: %v", list, err)
 			continue
 		}
-		if got := conn.RemoteAddr().(*net.TCPAddr).AddrPort(); got != at {
-			t.Errorf("%v: got %v, want %v", list, got, at)
-		}
+		check.Equal(t, fmt.Sprint(list), conn.RemoteAddr().(*net.TCPAddr).AddrPort(), at)
 		conn.Close()
 	}
 }
@@ -75,17 +73,11 @@ func TestAnyTriesTheAddressesUntilOneAnswers(t *testing.T) {
 func TestAnySaysWhyNothingAnswers(t *testing.T) {
 	at := serve(t, "127.0.0.1:0", func(net.Conn) {})
 	two := addrs("127.0.0.2", "127.0.0.3")
-	if _, err := egress.DialAny(t.Context(), two, at.Port()); err == nil || !strings.Contains(err.Error(), "127.0.0.2") {
-		t.Errorf("got %v, want the error of the first address", err)
-	}
-	if _, err := egress.DialAny(t.Context(), nil, 80); !errors.Is(err, egress.ErrNoAddress) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(egress.DialAny(t.Context(), two, at.Port())), nil, "127.0.0.2")
+	check.Fails(t, check.Err(egress.DialAny(t.Context(), nil, 80)), egress.ErrNoAddress)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := egress.DialAny(ended, two, at.Port()); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(egress.DialAny(ended, two, at.Port())), context.Canceled)
 }
 
 func parse(tb testing.TB, address string) *egress.Upstream {
@@ -117,9 +109,7 @@ func TestParseUpstream(t *testing.T) {
 		} else {
 			got += strings.Repeat(" with the password", strings.Count(err.Error(), "secret"))
 		}
-		if got != want {
-			t.Errorf("%s: got %s, want %s", address, got, want)
-		}
+		check.Equal(t, address, got, want)
 	}
 }
 
@@ -171,9 +161,7 @@ func TestUpstreamsThatRefuseFallSilentOrTalkNonsense(t *testing.T) {
 		<-heard
 		cancel(cause)
 	}()
-	if _, err := parse(t, "http://"+at.String()).Dial(ctx, "a", two, 443); !errors.Is(err, cause) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(parse(t, "http://"+at.String()).Dial(ctx, "a", two, 443)), cause)
 }
 
 // spoken returns a connection whose peer sent this and closed it.
@@ -347,9 +335,7 @@ func TestUpstreamGetsTheJudgedAddress(t *testing.T) {
 		t.Errorf("a name that means nothing here: got %d", status)
 	}
 	want := "CONNECT 127.0.0.7:80 Basic YWRhOnBhc3M=\nCONNECT 127.0.0.7:443 Basic YWRhOnBhc3M="
-	if got := o.all(); got != want {
-		t.Errorf("the upstream was asked for\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, "the upstream was asked for", o.all(), want)
 }
 
 func TestUpstreamThatResolvesGetsNames(t *testing.T) {
@@ -370,9 +356,7 @@ func TestUpstreamThatResolvesGetsNames(t *testing.T) {
 		}
 	}
 	want := "GET http://nowhere.test/x \nCONNECT nowhere.test:443 "
-	if got := o.all(); got != want {
-		t.Errorf("the upstream was asked for\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, "the upstream was asked for", o.all(), want)
 }
 
 func TestAnUpstreamThatIsThisProgramIsRefused(t *testing.T) {

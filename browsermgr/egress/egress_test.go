@@ -225,9 +225,7 @@ func TestRefusesPrivateAddressesWithASentence(t *testing.T) {
 			t.Errorf("%s: got policy %q", address, got)
 		}
 	}
-	if got := f.RefusalCount(profile); got != 7 {
-		t.Errorf("got %d refusals, want 7", got)
-	}
+	check.Equal(t, "refusals", f.RefusalCount(profile), 7)
 }
 
 func TestRefusesTunnelsLikewise(t *testing.T) {
@@ -277,9 +275,7 @@ func TestRebindingReachesNothing(t *testing.T) {
 			t.Errorf("got %d", status)
 		}
 	}
-	if got := hits.Load(); got != 0 {
-		t.Errorf("the canary was reached %d times", got)
-	}
+	check.Equal(t, "times the canary was reached", hits.Load(), 0)
 }
 
 func TestReachesBothFamilies(t *testing.T) {
@@ -353,9 +349,7 @@ func TestSaysNothingToWhoeverTakesItForAServer(t *testing.T) {
 			t.Errorf("%q was answered: %q", text, got)
 		}
 	}
-	if got := f.say(t, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); got != "" {
-		t.Errorf("origin form was answered: %q", got)
-	}
+	check.Equal(t, "origin form was answered", f.say(t, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"), "")
 }
 
 func TestClosesConnectionsThatARuleForbidsFromNowOn(t *testing.T) {
@@ -400,9 +394,7 @@ func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
 	if err := f.AllowRequest(t.Context(), profile, "http://nowhere.test/"); err == nil {
 		t.Error("a request to a host that does not resolve here was allowed")
 	}
-	if err := f.AllowRequest(t.Context(), profile, "wss://good.test/"); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, f.AllowRequest(t.Context(), profile, "wss://good.test/"))
 	ended, cancel := context.WithCancelCause(t.Context())
 	cancel(context.DeadlineExceeded)
 	if err := f.Allow(ended, profile, "http://slow.test/"); err == nil {
@@ -423,9 +415,7 @@ func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
 		if err := mine(t.Context()); err == nil || !strings.Contains(err.Error(), "10.0.0.1") {
 			t.Errorf("%s: got %v", host, err)
 		}
-		if err := theirs(t.Context()); err != nil {
-			t.Errorf("another tab was told: %v", err)
-		}
+		check.Must(t, theirs(t.Context()))
 		got := f.Refusals(profile)
 		if len(got) != 1 || got[0].Tab != "T1" || !got[0].Document || strings.Contains(got[0].URL, "token=x") {
 			t.Errorf("got %+v", got)
@@ -469,10 +459,7 @@ func TestAddressesThatTheMachineGetsLaterArePrivate(t *testing.T) {
 		check.Must(t, g.AllowRequest(t.Context(), profile, "http://203.0.114.7:9200/"))
 		now.Store(&policy.Machine{Interfaces: []netip.Prefix{netip.MustParsePrefix("203.0.114.7/32")}})
 		<-time.After(10 * time.Second) // of the bubble's clock
-		if err := g.AllowRequest(t.Context(), profile, "http://203.0.114.7:9200/"); err == nil ||
-			!strings.Contains(err.Error(), "this machine") {
-			t.Errorf("got %v of an address that the machine has by now", err)
-		}
+		check.Fails(t, g.AllowRequest(t.Context(), profile, "http://203.0.114.7:9200/"), nil, "this machine")
 		check.Must(t, g.Close(t.Context()))
 	})
 }

@@ -42,9 +42,7 @@ func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
 			t.Errorf("%s: a failure of before explains one of now: %v", address, err)
 		}
 	}
-	if got := f.names.count("never.invalid"); got != 0 {
-		t.Errorf("a name that cannot exist was looked up %d times", got)
-	}
+	check.Equal(t, "times a name that cannot exist was looked up", f.names.count("never.invalid"), 0)
 }
 
 func TestARequestThatTheBrowserGivesUpSaysNothingOfThePlace(t *testing.T) {
@@ -63,30 +61,19 @@ func TestARequestThatTheBrowserGivesUpSaysNothingOfThePlace(t *testing.T) {
 		_, err := f.client.Get("http://10.0.0.1/")
 		return err == nil
 	})
-	if err := f.ExplainDocument(profile, "T1", s.URL+"/", start); err != nil {
-		t.Errorf("got %v, of a request that nobody wanted any more", err)
-	}
+	check.Must(t, f.ExplainDocument(profile, "T1", s.URL+"/", start))
 }
 
 func TestTheFailureAtTheEndOfARedirectIsTheTabs(t *testing.T) {
 	f := open(t, nil, "*.test")
 	start := time.Now()
 	f.tunnel(t, "end.test:443")
-	if err := f.ExplainDocument(profile, "T1", "https://begin.test/", start); err != nil {
-		t.Errorf("nobody said whose it was: got %v", err)
-	}
+	check.Must(t, f.ExplainDocument(profile, "T1", "https://begin.test/", start))
 	f.AttributeRefusal(profile, "T1", "https://end.test/picture.png", false)
-	if err := f.ExplainDocument(profile, "T1", "https://begin.test/", start); err != nil {
-		t.Errorf("it was a picture: got %v", err)
-	}
+	check.Must(t, f.ExplainDocument(profile, "T1", "https://begin.test/", start))
 	f.AttributeRefusal(profile, "T1", "https://end.test/x", true)
-	if err := f.ExplainDocument(profile, "T1", "https://begin.test/", start); err == nil ||
-		!strings.Contains(err.Error(), "no such host end.test") {
-		t.Errorf("got %v", err)
-	}
-	if err := f.ExplainDocument(profile, "T2", "https://begin.test/", start); err != nil {
-		t.Errorf("another tab: got %v", err)
-	}
+	check.Fails(t, f.ExplainDocument(profile, "T1", "https://begin.test/", start), nil, "no such host end.test")
+	check.Must(t, f.ExplainDocument(profile, "T2", "https://begin.test/", start))
 }
 
 func TestAFailureOfTheProxyBehindIsNotTheSites(t *testing.T) {
@@ -95,10 +82,7 @@ func TestAFailureOfTheProxyBehindIsNotTheSites(t *testing.T) {
 	f.names.set("a.test", addrs("127.0.0.1"))
 	start := time.Now()
 	f.tunnel(t, "a.test:443")
-	if err := f.ExplainDocument(profile, "T1", "https://a.test/", start); err == nil ||
-		!strings.Contains(err.Error(), "upstream proxy") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, f.ExplainDocument(profile, "T1", "https://a.test/", start), nil, "upstream proxy")
 }
 
 func TestServersCannotPassForTheProxy(t *testing.T) {
@@ -115,9 +99,7 @@ func TestServersCannotPassForTheProxy(t *testing.T) {
 		t.Errorf("got %v", resp.Header)
 	}
 	f.AttributeRefusal(profile, "T1", s.URL+"/", true)
-	if err := f.ExplainDocument(profile, "T1", s.URL+"/", time.Time{}); err != nil {
-		t.Errorf("a server's own 502: got %v", err)
-	}
+	check.Must(t, f.ExplainDocument(profile, "T1", s.URL+"/", time.Time{}))
 }
 
 func TestSecretsStayOutOfWhatIsToldOfRefusals(t *testing.T) {
@@ -126,9 +108,8 @@ func TestSecretsStayOutOfWhatIsToldOfRefusals(t *testing.T) {
 	f := openAsking(t, p)
 	f.config.secret = secret
 	f.get(t, "http://new.test/"+secret)
-	if strings.Contains(p.last, secret) || !strings.Contains(p.last, "secret%20shop") {
-		t.Errorf("the question was %q", p.last)
-	}
+	check.Contains(t, p.last, "secret%20shop")
+	check.Lacks(t, p.last, secret)
 	finish := f.Watch(profile, "T1")
 	f.AttributeRefusal(profile, "T1", "ftp://"+secret+".test/", true)
 	told := []error{
@@ -186,9 +167,7 @@ func TestAnEntryGetsTheTabThatAskedForIt(t *testing.T) {
 	if got[0].Tab != "T1" || got[1].Tab != "" || got[2].Tab != "T2" {
 		t.Errorf("got %+v", got)
 	}
-	if want := "wss://b.test/socket?sid=[hidden]"; got[2].URL != want {
-		t.Errorf("got %q, want %q", got[2].URL, want)
-	}
+	check.Equal(t, "URL", got[2].URL, "wss://b.test/socket?sid=[hidden]")
 	l.Attribute("T4", "https://b.test/", true)
 	if got := l.Refusals(); len(got) != 4 || got[3].Tab != "T4" || !got[3].Document || got[2].Tab != "T2" ||
 		l.Count() != 3 {
@@ -220,9 +199,7 @@ func TestFinishWaitsForLateRefusals(t *testing.T) {
 			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // likewise
 			l.Attribute("T1", "http://10.0.0.1/", true)
 		}()
-		if err := finish(t.Context()); !errors.Is(err, errRefused) {
-			t.Errorf("got %v", err)
-		}
+		check.Fails(t, finish(t.Context()), errRefused)
 		synctest.Wait()
 	})
 }
@@ -292,9 +269,7 @@ func TestADocumentOfOneTabIsNoneOfAnother(t *testing.T) {
 			got[1].URL != "https://a.test/picture" {
 			t.Errorf("got %+v", got)
 		}
-		if err := first(t.Context()); !errors.Is(err, errRefused) {
-			t.Errorf("the tab of the document: got %v", err)
-		}
+		check.Fails(t, first(t.Context()), errRefused)
 		began := time.Now()
 		if err := second(t.Context()); err != nil || time.Since(began) != 0 {
 			t.Errorf("the other tab: got %v after %s", err, time.Since(began))
@@ -312,9 +287,7 @@ func TestCleanHidesSecrets(t *testing.T) {
 		"http://bad host/?token=x": "http://bad host/",
 		"https://a.test/?session-id=1&x-amz-security-token=23": "https://a.test/?session-id=[hidden]&x-amz-security-token=[hidden]",
 	} {
-		if got := egress.RedactURL(address); got != want {
-			t.Errorf("%q: got %q, want %q", address, got, want)
-		}
+		check.Equal(t, address, egress.RedactURL(address), want)
 	}
 }
 

@@ -104,19 +104,13 @@ func TestConnectionsAreUsedAgainWhileTheyAreValid(t *testing.T) {
 		}
 		<-p.errs
 	}
-	if got := p.dials.Load(); got != 1 {
-		t.Errorf("dialed %d times, want once", got)
-	}
+	check.Equal(t, "times dialed", p.dials.Load(), 1)
 	p.invalid.Store(true)
 	p.pool.Sweep()
-	if got := p.open.Load(); got != 0 {
-		t.Errorf("%d connections are kept though they are not valid", got)
-	}
+	check.Equal(t, "connections are kept though they are not valid", p.open.Load(), 0)
 	p.get(t)
 	p.get(t)
-	if got := p.dials.Load(); got != 3 {
-		t.Errorf("dialed %d times, want 3", got)
-	}
+	check.Equal(t, "times dialed", p.dials.Load(), 3)
 }
 
 func TestAConnectionThatTheServerClosedIsNotUsedAgain(t *testing.T) {
@@ -195,9 +189,7 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsPassedOn(t *testing.T) {
 		err != nil {
 		t.Errorf("got %d %q %v", resp.StatusCode, b, err)
 	}
-	if err := <-p.errs; err != nil {
-		t.Error(err)
-	}
+	check.Must(t, <-p.errs)
 }
 
 // A server that responds before it has read a request that the client sent completely leaves the client's connection
@@ -261,9 +253,7 @@ func TestAClientThatGoesAwayEndsTheExchange(t *testing.T) {
 	if resp, err := p.Client().Do(req); err == nil {
 		resp.Body.Close()
 	}
-	if err := <-p.errs; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, <-p.errs, context.Canceled)
 }
 
 // pair returns the two ends of a TCP connection.
@@ -304,9 +294,7 @@ func TestTunnelPassesTheEndOfEachDirectionOn(t *testing.T) {
 			t.Errorf("got %q %v", got, err)
 		}
 	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	check.Must(t, <-done)
 }
 
 func TestTunnelStaysWhileOneDirectionMoves(t *testing.T) {
@@ -339,7 +327,5 @@ func TestTunnelEndsWhenItCarriesTooMuch(t *testing.T) {
 	if got, _ := io.ReadAll(client); len(got) > 1000 {
 		t.Errorf("%d bytes came through", len(got))
 	}
-	if err := <-done; !errors.Is(err, egress.ErrBodyTooLarge) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, <-done, egress.ErrBodyTooLarge)
 }

@@ -94,9 +94,7 @@ func TestFailuresAreNotKept(t *testing.T) {
 				t.Errorf("got %v and no error", addrs)
 			}
 		}
-		if got := n.asked.Load(); got != 2 {
-			t.Errorf("asked %d times, want 2", got)
-		}
+		check.Equal(t, "times asked", n.asked.Load(), 2)
 		c.Close()
 	}
 	c := egress.NewDNSCache(&names{})
@@ -118,9 +116,7 @@ func TestALookupEndsWithTheLastWhoWaits(t *testing.T) {
 		var all sync.WaitGroup
 		for _, ctx := range []context.Context{first, second} {
 			all.Go(func() {
-				if _, err := c.Lookup(ctx, "a.test"); !errors.Is(err, cause) {
-					t.Errorf("got %v", err)
-				}
+				check.Fails(t, check.Err(c.Lookup(ctx, "a.test")), cause)
 			})
 		}
 		synctest.Wait()
@@ -141,9 +137,7 @@ func TestALookupEndsWithTheLastWhoWaits(t *testing.T) {
 func TestSlowLookupsFailAndCloseEndsThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := egress.NewDNSCache(&names{takes: time.Hour})
-		if _, err := c.Lookup(t.Context(), "a.test"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
+		check.Fails(t, check.Err(c.Lookup(t.Context(), "a.test")), context.DeadlineExceeded)
 		failed := make(chan error)
 		go func() {
 			_, err := c.Lookup(t.Context(), "b.test")
@@ -154,9 +148,7 @@ func TestSlowLookupsFailAndCloseEndsThem(t *testing.T) {
 		if err := <-failed; err == nil {
 			t.Error("got no error from a lookup that was ended")
 		}
-		if _, err := c.Lookup(t.Context(), "a.test"); !errors.Is(err, egress.ErrResolverClosed) {
-			t.Errorf("got %v", err)
-		}
+		check.Fails(t, check.Err(c.Lookup(t.Context(), "a.test")), egress.ErrResolverClosed)
 	})
 }
 

@@ -21,7 +21,6 @@ import (
 	"clank/internal/test/check"
 
 	"github.com/coder/websocket"
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestSendsServersWhatTheBrowserSaidAndNothingOfItself(t *testing.T) {
@@ -36,9 +35,7 @@ func TestSendsServersWhatTheBrowserSaidAndNothingOfItself(t *testing.T) {
 		"keep-alive\r\nProxy-Authorization: Basic eDp5\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nTE: "+
 		"trailers\r\nKeep-Alive: 5\r\nProxy-X: 1\r\nCookie: a=b\r\n\r\n")
 	want := http.Header{"Accept": {"*/*"}, "Cookie": {"a=b"}, "Test-Host": {host}}
-	if diff := cmp.Diff(want, <-got); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "headers", <-got, want)
 }
 
 func TestGivesTheBrowserWhatServersSay(t *testing.T) {
@@ -58,9 +55,7 @@ func TestGivesTheBrowserWhatServersSay(t *testing.T) {
 	check.Must(t, err)
 	defer resp.Body.Close()
 	want := http.Header{"Set-Cookie": {"a=1", "b=2"}, "Content-Length": {"8"}}
-	if diff := cmp.Diff(want, resp.Header); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "headers", resp.Header, want)
 }
 
 func TestBodiesOfAllKindsComeThroughWhole(t *testing.T) {
@@ -95,9 +90,7 @@ func TestBodiesOfAllKindsComeThroughWhole(t *testing.T) {
 	resp, err := f.client.Head(s.URL + "/measured")
 	check.Must(t, err)
 	resp.Body.Close()
-	if resp.ContentLength != int64(len(big)) {
-		t.Errorf("HEAD: got length %d", resp.ContentLength)
-	}
+	check.Equal(t, "length", resp.ContentLength, int64(len(big)))
 }
 
 func TestEventsArriveAsTheyAreSent(t *testing.T) {
@@ -212,12 +205,8 @@ func TestSaysWhatKindOfFailureItWas(t *testing.T) {
 		}
 	}
 	check.Fails(t, f.LastFailure(profile, "http://nowhere.test/"), nil, "no such host nowhere.test: check the spelling")
-	if err := f.LastFailure(profile, "https://other.test/"); err != nil {
-		t.Errorf("got %v for a host that nobody asked for", err)
-	}
-	if got := f.RefusalCount(profile); got != 0 {
-		t.Errorf("%d failures were counted as refusals", got)
-	}
+	check.Must(t, f.LastFailure(profile, "https://other.test/"))
+	check.Equal(t, "failures were counted as refusals", f.RefusalCount(profile), 0)
 }
 
 func TestSlowGarbledAndHugeRequestsAreEnded(t *testing.T) {

@@ -2,7 +2,6 @@ package profile_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -69,9 +68,7 @@ func TestOthersOnTheMachineGetIntoNoBrowser(t *testing.T) {
 	if n := listeners(t, b.Process.PID); n != 0 || b.Port != 0 {
 		t.Errorf("the browser listens on %d ports, and tells %d", n, b.Port)
 	}
-	if _, err := os.Stat(filepath.Join(b.Process.UserDataDir, "DevToolsActivePort")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it tells where its DevTools are: %v", err)
-	}
+	check.Fails(t, check.Err(os.Stat(filepath.Join(b.Process.UserDataDir, "DevToolsActivePort"))), os.ErrNotExist)
 }
 
 // freePort returns a port on which nothing listens.
@@ -89,10 +86,8 @@ func TestOnlyProgramsWithATokenAreLetIn(t *testing.T) {
 	s, err := profile.ServeDevTools(t.Context(), b.Conn, []int{freePort(t)}, good, slog.New(slog.DiscardHandler))
 	check.Must(t, err)
 	t.Cleanup(s.Close)
-	if _, err := profile.ServeDevTools(t.Context(), b.Conn, []int{s.Port}, good,
-		slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d)", os.Getpid())) {
-		t.Errorf("the same port again: %v", err)
-	}
+	check.Fails(t, check.Err(profile.ServeDevTools(t.Context(), b.Conn, []int{s.Port}, good,
+		slog.New(slog.DiscardHandler))), nil, fmt.Sprintf("(pid %d)", os.Getpid())) // the same port again
 	tab := browsertest.Tab(t, b.Conn, page.TabOptions{})
 	base := fmt.Sprintf("http://127.0.0.1:%d", s.Port)
 	get := func(path string, header map[string]string) (int, string) {

@@ -104,9 +104,7 @@ func TestDiscoveryAsksTheVersionOnly(t *testing.T) {
 	} {
 		e, err := profile.ParseEndpoint(text)
 		check.Must(t, err)
-		if got := profile.VersionURL(e); got != want {
-			t.Errorf("%s asks %s, want %s", text, got, want)
-		}
+		check.Equal(t, text+" asks", profile.VersionURL(e), want)
 	}
 }
 
@@ -123,9 +121,7 @@ func TestStaleDirectAddressGivesWayToThePort(t *testing.T) {
 	} {
 		e, err := profile.ParseEndpoint(tc.text)
 		check.Must(t, err)
-		if got := e.ForPort(tc.port).String(); got != tc.want {
-			t.Errorf("%s with port %d: %s, want %s", tc.text, tc.port, got, tc.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s with port %d", tc.text, tc.port), e.ForPort(tc.port).String(), tc.want)
 	}
 }
 
@@ -139,9 +135,7 @@ func TestRedactHidesWhatMayBeASecret(t *testing.T) {
 		"http://h?%zz=token":           "http://h?query=REDACTED",
 		"http://h:secret":              "(an address that does not parse)",
 	} {
-		if got := profile.RedactURL(text); got != want {
-			t.Errorf("%s shows as %s, want %s", text, got, want)
-		}
+		check.Equal(t, text+" shows as", profile.RedactURL(text), want)
 	}
 }
 
@@ -291,9 +285,7 @@ func TestConnectFindsTheWebSocket(t *testing.T) {
 				dial); err != nil {
 				t.Fatal(err)
 			}
-			if got := tc.fake.asked.Load(); got != tc.asked {
-				t.Errorf("%d discoveries, want %d", got, tc.asked)
-			}
+			check.Equal(t, "discoveries", tc.fake.asked.Load(), tc.asked)
 		})
 	}
 }
@@ -312,9 +304,7 @@ func TestRateLimitIsNotTriedAgainNorEchoed(t *testing.T) {
 	if f.asked.Load() != 1 || f.dialled.Load() != 0 {
 		t.Errorf("%d discoveries and %d handshakes, want one and none", f.asked.Load(), f.dialled.Load())
 	}
-	if text := (&profile.RateLimitError{Host: "connect.browserbase.com"}).Error(); !strings.Contains(text, "Browserbase") {
-		t.Errorf("a known provider: %s", text)
-	}
+	check.Contains(t, (&profile.RateLimitError{Host: "connect.browserbase.com"}).Error(), "Browserbase")
 }
 
 func TestEndpointThatComesUpLateIsReached(t *testing.T) {
@@ -326,13 +316,9 @@ func TestEndpointThatComesUpLateIsReached(t *testing.T) {
 		}
 		here("/ws")(w, r)
 	}}
-	if _, err := profile.ConnectEndpoint(t.Context(), profile.Connector{}, parse(t, "http://"+f.serve(t)),
-		dial); err != nil {
-		t.Error(err)
-	}
-	if tries.Load() != 3 {
-		t.Errorf("%d tries", tries.Load())
-	}
+	check.Must(t, check.Err(profile.ConnectEndpoint(t.Context(), profile.Connector{}, parse(t, "http://"+f.serve(t)),
+		dial)))
+	check.Equal(t, "tries", tries.Load(), 3)
 }
 
 func TestFailureNamesItsLayer(t *testing.T) {
@@ -413,9 +399,7 @@ func TestCancelEndsTheTries(t *testing.T) {
 			<-ctx.Done()
 			return 0, context.Cause(ctx)
 		})
-	if !errors.Is(err, stopped) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, err, stopped)
 }
 
 func TestProbeLeavesHostedSessionsAlone(t *testing.T) {

@@ -18,8 +18,6 @@ import (
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestModeFollowsFromProfileAndSettings(t *testing.T) {
@@ -92,9 +90,7 @@ func TestModeFollowsFromProfileAndSettings(t *testing.T) {
 		profile.Config{Color: "#000001"}); err != nil || pl.Color != "#000001" {
 		t.Errorf("colour %s, %v", pl.Color, err)
 	}
-	if _, err := profile.Resolve(profile.Profile{AttachOnly: &yes}, profile.Config{}); !errors.Is(err, fault.ErrInvalid) {
-		t.Errorf("attach-only without an address: %v", err)
-	}
+	check.Fails(t, check.Err(profile.Resolve(profile.Profile{AttachOnly: &yes}, profile.Config{})), fault.ErrInvalid)
 }
 
 func TestOrderOfThoseWhoDecideOnTheWindow(t *testing.T) {
@@ -130,9 +126,8 @@ func TestAccelerationIsJudgedByRendererAndCompositor(t *testing.T) {
 		{"", "disabled_software", "software"},
 		{"", "", "unknown"},
 	} {
-		if got := profile.DetectAcceleration(tc.renderer, tc.compositing); got != tc.want {
-			t.Errorf("%q, %q: %s, want %s", tc.renderer, tc.compositing, got, tc.want)
-		}
+		check.Equal(t, fmt.Sprintf("%q, %q", tc.renderer, tc.compositing),
+			profile.DetectAcceleration(tc.renderer, tc.compositing), tc.want)
 	}
 }
 
@@ -184,18 +179,14 @@ func TestTabsKeepTheirNamesAndNumbersAreNotUsedAgain(t *testing.T) {
 	var r profile.TabNames
 	syncTabs(&r, "A", "B")
 	syncTabs(&r, "B", "A", "C")
-	if diff := cmp.Diff(map[string]string{"A": "t1", "B": "t2", "C": "t3"}, namesByTarget(&r)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names by target", namesByTarget(&r), map[string]string{"A": "t1", "B": "t2", "C": "t3"})
 	r.Forget("C")
 	syncTabs(&r, "A", "B", "D")
 	r.Reset()
 	r.Sync([]profile.OpenTab{
 		{Target: "E", ID: "t1"}, {Target: "F", ID: "t9"}, {Target: "G", ID: "nonsense"}, {Target: "H", ID: "t7"},
 	})
-	if diff := cmp.Diff(map[string]string{"E": "t5", "F": "t9", "G": "t10", "H": "t11"}, namesByTarget(&r)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names by target", namesByTarget(&r), map[string]string{"E": "t5", "F": "t9", "G": "t10", "H": "t11"})
 }
 
 func TestANewTabTakesOverOnlyWhenThereIsNoDoubt(t *testing.T) {
@@ -226,9 +217,7 @@ func TestANewTabTakesOverOnlyWhenThereIsNoDoubt(t *testing.T) {
 		var r profile.TabNames
 		syncTabs(&r, c.before...)
 		syncTabs(&r, c.after...)
-		if diff := cmp.Diff(c.want, namesByTarget(&r)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		check.Diff(t, name, namesByTarget(&r), c.want)
 	}
 }
 
@@ -272,17 +261,13 @@ func TestALabelMovesToTheTabItIsGivenTo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"A": "t1", "B": "shop"}, namesByTarget(&r)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names by target", namesByTarget(&r), map[string]string{"A": "t1", "B": "shop"})
 	for _, bad := range []string{"", "a b", "ä", strings.Repeat("x", 65), "a/b"} {
 		if _, err := r.Label("A", bad); !errors.Is(err, fault.ErrInvalid) {
 			t.Errorf("label %q: got %v, want ErrInvalid", bad, err)
 		}
 	}
-	if _, err := r.Label("Z", "ok"); !errors.Is(err, profile.ErrTabNotFound) {
-		t.Errorf("label of no tab: got %v, want ErrNotFound", err)
-	}
+	check.Fails(t, check.Err(r.Label("Z", "ok")), profile.ErrTabNotFound)
 }
 
 func TestResolve(t *testing.T) {
@@ -323,28 +308,20 @@ func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 // works fails unless tabs can be opened over a connection.
 func works(t *testing.T, conn *page.Browser) {
 	t.Helper()
-	if got := browsertest.JS(t, browsertest.Tab(t, conn, page.TabOptions{}), "6*7"); got != "42" {
-		t.Errorf("a tab computes %s", got)
-	}
+	check.Equal(t, "a tab computes", browsertest.JS(t, browsertest.Tab(t, conn, page.TabOptions{}), "6*7"), "42")
 }
 
 func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 	ctx := browsertest.Within(t, 2*browsertest.Patience)
 	b := launchPiped(t)
-	if _, err := b.Conn.NewTab(ctx, page.TabOptions{}); err != nil {
-		t.Error(err)
-	}
-	if err := b.Close(ctx); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(b.Conn.NewTab(ctx, page.TabOptions{})))
+	check.Must(t, b.Close(ctx))
 	select {
 	case <-b.Process.Done():
 	case <-ctx.Done():
 		t.Error("it runs on")
 	}
-	if err := b.Process.Err(); err != nil {
-		t.Errorf("it ended otherwise: %v", err)
-	}
+	check.Must(t, b.Process.Err())
 }
 
 func TestLaunchWithoutAProgramSaysSo(t *testing.T) {
@@ -369,9 +346,7 @@ func TestBrowsersThatWeDidNotStartRunOnWhenTheConnectionIsClosed(t *testing.T) {
 		if b.Process != nil || b.Port != process.Port || b.Executable.Kind != kind {
 			t.Errorf("got %+v", b)
 		}
-		if err := b.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, b.Close(ctx))
 	}
 	works(t, browser.Connect(t, page.Options{}))
 }
@@ -379,9 +354,7 @@ func TestBrowsersThatWeDidNotStartRunOnWhenTheConnectionIsClosed(t *testing.T) {
 func TestAttachAsksWhetherTheAddressIsAllowed(t *testing.T) {
 	no := errors.New("on nobody's list")
 	c := profile.Connector{Policy: judge{address: func(*url.URL) error { return no }}}
-	if _, err := profile.Attach(t.Context(), c, parse(t, "wss://metadata.invalid"), page.Options{}); !errors.Is(err, no) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(profile.Attach(t.Context(), c, parse(t, "wss://metadata.invalid"), page.Options{})), no)
 }
 
 // in returns the settings for a person's own browser on a user data directory.

@@ -44,9 +44,7 @@ func names(t *testing.T, f *profile.Store) []string {
 
 func TestBuiltInProfilesAreAlwaysThere(t *testing.T) {
 	f := file(t)
-	if diff := cmp.Diff([]string{"clank", "user"}, names(t, f)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names", names(t, f), []string{"clank", "user"})
 	user, err := f.Find("user")
 	if err != nil || user.Driver != profile.DriverExistingSession || !*user.AttachOnly || user.Color != "#00AA00" {
 		t.Errorf("%+v, %v", user, err)
@@ -65,9 +63,7 @@ func TestBuiltInProfilesAreAlwaysThere(t *testing.T) {
 		t.Errorf("a real profile of that name: %+v, %v", p, err)
 	}
 	f.DefaultName = "work"
-	if diff := cmp.Diff([]string{"work", "clank", "openclaw", "user"}, names(t, f)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names", names(t, f), []string{"work", "clank", "openclaw", "user"})
 }
 
 func TestPortsAndColoursAreGivenOutOnce(t *testing.T) {
@@ -101,15 +97,11 @@ func TestPortsOfAddressesCountAsUsedAnd9222IsNeverGivenOut(t *testing.T) {
 	if a.CDPPort != 9223 || b.CDPPort != 9224 {
 		t.Errorf("ports %d %d", a.CDPPort, b.CDPPort)
 	}
-	if _, err := f.Create(profile.Profile{Name: "c"}); !errors.Is(err, profile.ErrNoPort) {
-		t.Errorf("got %v", err)
-	}
-	if p := create(t, f, profile.Profile{
+	check.Fails(t, check.Err(f.Create(profile.Profile{Name: "c"})), profile.ErrNoPort)
+	check.Equal(t, "a profile that needs no port has", create(t, f, profile.Profile{
 		Name: "mine", Driver: profile.DriverExistingSession,
 		UserDataDir: t.TempDir(),
-	}); p.CDPPort != 0 {
-		t.Errorf("a profile that needs no port has %d", p.CDPPort)
-	}
+	}).CDPPort, 0)
 }
 
 func TestPortOfAStartIsKept(t *testing.T) {
@@ -128,9 +120,7 @@ func TestPortOfAStartIsKept(t *testing.T) {
 	if ports, err = f.Ports(p); err != nil || len(ports) != 100 || ports[0] != 18807 {
 		t.Errorf("ports %v, %v", ports, err)
 	}
-	if a := create(t, f, profile.Profile{Name: "a"}); a.CDPPort != 18800 {
-		t.Errorf("port %d", a.CDPPort)
-	}
+	check.Equal(t, "port", create(t, f, profile.Profile{Name: "a"}).CDPPort, 18800)
 }
 
 func TestWhatCannotBeIsRefused(t *testing.T) {
@@ -175,9 +165,7 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 			t.Errorf("delete %s: %v, want %q", name, err, want)
 		}
 	}
-	if diff := cmp.Diff([]string{"clank", "taken", "user"}, names(t, f)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names", names(t, f), []string{"clank", "taken", "user"})
 }
 
 func TestManyAtOnceLoseNothing(t *testing.T) {
@@ -203,9 +191,7 @@ func TestManyAtOnceLoseNothing(t *testing.T) {
 		}
 		ports[p.CDPPort] = p.Name
 	}
-	if len(list) != 42 {
-		t.Errorf("%d profiles, want 42", len(list))
-	}
+	check.Equal(t, "profiles", len(list), 42)
 	left, err := os.ReadDir(filepath.Dir(first.Path))
 	if err != nil || len(left) != 2 {
 		t.Errorf("files: %v, %v", left, err)
@@ -242,9 +228,7 @@ func TestEnsureMakesWhatIsMissing(t *testing.T) {
 	if diff := cmp.Diff(a, again); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	if _, err := f.Ensure("Bad Name"); !errors.Is(err, fault.ErrInvalid) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(f.Ensure("Bad Name")), fault.ErrInvalid)
 }
 
 func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
@@ -267,12 +251,8 @@ func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
 		check.Must(t, f.CheckDeletable(name))
 		check.Must(t, f.Delete(name))
 	}
-	if _, err := f.Ensure("new@server-1"); err != nil {
-		t.Errorf("of a base that is not there yet: %v", err)
-	}
-	if diff := cmp.Diff([]string{"clank", "new", "user", "work"}, names(t, f)); diff != "" {
-		t.Errorf("the list changed: %s", diff)
-	}
+	check.Must(t, check.Err(f.Ensure("new@server-1")))
+	check.Diff(t, "list", names(t, f), []string{"clank", "new", "user", "work"})
 	for _, p := range []profile.Profile{
 		{Name: "far", CDPURL: "http://box:9222"},
 		{Name: "mine", Driver: profile.DriverExistingSession},
@@ -284,9 +264,7 @@ func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
-	if _, err := f.Find("nobody@server-1"); !errors.Is(err, profile.ErrNotFound) {
-		t.Errorf("without a base: %v", err)
-	}
+	check.Fails(t, check.Err(f.Find("nobody@server-1")), profile.ErrNotFound) // without a base
 	for _, name := range []string{
 		"work@", "@server-1", "work@server-", "work@x", "work@server-1@server-2",
 		"work@server-../x", "work@Server-1", "../x@server-1", "work@server-1 ",
@@ -382,9 +360,7 @@ func TestWhatCannotBeMovedStays(t *testing.T) {
 	if to, err := profile.MoveToTrash(t.Context(), from); err == nil {
 		t.Errorf("moved to %s", to)
 	}
-	if _, err := os.Stat(filepath.Join(from, "cookies")); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(os.Stat(filepath.Join(from, "cookies"))))
 }
 
 // other is a directory on another file system.
@@ -417,9 +393,7 @@ func TestFolderOfAnotherFileSystemGoesToItsTrash(t *testing.T) {
 	if !strings.HasPrefix(to, other) && !strings.HasPrefix(to, os.Getenv("XDG_DATA_HOME")) {
 		t.Errorf("moved to %s", to)
 	}
-	if _, err := os.Stat(note); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(os.Stat(note)))
 	if info, err := os.Stat(bin); err != nil || info.Mode().Perm()&fs.FileMode(0o077) != 0 {
 		t.Errorf("others may look into the trash: %v, %v", info, err)
 	}

@@ -11,8 +11,6 @@ import (
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func texts(entries []record.ConsoleEntry) []string {
@@ -40,9 +38,7 @@ console.warn('careful'); console.debug('detail'); console.error(new TypeError('b
 	}
 	list := texts(got)
 	list[3], _, _ = strings.Cut(list[3], "\n")
-	if diff := cmp.Diff(want, list); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "list", list, want)
 	if loc := got[0].Location; loc.URL != url+"/" || loc.LineNumber != 0 || loc.ColumnNumber == 0 {
 		t.Errorf("got location %+v, want the script's first line", loc)
 	}
@@ -67,9 +63,7 @@ func TestConsoleLevelIsAMinimum(t *testing.T) {
 		"WARNING": {"warning warn", "error error"},
 		"error":   {"error error"},
 	} {
-		if diff := cmp.Diff(want, texts(r.Console(tab, level, false).Entries)); diff != "" {
-			t.Errorf("level %q: %s", level, diff)
-		}
+		check.Diff(t, "level "+level, texts(r.Console(tab, level, false).Entries), want)
 	}
 }
 
@@ -133,9 +127,7 @@ setTimeout(() => { throw new Error() }); setTimeout(() => Promise.reject(new Typ
 		}
 	}
 	want := map[string]string{"too: far": "RangeError", "plain": "", "{code: 7}": "", "": "Error", "unheard": "TypeError"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "names", names, want)
 	if r.Errors(tab, true); len(r.Errors(tab, false).Entries) != 0 {
 		t.Error("errors are there after clearing")
 	}
@@ -170,16 +162,12 @@ func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 		}
 		return two != nil && len(r.Console(two, "", false).Entries) == 1
 	})
-	if diff := cmp.Diff([]string{"log ?two"}, texts(r.Console(two, "", false).Entries)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "texts", texts(r.Console(two, "", false).Entries), []string{"log ?two"})
 	check.Must(t, two.Close(browsertest.Within(t, browsertest.Patience)))
 	browsertest.Eventually(t, "the closed tab is forgotten", func() bool {
 		return len(r.Console(two, "", false).Entries) == 0
 	})
-	if diff := cmp.Diff([]string{"log ?one"}, texts(r.Console(one, "", false).Entries)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "texts", texts(r.Console(one, "", false).Entries), []string{"log ?one"})
 }
 
 func TestAWatcherIsToldUntilItStops(t *testing.T) {

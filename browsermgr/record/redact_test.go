@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -33,9 +34,7 @@ func TestRedactURLRemovesSecretsAndNothingElse(t *testing.T) {
 		"data:text/plain,password=x?token=abc":                  "data:text/plain,password=x?token=abc",
 		"":                                                      "",
 	} {
-		if got := record.RedactURL(in); got != want {
-			t.Errorf("%s\n got %s\nwant %s", in, got, want)
-		}
+		check.Equal(t, in, record.RedactURL(in), want)
 	}
 }
 
@@ -107,9 +106,7 @@ func TestHeadersAreRedactedByName(t *testing.T) {
 		{"www-authenticate", `Basic realm="x"`, `Basic realm="x"`},
 		{"sec-ch-ua-platform", `"Linux"`, `"Linux"`},
 	} {
-		if got := record.RedactHeader(c.name, c.in); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
-		}
+		check.Equal(t, c.name, record.RedactHeader(c.name, c.in), c.want)
 	}
 }
 
@@ -182,9 +179,7 @@ func FuzzPattern(f *testing.F) {
 			return
 		}
 		pattern = strings.TrimSpace(pattern)
-		if got, want := match(url), likePattern(pattern, url); got != want {
-			t.Errorf("pattern %q, address %q: got %t, want %t", pattern, url, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("pattern %q, address %q", pattern, url), match(url), likePattern(pattern, url))
 		if !match(pattern) {
 			t.Errorf("pattern %q does not match itself", pattern)
 		}
@@ -222,8 +217,6 @@ func TestPatternIsExactPartOrGlob(t *testing.T) {
 	} {
 		match, err := record.ParseURLPattern(pattern)
 		check.Must(t, err)
-		if got := match(url); got != want {
-			t.Errorf("%q: got %t, want %t", pattern, got, want)
-		}
+		check.Equal(t, pattern, match(url), want)
 	}
 }

@@ -16,8 +16,6 @@ import (
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestRequestsTellTheWholeExchangeWithoutSecrets(t *testing.T) {
@@ -44,22 +42,16 @@ headers: {'content-type': 'application/json', 'x-api-key': 'verysecret', 'x-trac
 		StatusText: "Created", RequestHeaders: req.RequestHeaders, ResponseHeaders: req.ResponseHeaders,
 		RequestBody: `{"user":"ada","password":"[REDACTED]"}`,
 	}
-	if diff := cmp.Diff(want, req); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "req", req, want)
 	check.Contains(t, req.URL, "/api/login?token=[REDACTED]&page=2")
 	for name, want := range map[string]string{
 		"x-api-key": record.Redacted, "x-trace": "told", "cookie": record.Redacted,
 		"content-type": "application/json",
 	} {
-		if got := req.RequestHeaders[name]; got != want {
-			t.Errorf("request header %s: got %q, want %q", name, got, want)
-		}
+		check.Equal(t, "request header "+name, req.RequestHeaders[name], want)
 	}
 	for name, want := range map[string]string{"set-cookie": record.Redacted, "x-plain": "told"} {
-		if got := req.ResponseHeaders[name]; got != want {
-			t.Errorf("response header %s: got %q, want %q", name, got, want)
-		}
+		check.Equal(t, "response header "+name, req.ResponseHeaders[name], want)
 	}
 }
 
@@ -89,9 +81,7 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 		}
 		return len(got) == 3 && strings.HasSuffix(got[1], "2")
 	})
-	if diff := cmp.Diff([]string{"/start 302 false 1", "/middle 302 false 2", "/end 200 true "}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "URL", got, []string{"/start 302 false 1", "/middle 302 false 2", "/end 200 true "})
 }
 
 func TestRequestsSayWhyTheyFailed(t *testing.T) {
@@ -128,9 +118,7 @@ await send('file', new Blob(['abc'])); await send('short', 'abc'); }`)
 			RequestBody: req.RequestBody, RequestBodyTruncated: req.RequestBodyTruncated,
 			RequestBodyOmitted: req.RequestBodyOmitted,
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		check.Diff(t, name, got, want)
 	}
 }
 
@@ -165,17 +153,13 @@ func TestRequestsKeepTheLastFiveHundredAndCanBeCleared(t *testing.T) {
 	run(t, tab, `async () => { for (let i = 1; i <= 520; i += 20) await Promise.all([...Array(20).keys()].map(k => fetch('/n?i=' + (i + k) + '.'))) }`)
 	find(t, r, tab, "/n?i=520.", answered)
 	got := r.Requests(tab, "/n?", false).Entries
-	if len(got) != record.MaxRequests {
-		t.Errorf("got %d requests, want %d", len(got), record.MaxRequests)
-	}
+	check.Equal(t, "requests", len(got), record.MaxRequests)
 	if one := r.Requests(tab, "i=321.", false).Entries; len(one) != 1 || !strings.HasSuffix(one[0].URL, "/n?i=321.") {
 		t.Errorf("got %d requests by filter, want the one", len(one))
 	}
 	last := got[len(got)-1].ID
 	r.Requests(tab, "nothing", true)
-	if n := len(r.Requests(tab, "", false).Entries); n != 0 {
-		t.Errorf("got %d requests after clearing, want none", n)
-	}
+	check.Equal(t, "requests after clearing", len(r.Requests(tab, "", false).Entries), 0)
 	run(t, tab, `() => fetch('/n?later').then(() => 1)`)
 	if req := find(t, r, tab, "later", answered); req.ID == last || req.ID <= "r520" {
 		t.Errorf("got id %s after %s, want a new one", req.ID, last)
@@ -242,9 +226,7 @@ func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
 		hop.Request.PostData.Text != "password=[REDACTED]" {
 		t.Errorf("got redirect %+v", hop)
 	}
-	if got, want := fmt.Sprint(hop.Request.QueryString), "[{a b c} {secret [REDACTED]}]"; got != want {
-		t.Errorf("got query %s, want %s", got, want)
-	}
+	check.Equal(t, "query", fmt.Sprint(hop.Request.QueryString), "[{a b c} {secret [REDACTED]}]")
 	if data.Request.Method != "GET" || data.Response.Content.MimeType != "text/plain" ||
 		data.ServerIPAddress != "127.0.0.1" {
 		t.Errorf("got data %+v", data)
@@ -423,9 +405,7 @@ func TestResponseBodySaysWhatWasMissing(t *testing.T) {
 	check.Contains(t, err.Error(), fmt.Sprintf("Response body read timed out after %dms", limit.Milliseconds()), "/never")
 
 	_, err = r.ResponseBody(t.Context(), tab, "  ", time.Second, 10)
-	if !errors.Is(err, page.ErrInvalid) {
-		t.Errorf("got %v for no pattern, want it refused", err)
-	}
+	check.Fails(t, err, page.ErrInvalid)
 }
 
 func TestResponseBodyThatBreaksOffIsAnError(t *testing.T) {
@@ -436,9 +416,7 @@ func TestResponseBodyThatBreaksOffIsAnError(t *testing.T) {
 	r, tab := open(t, browsertest.Routes(t, routes))
 	out := await(t.Context(), t, r, tab, "/cut", 20*time.Second, 10)
 	run(t, tab, `() => fetch('/cut').then(r => r.text()).catch(() => {})`)
-	if got := <-out; got.err == nil || !strings.Contains(got.err.Error(), "net::ERR_") {
-		t.Errorf("got %v, want what broke it off", got.err)
-	}
+	check.Fails(t, (<-out).err, nil, "net::ERR_")
 }
 
 func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
@@ -464,7 +442,5 @@ func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
 			t.Errorf("got %v, want that the tab is closed", got.err)
 		}
 	}
-	if _, err := r.ResponseBody(t.Context(), tab, "/data", time.Minute, 10); !errors.Is(err, page.ErrTabGone) {
-		t.Errorf("got %v for a closed tab", err)
-	}
+	check.Fails(t, check.Err(r.ResponseBody(t.Context(), tab, "/data", time.Minute, 10)), page.ErrTabGone)
 }

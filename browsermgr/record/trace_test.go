@@ -155,10 +155,8 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 	for _, l := range of(lines, "before") {
 		titles = append(titles, l["title"].(string))
 	}
-	if got, want := strings.Join(titles, "; "), "navigate "+url+"/?token=[REDACTED]; click button; click "+
-		"#missing; type e1"; got != want {
-		t.Errorf("got actions %s, want %s", got, want)
-	}
+	check.Equal(t, "actions", strings.Join(titles, "; "), "navigate "+url+"/?token=[REDACTED]; click button; click "+
+		"#missing; type e1")
 	after := of(lines, "after")
 	if len(after) != 4 || after[1]["error"] != nil || !strings.Contains(fmt.Sprint(after[2]["error"]), "#missing") {
 		t.Errorf("got ends %v", after)
@@ -174,9 +172,7 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 	if len(pictures) == 0 {
 		t.Fatal("got no picture")
 	}
-	if _, err := jpeg.Decode(bytes.NewReader(files[pictures[0]["file"].(string)])); err != nil {
-		t.Errorf("the first picture: %v", err)
-	}
+	check.Must(t, check.Err(jpeg.Decode(bytes.NewReader(files[pictures[0]["file"].(string)])))) // the first picture
 	check.Contains(t, fmt.Sprint(of(lines, "console")), "text:bought {n: 1}")
 	check.Contains(t, fmt.Sprint(of(lines, "event")), "pageError", "too many", "RangeError")
 	bodies := map[string]string{}
@@ -195,12 +191,8 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	lines, _, _ := contents(t, buy(t, w, record.TraceOptions{Sources: true}, browsertest.Routes(t, shop)))
-	if n := len(of(lines, "frame-snapshot")) + len(of(lines, "screencast-frame")); n != 0 {
-		t.Errorf("got %d documents and pictures, want none", n)
-	}
-	if n := len(of(lines, "before")); n != 4 {
-		t.Errorf("got %d actions, want 4", n)
-	}
+	check.Equal(t, "documents and pictures", len(of(lines, "frame-snapshot"))+len(of(lines, "screencast-frame")), 0)
+	check.Equal(t, "actions", len(of(lines, "before")), 4)
 	check.Contains(t, fmt.Sprint(of(lines, "stderr")), "sources were asked for")
 }
 
@@ -240,9 +232,7 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	lines, _ := w.finish(t)
 	docs := documents(lines)
-	if len(docs) != 8 {
-		t.Errorf("got %d documents, want 8", len(docs))
-	}
+	check.Equal(t, "documents", len(docs), 8)
 	id := func(f *frame.Frame) string { return "frame@" + string(f.ID()) }
 	main := id(tab.MainFrame())
 	around := map[string]string{} // where each frame has to be
@@ -278,17 +268,13 @@ func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 	check.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	lines, _ := w.finish(t)
-	if n := len(of(lines, "frame-snapshot")); n != 0 {
-		t.Errorf("got %d documents, want none", n)
-	}
+	check.Equal(t, "documents", len(of(lines, "frame-snapshot")), 0)
 	check.Contains(t, fmt.Sprint(of(lines, "log")), "no document before the action", "2097152 characters")
 }
 
 func TestOneTraceAtATime(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
-	if err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "none.zip")); !errors.Is(err, record.ErrNoTrace) {
-		t.Errorf("got %v without a trace, want ErrNone", err)
-	}
+	check.Fails(t, w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "none.zip")), record.ErrNoTrace)
 	var wg sync.WaitGroup
 	errs := make([]error, 4)
 	for i := range errs {
@@ -345,16 +331,12 @@ func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
 	stopped := errors.New("stopped by a person")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
-	if err := w.tracer.Stop(ctx, filepath.Join(dir, "trace.zip")); !errors.Is(err, stopped) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	check.Fails(t, w.tracer.Stop(ctx, filepath.Join(dir, "trace.zip")), stopped)
 	w.wantNothingLeft(t)
 
 	start()(nil)
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience),
-		filepath.Join(dir, "missing", "trace.zip")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v, want that the directory is missing", err)
-	}
+	check.Fails(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience),
+		filepath.Join(dir, "missing", "trace.zip")), os.ErrNotExist)
 	w.wantNothingLeft(t)
 	if files, _ := os.ReadDir(dir); len(files) != 0 {
 		t.Errorf("got %d files beside, want none", len(files))
@@ -378,9 +360,7 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 	if !errors.Is(err, record.ErrNoTrace) || !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("got %v, want that there is none because the browser is gone", err)
 	}
-	if err := w.tracer.Start(w.browser, patient); !errors.Is(err, page.ErrBrowserGone) {
-		t.Errorf("got %v from starting, want that the browser is gone", err)
-	}
+	check.Fails(t, w.tracer.Start(w.browser, patient), page.ErrBrowserGone)
 }
 
 func TestADialogDoesNotHoldUpATrace(t *testing.T) {

@@ -122,9 +122,7 @@ func badTasksAreToldClearly(t *testing.T, c *sharedServer) {
 			}
 			args := []string{"browse", "--model", cmp.Or(m.model, scriptedModel), "--", cmp.Or(m.task, "find the ferry")}
 			code, stdout, stderr := runInProcess(t, c.environ, args...)
-			if code != m.code {
-				t.Errorf("exit code = %d, want %d", code, m.code)
-			}
+			check.Equal(t, "exit code", code, m.code)
 			t.Log(stderr + stdout)
 			checkPlainWords(t, stderr+stdout, m.want)
 			if i := strings.Index(stderr, "clank browse: "); code != exitDone &&
@@ -155,9 +153,7 @@ func checkPlainWords(t *testing.T, said string, want []string) {
 	t.Helper()
 	check.Contains(t, said, want...)
 	for _, w := range internalTerms {
-		if strings.Contains(said, w) {
-			t.Errorf("the person was told %q", w)
-		}
+		check.Lacks(t, said, w)
 	}
 }
 
@@ -183,9 +179,7 @@ func TestRefusalsWithoutAServerStartNoBrowserAndLeaveNothingBehind(t *testing.T)
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := startProgram(t, home, environ, append([]string{"browse"}, tc.args...)...)
-			if got := p.exitCode(t); got != exitFailed {
-				t.Errorf("exit code = %d, want %d", got, exitFailed)
-			}
+			check.Equal(t, "exit code", p.exitCode(t), exitFailed)
 			t.Log(p.stderr.text())
 			checkPlainWords(t, p.stderr.text(), tc.want)
 			if used := profileDirs(t, home); len(used) > 0 {

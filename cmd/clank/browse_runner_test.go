@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"image/jpeg"
 	"io"
@@ -80,9 +81,7 @@ func TestEveryEndOfATaskHasItsExitCode(t *testing.T) {
 		sessions.TaskInterrupted: exitFailed,
 	} {
 		err := exitErrorOf(sessions.TaskRecord{State: state, Reason: "the reason"})
-		if got := exitCodeOf(err); got != want {
-			t.Errorf("%s: exit code = %d, want %d", state, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("%s: exit code", state), exitCodeOf(err), want)
 		if said := err != nil && strings.Contains(err.Error(), "the reason"); said == (want == exitDone) {
 			t.Errorf("%s: %v", state, err)
 		}
@@ -117,14 +116,10 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 		},
 	}
 	check.Must(t, check.Err((browseFlags{}).runAndPrint(t.Context(), e, r, sessions.Task{})))
-	if got, want := stdout.String(), "42 lamps\n"; got != want {
-		t.Errorf("stdout = %q, want %q", got, want)
-	}
+	check.Equal(t, "stdout", stdout.String(), "42 lamps\n")
 	want := "waiting, number 2 in line\n1  open shop\n2  click: covered\nthe page was reopened\n3 steps, session abc123 " +
 		"(go on with --session abc123)\n"
-	if got := stderr.String(); got != want {
-		t.Errorf("stderr = %q, want %q", got, want)
-	}
+	check.Equal(t, "stderr", stderr.String(), want)
 }
 
 func TestJSONContainsTheWholeOutcome(t *testing.T) {
@@ -276,9 +271,7 @@ func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
 	t.Parallel()
 	e := newTestEnv(t, nil)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer secret" {
-			t.Errorf("asked with %q", r.Header.Get("Authorization"))
-		}
+		check.Equal(t, "asked with", r.Header.Get("Authorization"), "Bearer secret")
 		_, _ = w.Write([]byte("[]"))
 	}))
 	defer srv.Close()
@@ -295,9 +288,7 @@ func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
 	if err != nil || !asked {
 		t.Errorf("asked %v, %v", asked, err)
 	}
-	if _, err := requireServer(e, ""); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, check.Err(requireServer(e, "")))
 }
 
 func TestAnUnwritableHomeIsNotReportedAsInUse(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"clank/internal/test/check"
 )
 
 // envForServer returns an environment whose commands use the server at this address.
@@ -741,12 +743,8 @@ func TestEveryCommand(t *testing.T) {
 			}
 			address, asks := newScriptedServer(t, 200, tc.answer)
 			got := runBrowser(t, address, tc.line)
-			if got.code != tc.code {
-				t.Errorf("got exit code %d, want %d", got.code, tc.code)
-			}
-			if diff := cmp.Diff(tc.stdout, got.stdout); diff != "" {
-				t.Errorf("stdout: %s", diff)
-			}
+			check.Equal(t, "exit code", got.code, tc.code)
+			check.Diff(t, "stdout", got.stdout, tc.stdout)
 			if !strings.Contains(got.stderr, tc.stderr) || (tc.stderr == "" && got.stderr != "") {
 				t.Errorf("got stderr %q, want %q in it", got.stderr, tc.stderr)
 			}
@@ -754,9 +752,7 @@ func TestEveryCommand(t *testing.T) {
 			if tc.asks != "" {
 				want = []recordedRequest{{tc.asks, tc.body, "Bearer s3"}}
 			}
-			if diff := cmp.Diff(want, asks(), cmp.AllowUnexported(recordedRequest{})); diff != "" {
-				t.Errorf("requests: %s", diff)
-			}
+			check.Diff(t, "requests", asks(), want, cmp.AllowUnexported(recordedRequest{}))
 		})
 		if tc.asks != "" {
 			name, _, _, _ := resolveForTest(t, append([]string{"browser"}, splitWords(tc.line)...))

@@ -70,9 +70,7 @@ func TestExitCodesDistinguishFailures(t *testing.T) {
 			if got.code != tc.want || !strings.Contains(got.stderr, tc.stderr) || got.stdout != "" {
 				t.Errorf("got %+v, want code %d and %q", got, tc.want, tc.stderr)
 			}
-			if strings.Contains(got.stderr, "listens") || strings.Contains(got.stderr, "\x1b") {
-				t.Errorf("got %q: the server answered", got.stderr)
-			}
+			check.Lacks(t, got.stderr, "listens", "\x1b")
 			if plain := runBrowser(t, address, "click e1"); plain.code != tc.want || strings.Contains(plain.stderr, "ACT_") ||
 				strings.Contains(plain.stderr, "interactable)") {
 				t.Errorf("got %+v without --json, want no code", plain)
@@ -155,9 +153,7 @@ func TestAnInterruptEndsTheRequest(t *testing.T) {
 		cancel(errors.New("interrupt"))
 	}()
 	got := runCommand(ctx, envForServer(t, address), "browser", "wait", "--time", "30000", "--json")
-	if want := (commandResult{"", `{"error":"interrupted"}` + "\n", 130}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	check.Equal(t, "run command", got, commandResult{"", `{"error":"interrupted"}` + "\n", 130})
 	<-left
 }
 

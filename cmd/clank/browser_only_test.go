@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,9 +42,8 @@ func TestClankBrowserBinaryBehavesLikeTheSubcommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := commandResult{code: c.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(commandResult{})); diff != "" {
-			t.Errorf("clank-browser %q differs from clank browser: %s", args, diff)
-		}
+		check.Diff(t, fmt.Sprintf("clank-browser %q differs from clank browser", args), got, want,
+			cmp.AllowUnexported(commandResult{}))
 		if diff := cmp.Diff(wantAsked, asked(), cmp.AllowUnexported(recordedRequest{})); diff != "" {
 			t.Errorf("clank-browser %q asks otherwise than clank browser: %s", args, diff)
 		}

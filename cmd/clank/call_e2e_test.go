@@ -29,8 +29,6 @@ import (
 	"clank/llm/plain"
 	"clank/sessions"
 	"clank/voice"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // testVoice is the voice of people in these tests.
@@ -342,9 +340,7 @@ func TestACallOnDiscord(t *testing.T) {
 	t.Parallel()
 	h := newCallFixture(t)
 	site := newTestSite(t)
-	if got := h.runCommand(h.ada, "share", nil); !strings.Contains(got, "no browser session") {
-		t.Errorf("sharing without a session is answered by %q", got)
-	}
+	check.Contains(t, h.runCommand(h.ada, "share", nil), "no browser session")
 	ada, bob := h.joinVoice(h.lounge, h.ada), h.joinVoice(h.attic, h.bob)
 	if got := h.runCommand(h.ada, "join", nil); !strings.Contains(got, "I am in <#"+h.lounge.ID+">") {
 		t.Fatalf("/clank join says %q", got)
@@ -365,9 +361,7 @@ func TestACallOnDiscord(t *testing.T) {
 		t.Errorf("got violations %v, want none", got)
 	}
 	h.program.interrupt(t)
-	if got := h.program.exitCode(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
-	}
+	check.Equal(t, "exit code", h.program.exitCode(t), exitDone)
 }
 
 // in returns the fixture for a subtest.
@@ -412,9 +406,7 @@ func (h *callFixture) followed(ada, bob *callMember, site *testSite) {
 	h.stops(bob)
 	site.awaitHit(h.t, abandonedHit)
 	h.seenBy(h.bob)
-	if diff := cmp.Diff(left, h.messagesIn(h.lounge)); diff != "" {
-		h.t.Errorf("written into the chat that the call has left (-then +now):\n%s", diff)
-	}
+	check.Diff(h.t, "written into the chat that the call has left", h.messagesIn(h.lounge), left)
 	for _, once := range []string{"joined the call and listen", "The call has moved", "shares"} {
 		if n := strings.Count(strings.Join(h.messagesIn(h.attic), "\n"), once); n != 1 {
 			h.t.Errorf("told %d times that %q, want once: %q", n, once, h.messagesIn(h.attic))
@@ -468,14 +460,9 @@ func (h *callFixture) seenBy(who discordtest.User) {
 // leavesOut makes a person opt out and in again.
 func (h *callFixture) leavesOut(who *callMember) {
 	h.t.Helper()
-	if got := h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "out"}); !strings.Contains(got,
-		"You are left out") {
-		h.t.Errorf("/clank privacy says %q", got)
-	}
+	check.Contains(h.t, h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "out"}), "You are left out")
 	h.speaks(who, "not heard", "what nobody hears")
-	if got := h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "in"}); !strings.Contains(got, "I listen to you") {
-		h.t.Errorf("/clank privacy says %q", got)
-	}
+	check.Contains(h.t, h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "in"}), "I listen to you")
 	for range 3 { // on a busy machine the call may learn of the choice while they speak, and drop that
 		h.speaks(who, "heard again", "what is heard now")
 		ctx, cancel := context.WithTimeout(testDeadline(h.t), 25*time.Second)
@@ -493,9 +480,7 @@ var viewerLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+`)
 func (h *callFixture) seenByLink() {
 	h.t.Helper()
 	for _, want := range []string{"not shared any more", "othing is shared"} {
-		if got := h.runCommand(h.ada, "unshare", nil); !strings.Contains(got, want) {
-			h.t.Errorf("/clank unshare says %q, want %q", got, want)
-		}
+		check.Contains(h.t, h.runCommand(h.ada, "unshare", nil), want)
 	}
 	h.runCommand(h.ada, "browse", discordtest.Args{"task": "open " + h.colours.URL})
 	h.RefuseStream("unauthorized")
@@ -521,9 +506,7 @@ func (h *callFixture) seenByLink() {
 	browsertest.Navigate(h.t, tab, moved)
 	h.colours.awaitOn(h.t, tab, viewerProbe())
 
-	if got := h.runCommand(h.ada, "unshare", nil); !strings.Contains(got, "not shared any more") {
-		h.t.Errorf("the end is answered by %q", got)
-	}
+	check.Contains(h.t, h.runCommand(h.ada, "unshare", nil), "not shared any more")
 	awaitPageState(h.t, tab, "ended")
 	late := browsertest.Tab(h.t, browser, page.TabOptions{})
 	browsertest.Navigate(h.t, late, moved)
@@ -553,16 +536,12 @@ func (h *callFixture) ends(ada *callMember) {
 	h.LeaveVoice(h.guild, h.bot.User) // a moderator disconnects it
 	h.over("a kick")
 	h.follows()
-	if got := h.runCommand(h.ada, "leave", nil); !strings.Contains(got, "left the call") {
-		h.t.Errorf("/clank leave says %q", got)
-	}
+	check.Contains(h.t, h.runCommand(h.ada, "leave", nil), "left the call")
 	h.over("leaving")
 	h.joins()
 	h.DeleteChannel(h.lounge)
 	h.over("the end of the channel")
-	if got := h.runCommand(h.ada, "share", nil); !strings.Contains(got, "/clank join") {
-		h.t.Errorf("sharing outside of a call is answered by %q", got)
-	}
+	check.Contains(h.t, h.runCommand(h.ada, "share", nil), "/clank join")
 }
 
 // follows checks that clank joins ada's channel when she asks for something, because the setting is on.

@@ -354,9 +354,7 @@ func TestTheLogHasNoTimesAndRespectsItsLevel(t *testing.T) {
 		l := (&commandEnv{Stderr: &stderr}).newLogger(level, logText)
 		l.Info("here")
 		l.Warn("there")
-		if got := stderr.String(); got != want {
-			t.Errorf("%s: got %q, want %q", level, got, want)
-		}
+		check.Equal(t, level, stderr.String(), want)
 	}
 }
 
@@ -378,9 +376,7 @@ func TestOnlyACloseWordIsMeant(t *testing.T) {
 		"fly":                 "",
 		"":                    "",
 	} {
-		if got := didYouMean(word, known); got != want {
-			t.Errorf("%q: got %q, want %q", word, got, want)
-		}
+		check.Equal(t, word, didYouMean(word, known), want)
 	}
 }
 

@@ -94,9 +94,7 @@ func parkedPageComesBack(t *testing.T, c *sharedServer) {
 	check.Must(t, json.Unmarshal([]byte(out), &first))
 	run("browse", "open "+c.site.URL+"/")
 	_, told := run("browse", "--session", first.SessionID, "click Send")
-	if !strings.Contains(told, "opened again at "+c.site.URL+"/town as it was") {
-		t.Errorf("told %q", told)
-	}
+	check.Contains(t, told, "opened again at "+c.site.URL+"/town as it was")
 	c.site.awaitHit(t, "/town/Turin")
 }
 

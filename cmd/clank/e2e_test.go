@@ -17,8 +17,6 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // openPage returns a turn of the model that opens a page.
@@ -184,12 +182,8 @@ func commandBecomesOneMessage(t *testing.T, whole *serverFixture) {
 			}
 			r.site.awaitHit(t, "/clicked")
 			onePicture(t, m)
-			if got := m.Attachments[0].Description; got != "The ferries" {
-				t.Errorf("the picture is described as %q", got)
-			}
-			if n := len(r.ownMessages()); n != 1 {
-				t.Errorf("the bot wrote %d messages, want one", n)
-			}
+			check.Equal(t, "the picture is described as", m.Attachments[0].Description, "The ferries")
+			check.Equal(t, "the bot wrote messages", len(r.ownMessages()), 1)
 			r.wasWatched(t, m)
 			r.reached(t, tc.path, 5)
 		})
@@ -266,9 +260,7 @@ func goesOnInTheSameSession(t *testing.T, r *serverFixture) {
 		llmtest.Say("Two ways: First and Second."),
 	})
 	first := r.mention(t, r.ada, "what ways are there?")
-	if want := "Two ways: First and Second."; first.Content != want {
-		t.Errorf("the first reply says %q, want %q", first.Content, want)
-	}
+	check.Equal(t, "the first reply says", first.Content, "Two ways: First and Second.")
 	onePicture(t, first)
 
 	r.script.Set([]llmtest.Turn{
@@ -277,9 +269,7 @@ func goesOnInTheSameSession(t *testing.T, r *serverFixture) {
 		llmtest.Say("The second way has a ferry at 11:20."),
 	})
 	second := r.mention(t, r.ada, "now click the second one")
-	if want := "The second way has a ferry at 11:20."; second.Content != want {
-		t.Errorf("the second reply says %q, want %q", second.Content, want)
-	}
+	check.Equal(t, "the second reply says", second.Content, "The second way has a ferry at 11:20.")
 	onePicture(t, second)
 	r.site.awaitHit(t, "/two")
 
@@ -287,16 +277,12 @@ func goesOnInTheSameSession(t *testing.T, r *serverFixture) {
 	if len(tasks) != 2 || tasks[0].SessionID != tasks[1].SessionID {
 		t.Errorf("tasks = %+v, want two in one session", tasks)
 	}
-	if got, want := r.whoWasAsked(),
-		"gpt-4o scripted scripted scripted gpt-4o gpt-4o scripted scripted scripted gpt-4o"; got != want {
-		t.Errorf("asked were %s, want %s", got, want)
-	}
+	check.Equal(t, "asked were", r.whoWasAsked(),
+		"gpt-4o scripted scripted scripted gpt-4o gpt-4o scripted scripted scripted gpt-4o")
 	if reqs := r.requestsInRoom(); !seesPicture(reqs[len(reqs)-1]) {
 		t.Error("the brain did not see the picture")
 	}
-	if n := len(r.ownMessages()); n != 2 {
-		t.Errorf("the bot wrote %d messages, want two", n)
-	}
+	check.Equal(t, "the bot wrote messages", len(r.ownMessages()), 2)
 }
 
 func brainWorksTheBrowser(t *testing.T, r *serverFixture) {
@@ -313,9 +299,7 @@ func brainWorksTheBrowser(t *testing.T, r *serverFixture) {
 		toolTurn("browser", map[string]any{"action": "snapshot"}),
 		answering("It says: %s", `ferry at 11:20`),
 	})
-	if got, want := r.mention(t, r.ada, "press the second one").Content, "It says: ferry at 11:20"; got != want {
-		t.Errorf("the reply says %q, want %q", got, want)
-	}
+	check.Equal(t, "the reply says", r.mention(t, r.ada, "press the second one").Content, "It says: ferry at 11:20")
 	r.site.awaitHit(t, "/two")
 	reqs := r.requestsInRoom()
 	last := reqs[len(reqs)-1]
@@ -365,16 +349,12 @@ func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 		"open " + strings.TrimPrefix(r.site.URL, "http://"), `click "Go on"`, "take a screenshot",
 		"choose 2 pictures for the answer", "answer",
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "steps", told, want)
 	if rec.State != sessions.TaskDone || rec.Answer != "The ferry at 10:40." || len(rec.Images) != 1 {
 		t.Fatalf("the task ended %s with %q and %d pictures", rec.State, rec.Answer, len(rec.Images))
 	}
 	goodPicture(t, rec.Images[0].Data)
-	if got := rec.Images[0].Caption; got != "The ferries" {
-		t.Errorf("the picture shows %q", got)
-	}
+	check.Equal(t, "the picture shows", rec.Images[0].Caption, "The ferries")
 	view, err := client.Task(testDeadline(t), started.TaskID)
 	if err != nil || len(view.Steps) == 0 || view.Task.SessionID != started.SessionID {
 		t.Errorf("the task is kept as %+v, %v", view, err)

@@ -133,16 +133,12 @@ func filesTravel(t *testing.T, whole *serverFixture) {
 			m := r.command(t, r.ada, args)
 			<-asked
 			check.Contains(t, m.Content, "receipt.pdf (8.39 MB)")
-			if got, want := site.given(), fmt.Sprintf("cv.pdf %x", sha256.Sum256(cv.Data)); got != want {
-				t.Errorf("the site has %q, want %q", got, want)
-			}
+			check.Equal(t, "the site has", site.given(), fmt.Sprintf("cv.pdf %x", sha256.Sum256(cv.Data)))
 			file, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 				return len(m.Attachments) == 1 && strings.HasPrefix(m.Attachments[0].Filename, "receipt")
 			})
 			check.Must(t, err)
-			if got, want := sha256.Sum256(file.Attachments[0].Data), sha256.Sum256(site.offer); got != want {
-				t.Errorf("Discord has %x, want %x", got, want)
-			}
+			check.Equal(t, "Discord has", sha256.Sum256(file.Attachments[0].Data), sha256.Sum256(site.offer))
 		})
 	}
 }
@@ -160,9 +156,7 @@ func filesTravelFromTheTerminal(t *testing.T, r *serverFixture) {
 	if got.code != exitDone {
 		t.Fatalf("got %+v", got)
 	}
-	if got, want := site.given(), fmt.Sprintf("cv.pdf %x", sha256.Sum256(sent)); got != want {
-		t.Errorf("the site has %q, want %q", got, want)
-	}
+	check.Equal(t, "the site has", site.given(), fmt.Sprintf("cv.pdf %x", sha256.Sum256(sent)))
 	path := filepath.Join(dir, "receipt (2).pdf") // what was there stays
 	data, err := os.ReadFile(path)
 	if err != nil || sha256.Sum256(data) != sha256.Sum256(site.offer) {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"clank/browsermgr/control/client"
@@ -68,18 +67,10 @@ func mcpHasBoth(t *testing.T, environ []string, site *testSite, then func(s *mcp
 			told <- fmt.Sprint(r.Params.Progress, " ", r.Params.Message)
 		},
 	})
-	if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got,
-		site.URL) {
-		t.Errorf("open said %q", got)
-	}
-	if got := callTool(t, s, "browser", map[string]any{"action": "snapshot"}); !strings.Contains(got, "ferry at 10:40") ||
-		!strings.Contains(got, "UNTRUSTED") {
-		t.Errorf("snapshot said %q", got)
-	}
-	if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}); !strings.Contains(
-		got, "ferry at 10:40") {
-		t.Errorf("browse said %q", got)
-	}
+	check.Contains(t, callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}), site.URL)
+	check.Contains(t, callTool(t, s, "browser", map[string]any{"action": "snapshot"}), "ferry at 10:40", "UNTRUSTED")
+	check.Contains(t, callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}),
+		"ferry at 10:40")
 	want := []string{"1 open " + strings.TrimPrefix(site.URL, "http://"), "2 read the page", "3 answer"}
 	var steps []string
 	late := testDeadline(t)
@@ -91,9 +82,7 @@ func mcpHasBoth(t *testing.T, environ []string, site *testSite, then func(s *mcp
 			t.Fatalf("got progress %q only", steps)
 		}
 	}
-	if diff := cmp.Diff(want, steps); diff != "" {
-		t.Errorf("progress of each step: %s", diff)
-	}
+	check.Diff(t, "progress of each step", steps, want)
 	if then != nil {
 		then(s)
 	}
@@ -124,9 +113,7 @@ func browseBuysNothing(t *testing.T, s *mcp.ClientSession, site *testSite) {
 			Arguments: map[string]any{"query": "open " + site.URL + `/buy, click "Buy now"`},
 		})
 	check.Must(t, err)
-	if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "Not done: ") {
-		t.Errorf("the agent says %s", text)
-	}
+	check.Contains(t, res.Content[0].(*mcp.TextContent).Text, "Not done: ")
 	for len(site.hits) > 0 {
 		if <-site.hits == "/bought" {
 			t.Error("it was bought")
@@ -304,9 +291,7 @@ func checkPurchase(t *testing.T, s *mcp.ClientSession, site *testSite, want bool
 	for len(site.hits) > 0 {
 		bought = <-site.hits == "/bought" || bought
 	}
-	if bought != want {
-		t.Errorf("bought: %v", bought)
-	}
+	check.Equal(t, "bought", bought, want)
 }
 
 func TestAnMCPClientFollowsAServerThatStartsAgain(t *testing.T) {

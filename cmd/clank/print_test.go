@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -111,9 +112,7 @@ func TestJSONIsPrintedToBeRead(t *testing.T) {
   "a": "<&>"
 }
 `
-	if out.String() != want {
-		t.Errorf("got %s, want %s", out.String(), want)
-	}
+	check.Equal(t, "printed", out.String(), want)
 }
 
 func TestInvalidJSONIsNotPrinted(t *testing.T) {
@@ -161,16 +160,12 @@ func TestLiveLineIsRewrittenAndTakenAway(t *testing.T) {
 	p.showEvent(ev("open something with a very long name"))
 	p.showEvent(ev("b"))
 	p.clearLine()
-	if got, want := b.String(), "\r\x1b[K1 open something w…\r\x1b[K2 b …\r\x1b[K"; got != want {
-		t.Errorf("terminal got %q, want %q", got, want)
-	}
+	check.Equal(t, "terminal", b.String(), "\r\x1b[K1 open something w…\r\x1b[K2 b …\r\x1b[K")
 }
 
 func TestClippedTextIsOneLine(t *testing.T) {
 	for text, want := range map[string]string{"a\n b": "a b", "grün und": "grün…", "": ""} {
-		if got := clipLine(text, 5); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		check.Equal(t, text, clipLine(text, 5), want)
 	}
 }
 
@@ -215,19 +210,13 @@ func TestTheTerminalAsksAndReadsTheAnswer(t *testing.T) {
 			got <- a
 		}()
 		awaitOutput(t, out, text+"?")
-		if strings.Contains(out.text(), "\x1b") {
-			t.Errorf("a page's escape is shown: %q", out.text())
-		}
+		check.Lacks(t, out.text(), "\x1b")
 		check.Must(t, check.Err(io.WriteString(keys, tt.line+"\n")))
-		if a := <-got; a != tt.want {
-			t.Errorf("%q to %s: %+v, want %+v", tt.line, tt.class, a, tt.want)
-		}
+		check.Equal(t, fmt.Sprintf("%q to %s", tt.line, tt.class), <-got, tt.want)
 	}
 	stop()
 	<-followed
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, p.Close())
 }
 
 func TestTheClientReadsProfilesAsTheServerWritesThem(t *testing.T) {

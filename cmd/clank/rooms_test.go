@@ -399,9 +399,7 @@ func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 		for len(r.site.hits) > 0 {
 			sent = <-r.site.hits == "/entered" || sent
 		}
-		if sent != tt.sent {
-			t.Errorf("%s: sent %v", tt.name, sent)
-		}
+		check.Equal(t, tt.name+": sent", sent, tt.sent)
 	}
 }
 
@@ -424,9 +422,7 @@ func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	}
 	check.Fails(t, check.Err(k.Fill(t.Context(), session, task, "shop", "https://other.example", true)),
 		server.ErrPageChanged)
-	if _, err := k.Fill(t.Context(), session, task, "shop", "", false); !errors.Is(err, server.ErrPageChanged) {
-		t.Errorf("no origin was agreed to: %v", err)
-	}
+	check.Fails(t, check.Err(k.Fill(t.Context(), session, task, "shop", "", false)), server.ErrPageChanged)
 	if _, err := k.FillCode(t.Context(), session, task, "shop", "https://other.example"); err == nil {
 		t.Error("a code was filled in")
 	}

@@ -113,9 +113,7 @@ func recordRun(t *testing.T, dir string, a *server.Server, id, prompt string) {
 	if err := agent.Close(t.Context(), "s"+id); err != nil {
 		t.Error(err)
 	}
-	if got := rec.Dir; got != filepath.Join(dir, "runs") {
-		t.Errorf("runs are recorded in %s", got)
-	}
+	check.Equal(t, "folder of runs", rec.Dir, filepath.Join(dir, "runs"))
 }
 
 func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {

@@ -55,9 +55,7 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 	if err != nil || len(list) != 1 || list[0].Opened.IsZero() || len(list[0].Viewers) != 1 || list[0].URL != "" {
 		t.Errorf("got %+v, error %v, want one viewer", list, err)
 	}
-	if got := postLink(t, r.server.CallService.ViewerURL(), link.URL); got != http.StatusNotFound {
-		t.Errorf("another browser gets %d", got)
-	}
+	check.Equal(t, "another browser gets", postLink(t, r.server.CallService.ViewerURL(), link.URL), http.StatusNotFound)
 	if n, err := client.RevokeLinks(ctx, link.Session); n != 1 || err != nil {
 		t.Errorf("%d were revoked, error %v", n, err)
 	}
@@ -92,7 +90,5 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 
 func TestAnAddressThatWatchesMoreThanOnceIsListedOnce(t *testing.T) {
 	views := []api.LinkViewer{{From: "10.0.0.7"}, {From: "10.0.0.5"}, {From: "10.0.0.7"}}
-	if got, want := watchingFrom(views), "10.0.0.5, 10.0.0.7 (2)"; got != want {
-		t.Errorf("watching from %q, want %q", got, want)
-	}
+	check.Equal(t, "watching from", watchingFrom(views), "10.0.0.5, 10.0.0.7 (2)")
 }

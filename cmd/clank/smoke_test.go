@@ -59,9 +59,7 @@ func TestTheFirstTry(t *testing.T) {
 		awaitAfterNavigation(t, tab, `[...document.querySelectorAll(".turn")].at(-1)?.innerText.includes("`+outcome+`")`)
 	}
 	server.interrupt(t)
-	if got := server.exitCode(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
-	}
+	check.Equal(t, "exit code", server.exitCode(t), exitDone)
 	checkNothingLeft(t, home)
 
 	d, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})

@@ -113,9 +113,7 @@ func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
 		if e := server.SearchEngine(settings.Web{SearchEngine: c.choice, SearXNG: c.searxng}, c.getenv); e != nil {
 			got = e.Name()
 		}
-		if got != c.want {
-			t.Errorf("%s: got %q, want %q", c.choice, got, c.want)
-		}
+		check.Equal(t, c.choice, got, c.want)
 	}
 }
 
@@ -124,9 +122,7 @@ func TestOwnersOnDiscordAreNotifiedOnceItIsConnected(t *testing.T) {
 	w := new(server.Server).OpenWeb().Watches
 	page := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDashboard}}
 	discord := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDiscord}}
-	if err := w.Host.Notify(t.Context(), page, watches.Notice{}); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, w.Host.Notify(t.Context(), page, watches.Notice{}))
 	if err := w.Host.Notify(t.Context(), discord, watches.Notice{}); err == nil {
 		t.Error("told without a connection")
 	}

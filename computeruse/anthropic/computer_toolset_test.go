@@ -2,6 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"image"
 	"strings"
 	"testing"
@@ -151,9 +152,8 @@ func TestTheBetaToolsDoTheSameByAction(t *testing.T) {
 		if !strings.Contains(body, `"type":"`+string(tools)+`"`) || !strings.Contains(body, `"display_width_px":1002`) {
 			t.Errorf("request does not offer %s for a screen of 1002 pixels", tools)
 		}
-		if got, want := strings.Contains(body, `"enable_zoom":true`), tools == anthropic.Tools20251124; got != want {
-			t.Errorf("%s offers to zoom: %t, want %t", tools, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("%s offers to zoom", tools), strings.Contains(body, `"enable_zoom":true`),
+			tools == anthropic.Tools20251124)
 	}
 }
 
@@ -273,9 +273,7 @@ func compare(t *testing.T, want [][]action, calls []computeruse.Call) {
 
 func TestModelsThatDoNotWorkAScreenAreRefused(t *testing.T) {
 	server := llmtest.NewAnthropicServer(t)
-	if got, want := open(t, server, "claude-opus-5-5", "").Name(), "anthropic:claude-opus-5-5"; got != want {
-		t.Errorf("name = %q, want %q", got, want)
-	}
+	check.Equal(t, "name", open(t, server, "claude-opus-5-5", "").Name(), "anthropic:claude-opus-5-5")
 	for model, tools := range map[string]anthropic.Tools{
 		"claude-3-haiku-20240307": anthropic.ToolsAuto,
 		"claude-opus-5-5":         anthropic.Tools20251124,

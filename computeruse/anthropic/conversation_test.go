@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"strings"
 	"testing"
@@ -12,8 +13,6 @@ import (
 	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestCallsAreAnsweredInOrderEachForWhatItCameTo(t *testing.T) {
@@ -47,10 +46,8 @@ func TestCallsAreAnsweredInOrderEachForWhatItCameTo(t *testing.T) {
 	parts := server.Requests()[1].Messages[2].Parts
 	result := func(i int, text string, failed bool, images ...llm.Image) {
 		t.Helper()
-		if diff := cmp.Diff(&llm.ToolResult{ID: parts[i].Result.ID, Text: text, IsError: failed, Images: images},
-			parts[i].Result); diff != "" {
-			t.Errorf("result %d (-want +got):\n%s", i, diff)
-		}
+		check.Diff(t, fmt.Sprintf("result %d", i), parts[i].Result,
+			&llm.ToolResult{ID: parts[i].Result.ID, Text: text, IsError: failed, Images: images})
 	}
 	result(0, "Done.", false)
 	result(1, "the page says hi", false)
@@ -76,9 +73,7 @@ func TestThePictureStandsAloneWhereNoActionWasDone(t *testing.T) {
 	if len(parts) != 3 || !parts[0].Result.IsError || parts[2].Image == nil {
 		t.Errorf("parts = %+v", parts)
 	}
-	if !strings.Contains(string(server.Requests()[1].Body), `"oversized_image":"error"`) {
-		t.Error("the vendor may shrink the picture")
-	}
+	check.Contains(t, string(server.Requests()[1].Body), `"oversized_image":"error"`)
 }
 
 func TestThinkingAndOldPicturesInALongTalk(t *testing.T) {
@@ -96,9 +91,8 @@ func TestThinkingAndOldPicturesInALongTalk(t *testing.T) {
 	in := task("go")
 	for step := range 8 {
 		turn := next(t, talk, in)
-		if want := map[bool]string{true: "", false: "step"}[step%2 == 0]; turn.Reasoning != want {
-			t.Errorf("step %d: reasoning %q, want %q", step, turn.Reasoning, want)
-		}
+		check.Equal(t, fmt.Sprintf("step %d: reasoning", step), turn.Reasoning,
+			map[bool]string{true: "", false: "step"}[step%2 == 0])
 		in = done(turn, step+2)
 	}
 	for step, r := range server.Requests() {
@@ -116,9 +110,7 @@ func TestThinkingAndOldPicturesInALongTalk(t *testing.T) {
 			}
 		}
 		want := []int{1000 + step - 1, 1000 + step, 1000 + step + 1}[max(0, 2-step):]
-		if diff := cmp.Diff(want, widths); diff != "" {
-			t.Errorf("step %d: pictures (-want +got):\n%s", step, diff)
-		}
+		check.Diff(t, fmt.Sprintf("step %d: pictures", step), widths, want)
 		if !bytes.Contains(r.Body, []byte("cache_control")) {
 			t.Errorf("step %d: nothing is marked for the cache", step)
 		}
@@ -233,9 +225,8 @@ func TestAnswersWithoutCallsAreTheLast(t *testing.T) {
 			if turn.Text != tt.text || turn.Stop != tt.stop || len(turn.Calls)+len(turn.Tools) != 0 {
 				t.Errorf("turn = %+v, want %q, %s", turn, tt.text, tt.stop)
 			}
-			if got := next(t, talk, computeruse.Input{Says: []string{"and now?"}}).Text; got != "hello again" {
-				t.Errorf("afterwards: %q", got)
-			}
+			check.Equal(t, "afterwards", next(t, talk, computeruse.Input{Says: []string{"and now?"}}).Text,
+				"hello again")
 		})
 	}
 }
@@ -263,9 +254,7 @@ func TestPicturesFitTheModelAndKeepTheirShape(t *testing.T) {
 				t.Errorf("%s: Fit(%v) = %v is of another shape", model, screen, got)
 			}
 		}
-		if got := mind.Fit(image.Pt(1024, 768)); got != image.Pt(1024, 768) {
-			t.Errorf("%s: a small screen becomes %v", model, got)
-		}
+		check.Equal(t, model+": a small screen becomes", mind.Fit(image.Pt(1024, 768)), image.Pt(1024, 768))
 	}
 }
 
@@ -308,9 +297,8 @@ func TestAtTheEndAnAnswerInWordsIsAskedForWhereTheModelIsKnown(t *testing.T) {
 			t.Errorf("%s: the last turn is %+v", model, turn)
 		}
 		for i, asked := range server.Requests() {
-			if got := strings.Contains(string(asked.Body), `"tool_choice":{"type":"none"}`); got != (want && i == 1) {
-				t.Errorf("%s: question %d forbids calls: %t", model, i, got)
-			}
+			check.Equal(t, fmt.Sprintf("%s: question %d forbids calls", model, i),
+				strings.Contains(string(asked.Body), `"tool_choice":{"type":"none"}`), want && i == 1)
 		}
 	}
 }

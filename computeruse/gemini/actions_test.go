@@ -10,9 +10,8 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/gemini"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestActionsOfBothGenerations(t *testing.T) {
@@ -132,9 +131,7 @@ func TestActionsOfBothGenerations(t *testing.T) {
 		if len(turn.Calls) != 1 {
 			t.Fatalf("%s: turn = %+v", tt.name, turn)
 		}
-		if diff := cmp.Diff(tt.want, turn.Calls[0].Actions); diff != "" {
-			t.Errorf("%s %s (-want +got):\n%s", tt.name, tt.args, diff)
-		}
+		check.Diff(t, fmt.Sprintf("%s %s", tt.name, tt.args), turn.Calls[0].Actions, tt.want)
 	}
 }
 
@@ -142,9 +139,7 @@ func TestPlacesOutsideBecomeTheNearestInside(t *testing.T) {
 	s := llmtest.NewGeminiServer(t,
 		llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":1200,"y":-3}`}}}))
 	turn := next(t, begin(t, mind(t, s, newer), computeruse.ConversationOptions{}), say("go"))
-	if got, want := *turn.Calls[0].Actions[0].At, image.Pt(999, 0); got != want {
-		t.Errorf("at %v, want %v", got, want)
-	}
+	check.Equal(t, "at", *turn.Calls[0].Actions[0].At, image.Pt(999, 0))
 }
 
 // Whatever a model says, its actions have what their kind needs and stay on the picture.

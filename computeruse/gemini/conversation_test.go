@@ -2,6 +2,7 @@ package gemini_test
 
 import (
 	"errors"
+	"fmt"
 	"image"
 	"slices"
 	"testing"
@@ -137,9 +138,7 @@ func TestADecisionNobodyKnowsIsAWarningToo(t *testing.T) {
 	} {
 		s := llmtest.NewGeminiServer(t, llmtest.Use("click", args))
 		turn := next(t, begin(t, mind(t, s, newer), computeruse.ConversationOptions{}), say("go"))
-		if got := len(turn.Calls[0].Safety) > 0; got != want {
-			t.Errorf("%s: warned %v, want %v", args, got, want)
-		}
+		check.Equal(t, args+": warned", len(turn.Calls[0].Safety) > 0, want)
 	}
 }
 
@@ -178,9 +177,8 @@ func TestATalkGoesOnFromItsMemory(t *testing.T) {
 	kept, err := talk.Memory()
 	check.Must(t, err)
 	talk = begin(t, m, computeruse.ConversationOptions{System: "be careful", Memory: kept})
-	if got := next(t, talk, computeruse.Input{Says: []string{"continue"}, Shot: shot(9)}).Text; got != "continued" {
-		t.Errorf("text = %q", got)
-	}
+	check.Equal(t, "text", next(t, talk, computeruse.Input{Says: []string{"continue"}, Shot: shot(9)}).Text,
+		"continued")
 	w := wire(t, s.Requests()[1])
 	check.Diff(t, "pictures", images(w), []byte{9})
 	r := w.Contents[2].Parts[0].FunctionResponse
@@ -287,9 +285,7 @@ func TestPicturesFitTheGrid(t *testing.T) {
 		{image.Pt(3840, 2160), image.Pt(2000, 1125)},
 		{image.Pt(100, 4000), image.Pt(50, 2000)},
 	} {
-		if got := m.Fit(tt.screen); got != tt.want {
-			t.Errorf("Fit(%v) = %v, want %v", tt.screen, got, tt.want)
-		}
+		check.Equal(t, fmt.Sprintf("Fit(%v)", tt.screen), m.Fit(tt.screen), tt.want)
 	}
 }
 
@@ -317,9 +313,7 @@ func TestTheLastQuestionForbidsCalls(t *testing.T) {
 	if first.ToolConfig != nil || last.ToolConfig == nil || last.ToolConfig.FunctionCallingConfig.Mode != "NONE" {
 		t.Errorf("modes = %+v and %+v", first.ToolConfig, last.ToolConfig)
 	}
-	if diff := cmp.Diff(first.Tools, last.Tools); diff != "" {
-		t.Errorf("the tools changed, so no cache can hold the beginning:\n%s", diff)
-	}
+	check.Diff(t, "tools", last.Tools, first.Tools)
 }
 
 // Whatever is found as a memory is gone on with or refused, and then kept as it is.

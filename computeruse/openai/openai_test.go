@@ -154,9 +154,7 @@ func TestStatelessRequestsReplayEverything(t *testing.T) {
 		"message", "reasoning", "computer_call", "function_call", "computer_call_output",
 		"function_call_output", "message",
 	}
-	if diff := cmp.Diff(want, types(b.Input)); diff != "" {
-		t.Errorf("the items: %s", diff)
-	}
+	check.Diff(t, "the items", types(b.Input), want)
 	if b.Store == nil || *b.Store || b.Previous != "" || b.Input[1]["encrypted_content"] != "secret" ||
 		!cmp.Equal(b.Include, []string{"reasoning.encrypted_content"}) {
 		t.Errorf("the request is %+v, want nothing stored and all replayed", b)
@@ -284,9 +282,7 @@ func TestPicturesFit(t *testing.T) {
 		{X: 1280, Y: 720}: {X: 1280, Y: 720}, {X: 2560, Y: 1440}: {X: 1600, Y: 900}, {X: 100, Y: 5000}: {X: 20, Y: 1000},
 		{X: 1, Y: 1}: {X: 1, Y: 1},
 	} {
-		if got := m.Fit(in); got != want {
-			t.Errorf("%v fits as %v, want %v", in, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("%v fits as", in), m.Fit(in), want)
 	}
 }
 
@@ -312,8 +308,7 @@ func TestCallsThatCannotBeAnsweredAreMalformed(t *testing.T) {
 			t.Errorf("%s: err = %v, want it malformed", item, err)
 		}
 		next(t, talk, computeruse.Input{Shot: shot(t, 2)})
-		if raw := string(server.Requests()[1].Body); strings.Count(raw, "find a lamp") != 1 {
-			t.Errorf("%s: the task was told %d times, want once", item, strings.Count(raw, "find a lamp"))
-		}
+		check.Equal(t, item+": times the task was told",
+			strings.Count(string(server.Requests()[1].Body), "find a lamp"), 1)
 	}
 }

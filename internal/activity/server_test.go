@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -277,9 +278,7 @@ func TestSessionPermissions(t *testing.T) {
 		seen := r.sees(token)
 		for name, s := range all {
 			rights, may := want[name]
-			if got := slices.Contains(seen, s.ID); got != may {
-				t.Errorf("%s is offered %s: %v, want %v", user, name, got, may)
-			}
+			check.Equal(t, fmt.Sprintf("%s is offered %s", user, name), slices.Contains(seen, s.ID), may)
 			status, state, _ := r.watch(token, s.ID)
 			if steps, _ := r.ask("GET", "/steps?session="+s.ID, token, ""); (steps == http.StatusOK) != may ||
 				(status == http.StatusOK) != may {

@@ -176,9 +176,7 @@ func TestAStopReachesATool(t *testing.T) {
 			<-ctx.Done()
 			return "", nil, context.Cause(ctx)
 		})
-	if _, err := b.Reply(ctx, turn("look"), nil); !errors.Is(err, cause) {
-		t.Errorf("err = %v, want the stop", err)
-	}
+	check.Fails(t, check.Err(b.Reply(ctx, turn("look"), nil)), cause)
 }
 
 func TestErrandsAreUsedWithoutFurtherRounds(t *testing.T) {
@@ -258,14 +256,10 @@ func TestWithoutAModelUnshownAttachmentsAreMentioned(t *testing.T) {
 		t.Errorf("without a session: %q", a.Text)
 	}
 	ts.last = &sessions.Session{ID: "old", State: sessions.SessionIdle, LastUsed: noon}
-	if a := reply(t, b, turn("show it")); a.Text != "Done." {
-		t.Errorf("of a tool without words: %q", a.Text)
-	}
+	check.Equal(t, "of a tool without words", reply(t, b, turn("show it")).Text, "Done.")
 	broken := errors.New("no stage")
 	hostOf(b).singleCall = showing(&used, "", broken)
-	if _, err := b.Reply(t.Context(), turn("show it"), nil); !errors.Is(err, broken) {
-		t.Errorf("of a tool that fails: %v", err)
-	}
+	check.Fails(t, check.Err(b.Reply(t.Context(), turn("show it"), nil)), broken) // of a tool that fails
 }
 
 // web implements all three web tools, each with one answer.
@@ -365,10 +359,8 @@ func names(tools []llm.Tool) []string {
 func TestTheLightestToolIsAdvised(t *testing.T) {
 	w := &web{page: internalweb.Page{URL: "https://a.test/", Text: "words"}}
 	_, first := w.call(t, "web_scrape", `{"url":"a.test"}`)
-	if diff := cmp.Diff([]string{"browser_browse", "web_search", "web_scrape", "watch_page", "show_pictures"},
-		names(first.Tools)); diff != "" {
-		t.Errorf("tools (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "tools", names(first.Tools),
+		[]string{"browser_browse", "web_search", "web_scrape", "watch_page", "show_pictures"})
 	for _, want := range []string{
 		"lightest tool", "- web_search:", "- web_scrape:", "- watch_page:",
 		"- browser_browse:",
@@ -477,12 +469,10 @@ func TestAWatchBelongsToItsRequester(t *testing.T) {
 	if asked.Origin.UserName != "ada" || asked.Every != 30*time.Minute || asked.Until.Sub(until).Abs() > time.Minute {
 		t.Errorf("asked for %+v", asked)
 	}
-	if want := (watches.Condition{
+	check.Equal(t, "asked for", asked.Condition, watches.Condition{
 		Kind: watches.KindBelow, Number: 20, Currency: "EUR",
 		Near: "Price",
-	}); asked.Condition != want {
-		t.Errorf("asked for %+v, want %+v", asked.Condition, want)
-	}
+	})
 	for _, want := range []string{"watch w1, every 1 hour until " + until.Format(time.DateOnly), "is so already", "18 €"} {
 		check.Contains(t, got.Text, want)
 	}

@@ -99,9 +99,8 @@ func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 	}
 	check.Contains(t, answer.Text, "Anna is a lamp.", "Lumen, https://shop.test/2", "39 €")
 	check.Equal(t, "acts were done", inner.Acts(), 2)
-	if got := b.sum(t, budget.Key{Level: budget.LevelUser, ID: "discord:42", Day: "2026-03-01"}).Amount.Steps; got != 2 {
-		t.Errorf("%d steps were counted for the person, want 2", got)
-	}
+	check.Equal(t, "steps were counted for the person",
+		b.sum(t, budget.Key{Level: budget.LevelUser, ID: "discord:42", Day: "2026-03-01"}).Amount.Steps, 2)
 }
 
 func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {

@@ -56,9 +56,7 @@ func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
 	}
 	_, err := b.ask(t.Context(), ada)
 	got := spent(t, err)
-	if want := "budget spent: 0.0006 of 0.0008 USD for this person today"; got.Message != want {
-		t.Errorf("got message %q, want %q", got.Message, want)
-	}
+	check.Equal(t, "message", got.Message, "budget spent: 0.0006 of 0.0008 USD for this person today")
 	check.Contains(t, got.Hint, "one more call could take 0.0010 USD", budget.LimitKey+"user", "anew at midnight in UTC")
 	check.Equal(t, "b.model.asked", b.model.asked, 2)
 	for _, other := range []llm.Account{{User: "discord:2"}, {}} {
@@ -67,9 +65,7 @@ func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
 		}
 	}
 	b.now = b.now.Add(12 * time.Hour)
-	if _, err := b.ask(t.Context(), ada); err != nil {
-		t.Errorf("the next day: %v", err)
-	}
+	check.Must(t, check.Err(b.ask(t.Context(), ada))) // the next day
 }
 
 func TestEachUnitIsALimitOfItsOwn(t *testing.T) {
@@ -332,18 +328,14 @@ func TestAModelOfUnknownPriceStopsWhereTheMoneyIsSpent(t *testing.T) {
 	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	b.model.name = "compatible:mystery"
 	_, err := b.ask(t.Context(), llm.Account{})
-	if got := spent(t, err); got.Message != "budget spent: 0.0020 of 0.0020 USD for today" {
-		t.Errorf("got %q", got.Message)
-	}
+	check.Equal(t, "message", spent(t, err).Message, "budget spent: 0.0020 of 0.0020 USD for today")
 }
 
 func TestAModelThatIsFreeNeedsNoPriceAndNoTokens(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Money: 1, Tokens: 1, Calls: 1}})
 	b.model.name, b.model.answer = "plain:steps", using(llm.Usage{Calls: 1}, nil)
 	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
-	if got, want := b.today(t).Amount, (budget.Amount{Calls: 1}); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, "amount", b.today(t).Amount, budget.Amount{Calls: 1})
 	_, err := b.ask(t.Context(), llm.Account{})
 	spent(t, err)
 }
@@ -366,9 +358,7 @@ func TestALedgerThatCannotBeWrittenLetsNothingThrough(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
-		t.Errorf("got %v, want the answer all the same", err)
-	}
+	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	if got := b.today(t); got.Held.Tokens < 1000 {
 		t.Errorf("got held %s, want the estimate", got.Held)
 	}

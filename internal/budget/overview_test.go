@@ -3,6 +3,7 @@ package budget_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -114,9 +115,7 @@ func TestMoneyIsExactAndReadable(t *testing.T) {
 		0: "0.00", 1: "1.00", 0.1: "0.10", 0.05: "0.0500", 0.00001: "0.0001",
 		12.345: "12.35", -3: "0.00",
 	} {
-		if got := budget.Dollars(usd).String(); got != want {
-			t.Errorf("Dollars(%v) = %s, want %s", usd, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("Dollars(%v)", usd), budget.Dollars(usd).String(), want)
 	}
 	var sum budget.Money
 	for range 10 {
@@ -161,9 +160,7 @@ func TestOtherUsageIsChargedOnceAndRefusedWithoutABudget(t *testing.T) {
 	if err := b.keeper.Check(ctx, minute); !errors.As(err, &spent) {
 		t.Errorf("May = %v", err)
 	}
-	if err := b.keeper.Check(llm.WithAccount(t.Context(), llm.Account{User: "discord:bob"}), minute); err != nil {
-		t.Errorf("May for another = %v", err)
-	}
+	check.Must(t, b.keeper.Check(llm.WithAccount(t.Context(), llm.Account{User: "discord:bob"}), minute))
 }
 
 func TestSpentTalkEndsTalkAndNothingElse(t *testing.T) {
@@ -181,9 +178,7 @@ func TestSpentTalkEndsTalkAndNothingElse(t *testing.T) {
 			!strings.HasPrefix(spent.Message, "budget spent: 2 of 2 minutes of talk for this ") {
 			t.Errorf("the third minute gave %v", spent)
 		}
-		if _, err := b.ask(ctx, ada); err != nil {
-			t.Errorf("a call of a model that says nothing aloud gave %v", err)
-		}
+		check.Must(t, check.Err(b.ask(ctx, ada)))
 	}
 }
 
@@ -191,11 +186,9 @@ func TestFailedCallsCountAsEstimatedUnlessNothingWasSent(t *testing.T) {
 	b := newBench(t, nil)
 	ctx := llm.WithAccount(t.Context(), ada)
 	for _, err := range []error{errors.New("broken off"), &net.OpError{Op: "dial", Err: errors.New("refused")}} {
-		if got := b.keeper.Spend(ctx, minute, func(context.Context) (llm.Usage, time.Duration, error) {
+		check.Fails(t, b.keeper.Spend(ctx, minute, func(context.Context) (llm.Usage, time.Duration, error) {
 			return llm.Usage{}, 0, err
-		}); !errors.Is(got, err) {
-			t.Errorf("Spend = %v, want %v", got, err)
-		}
+		}), err)
 	}
 	if got := b.adas(t); got.Tokens != 1000 || got.Money != budget.Dollars(0.10) {
 		t.Errorf("spent %+v, want what one was thought to take", got)

@@ -141,10 +141,8 @@ func TestAModelOfUnknownPriceIsRefusedWhereOnlyMoneyIsLimited(t *testing.T) {
 		Transcriber: &hears{}, Enforcer: p.Enforcer,
 		Model: budget.AudioModel{Name: "whisper-1", URL: "https://speech.example/v1"},
 	}
-	if _, err := tr.Transcribe(t.Context(), utterance(time.Second)); err == nil ||
-		!strings.Contains(err.Error(), "price is not known") || !strings.Contains(err.Error(), "own:whisper-1") {
-		t.Errorf("err = %v", err)
-	}
+	check.Fails(t, check.Err(tr.Transcribe(t.Context(), utterance(time.Second))), nil, "price is not known",
+		"own:whisper-1")
 }
 
 func TestASentenceCostsItsSpeech(t *testing.T) {
@@ -191,9 +189,7 @@ func TestASpeechErrorIsReturnedUnchanged(t *testing.T) {
 	for _, err := range s.Speak(t.Context(), "hello") {
 		got = err
 	}
-	if !errors.Is(got, broken) {
-		t.Errorf("err = %v", got)
-	}
+	check.Fails(t, got, broken)
 }
 
 func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {

@@ -31,13 +31,10 @@ func TestTextsAreInTheLanguageOfTheLocale(t *testing.T) {
 		"de": "Ich bin dran.", "de-AT": "Ich bin dran.", "es-419": "Estoy en ello.", "es-ES": "Estoy en ello.",
 		"pt-BR": "Estou cuidando disso.", "fr": "Je m’en occupe.", "ja": "作業しています。",
 	} {
-		if got := locale.T("Working on it."); got != want {
-			t.Errorf("%q: got %q, want %q", locale, got, want)
-		}
+		check.Equal(t, fmt.Sprint(locale), locale.T("Working on it."), want)
 	}
-	if got, want := i18n.Locale("de").T("nobody has translated %s", "this"), "nobody has translated this"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, "text without a translation", i18n.Locale("de").T("nobody has translated %s", "this"),
+		"nobody has translated this")
 }
 
 func TestNumbersChooseTheFormAndAreWrittenAsTheLanguageDoes(t *testing.T) {
@@ -59,9 +56,7 @@ func TestNumbersChooseTheFormAndAreWrittenAsTheLanguageDoes(t *testing.T) {
 		{"ja", 1, "1ステップ"},
 		{"ja", 7, "7ステップ"},
 	} {
-		if got := c.locale.T("%d steps", c.n); got != c.want {
-			t.Errorf("%s, %d: got %q, want %q", c.locale, c.n, got, c.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s, %d", c.locale, c.n), c.locale.T("%d steps", c.n), c.want)
 	}
 }
 
@@ -297,9 +292,7 @@ func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {
 	} {
 		check.Equal(t, english, i18n.Locale("de").Text(english), want)
 		want = strings.NewReplacer("1 calls", "1 call", "1200 calls", "1,200 calls").Replace(english)
-		if got := i18n.Locale("en").Text(english); got != want {
-			t.Errorf("%q: in English %q, want %q", english, got, want)
-		}
+		check.Equal(t, english+": in English", i18n.Locale("en").Text(english), want)
 	}
 }
 

@@ -91,9 +91,7 @@ func TestPagesOfOtherSitesAreToldFromOursAndFromPrograms(t *testing.T) {
 			r.Header.Add(c.headers[i], c.headers[i+1])
 		}
 		check.Equal(t, name, pageorigin.IsCrossSite(r, false), c.strict)
-		if got := pageorigin.IsCrossSite(r, true); got != c.local {
-			t.Errorf("%s, where this machine is trusted: got %t, want %t", name, got, c.local)
-		}
+		check.Equal(t, name+", where this machine is trusted", pageorigin.IsCrossSite(r, true), c.local)
 	}
 }
 

@@ -137,9 +137,7 @@ func TestRunThatCrashedIsReadAsFarAsItCame(t *testing.T) {
 	rec := &recording.Recorder{Dir: filepath.Dir(dir)}
 	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("again")}}), "t1", "look"))
 	steps := open(t, dir).Steps()
-	if got := steps[len(steps)-1].Text; got != "again" {
-		t.Errorf("after the crash the answer is %q", got)
-	}
+	check.Equal(t, "after the crash the answer", steps[len(steps)-1].Text, "again")
 }
 
 func TestFindKnowsTasksAndSessions(t *testing.T) {

@@ -39,9 +39,7 @@ func TestARunIsRecordedCompletely(t *testing.T) {
 	}
 	begin := b.Start()
 	got := fmt.Sprint(begin.Task.Prompt, begin.Runtime, begin.Session, begin.Versions, begin.Settings)
-	if want := "look for lampslocal_browser_agentst1map[clank:1] map[max_steps:9]"; got != want {
-		t.Errorf("beginning %q, want %q", got, want)
-	}
+	check.Equal(t, "beginning", got, "look for lampslocal_browser_agentst1map[clank:1] map[max_steps:9]")
 	var labels []string
 	for _, s := range b.Steps() {
 		labels = append(labels, fmt.Sprintf("%d %s %t", s.N, s.Label, s.Failed))
@@ -91,9 +89,7 @@ func TestRequestsAreRecordedIncrementally(t *testing.T) {
 	if tools != 1 || systems != 1 {
 		t.Errorf("tools were written %d times and the system prompt %d times, want once each", tools, systems)
 	}
-	if strings.Contains(everything(t, rec.Dir), "sealed") {
-		t.Error("what only the vendor can read is in the bundle")
-	}
+	check.Lacks(t, everything(t, rec.Dir), "sealed")
 }
 
 func TestFailuresAreRecorded(t *testing.T) {
@@ -134,9 +130,7 @@ func TestConcurrentRunsAreRecordedSeparately(t *testing.T) {
 	for i := range 4 {
 		b := open(t, filepath.Join(rec.Dir, fmt.Sprintf("t%d", i)))
 		steps := b.Steps()
-		if got, want := steps[len(steps)-1].Text, fmt.Sprintf("answer %d", i); got != want {
-			t.Errorf("run %d: answer %q, want %q", i, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("run %d: answer", i), steps[len(steps)-1].Text, fmt.Sprintf("answer %d", i))
 	}
 }
 
@@ -169,13 +163,9 @@ func TestATaskContinuesWhenItsRecordCannotBeWritten(t *testing.T) {
 	check.Must(t, os.WriteFile(file, nil, 0o600))
 	rec := &recording.Recorder{Dir: file}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), say("Lamps.")}}
-	if err := work(t, agent(rec, m), "t1", "look"); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, work(t, agent(rec, m), "t1", "look"))
 	m = &script{replies: []llm.Reply{say("Lamps.")}}
-	if err := work(t, agent(&recording.Recorder{Dir: t.TempDir()}, m), "../t1", "look"); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, work(t, agent(&recording.Recorder{Dir: t.TempDir()}, m), "../t1", "look"))
 }
 
 func TestASecondBackendContinuesTheBundle(t *testing.T) {

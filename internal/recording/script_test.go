@@ -95,26 +95,20 @@ func TestScriptStoreSavesScripts(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if done != 1 {
-		t.Errorf("saved %d times at once", done)
-	}
+	check.Equal(t, "times saved at once", done, 1)
 	got, err := shelf.Load("lamps")
 	if d := cmp.Diff(s, got); d != "" || err != nil {
 		t.Errorf("%v\n%s", err, d)
 	}
 	s.Steps = s.Steps[:1]
-	if err := shelf.Save(s, true); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, shelf.Save(s, true))
 	if steps, err := shelf.Steps("lamps", ""); err != nil || steps != "open shop.test" {
 		t.Errorf("%q, %v", steps, err)
 	}
 	if files, err := os.ReadDir(shelf.Dir); err != nil || len(files) != 1 {
 		t.Errorf("left in the directory: %v, %v", files, err)
 	}
-	if err := shelf.Delete("lamps"); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, shelf.Delete("lamps"))
 	for _, err := range []error{
 		shelf.Delete("lamps"), shelf.Delete("../x"),
 		shelf.Save(recording.Script{Name: "a/b"}, true), shelf.Save(recording.Script{Name: "empty"}, true),

@@ -112,9 +112,7 @@ func TestSecretsOfTheVaultAreRemoved(t *testing.T) {
 		return bytes.ReplaceAll(line, []byte("swordfish"), []byte("•"))
 	}}
 	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("It is swordfish.")}}), "t1", "look"))
-	if strings.Contains(everything(t, rec.Dir), "swordfish") {
-		t.Error("it is in the bundle")
-	}
+	check.Lacks(t, everything(t, rec.Dir), "swordfish")
 	open(t, rec.Dir+"/t1")
 }
 
@@ -125,9 +123,7 @@ func TestOrdinaryTextIsLeftAsItIs(t *testing.T) {
 		"http://shop.test/?keyword=lamp&q=token&page=2#monkey=george x=y; postcode=90210"
 	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say(want)}}), "t1", "look"))
 	steps := open(t, rec.Dir+"/t1").Steps()
-	if got := steps[len(steps)-1].Text; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, "text", steps[len(steps)-1].Text, want)
 }
 
 // over is a backend that hands its task over when it has done it.
@@ -155,9 +151,7 @@ func TestPasswordStaysASecretWhenTheTaskIsHandedOver(t *testing.T) {
 		t.Fatal("it was not handed over")
 	}
 	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("hunter2 it was")}}), "t1", "go on: hunter2"))
-	if strings.Contains(everything(t, rec.Dir), "hunter2") {
-		t.Error("the password is in the bundle")
-	}
+	check.Lacks(t, everything(t, rec.Dir), "hunter2")
 }
 
 // screenMind answers with one turn after the other.
@@ -235,9 +229,7 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 			},
 		})
 	check.Must(t, work(t, b, "t1", "log in"))
-	if strings.Contains(everything(t, rec.Dir), "hunter2") {
-		t.Error("the password is in the bundle")
-	}
+	check.Lacks(t, everything(t, rec.Dir), "hunter2")
 	if all := everything(t, rec.Dir); strings.Count(all, "standing desk") < 2 {
 		t.Errorf("what is no password is not in the bundle: %s", all)
 	}
@@ -253,9 +245,7 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 			t.Errorf("the picture is %q", in.Shot.Image.MediaType)
 		}
 	}
-	if turns != 2 {
-		t.Errorf("%d turns", turns)
-	}
+	check.Equal(t, "turns", turns, 2)
 }
 
 func TestARecordThatCannotBeRedactedIsDeleted(t *testing.T) {
@@ -273,9 +263,7 @@ func TestARecordThatCannotBeRedactedIsDeleted(t *testing.T) {
 		}
 	})
 	check.Must(t, work(t, agent(rec, m), "t1", "log in with hunter2"))
-	if all := everything(t, rec.Dir); strings.Contains(all, "hunter2") {
-		t.Errorf("the password is kept: %s", all)
-	}
+	check.Lacks(t, everything(t, rec.Dir), "hunter2")
 	if rec.Has("t1") {
 		t.Error("there is a record")
 	}

@@ -470,9 +470,7 @@ func TestAnUnknownSpeakerAsksNobody(t *testing.T) {
 		t.Errorf("it asked: %v", err)
 	}
 	set.Approval.Buy, set.Approval.Submit = settings.AskAllow, settings.AskAllow
-	if err := (ToolApprover{Approver: k}).Ask(t.Context(), "guessed", "work", buy); err != nil {
-		t.Errorf("allowed by the settings: %v", err)
-	}
+	check.Must(t, (ToolApprover{Approver: k}).Ask(t.Context(), "guessed", "work", buy)) // allowed by the settings
 	set.Approval.Submit = settings.AskRefuse
 	check.Fails(t, (ToolApprover{Approver: k}).Ask(t.Context(), "guessed", "work", buy), nil, "the settings refuse it")
 	if qs := k.Approvals.Pending(); len(qs) != 0 {
@@ -497,12 +495,8 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 		t.Errorf("question %+v", q)
 	}
 	check.Must(t, k.Approvals.Answer(q.ID, approval.Answer{Allowed: true, ForSession: true, By: "@ada"}))
-	if err := <-got; err != nil {
-		t.Errorf("allowed: %v", err)
-	}
-	if err := (ToolApprover{Approver: k}).Ask(t.Context(), id, "work", send); err != nil {
-		t.Errorf("for the session: %v", err)
-	}
+	check.Must(t, <-got)
+	check.Must(t, (ToolApprover{Approver: k}).Ask(t.Context(), id, "work", send)) // for the session
 	leave()
 	if err := (ToolApprover{Approver: k}).Ask(t.Context(), id, "work", send); err == nil {
 		t.Error("somebody who has left is still asked")
@@ -635,9 +629,7 @@ func TestEntriesServeTheOperatorAndThoseTheyName(t *testing.T) {
 		{sessions.Origin{Kind: sessions.FromDiscord}, false},
 		{sessions.Origin{User: "", Roles: nil}, false},
 	} {
-		if got := mayUseLogin(e, c.origin); got != c.want {
-			t.Errorf("%+v: got %v, want %v", c.origin, got, c.want)
-		}
+		check.Equal(t, fmt.Sprint(c.origin), mayUseLogin(e, c.origin), c.want)
 	}
 }
 

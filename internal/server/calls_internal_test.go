@@ -69,9 +69,8 @@ func TestPagesAreShownToACallByThoseWhoAreInIt(t *testing.T) {
 		json.RawMessage(`{"id":"g","voice_states":[{"user_id":"1","channel_id":"v"},{"user_id":"2","channel_id":"w"}]}`))
 	call := callRefOf("g", "v")
 	for user, want := range map[string]bool{"1": true, "2": false, "3": false} {
-		if got := x.mayControlShare(sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: user}, call); got != want {
-			t.Errorf("user %s: %v, want %v", user, got, want)
-		}
+		check.Equal(t, "user "+user,
+			x.mayControlShare(sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: user}, call), want)
 	}
 	mod := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: "3", Channel: "memes", Moderator: true}
 	if x.mayControlShare(mod, call) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -206,9 +207,7 @@ func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {
 	// A page of somebody's own browser can be shared on its server, and nowhere else.
 	shared := sessions.Session{Origin: onGuild(guildOne), Profile: "clank@person-42at" + guildOne}
 	host := shareHost{&CallService{Sessions: a.Sessions}}
-	if err := host.CheckShare(onGuild(guildOne), shared); err != nil {
-		t.Errorf("not shared on its server: %v", err)
-	}
+	check.Must(t, host.CheckShare(onGuild(guildOne), shared))
 	if host.CheckShare(onGuild(guildTwo), shared) == nil {
 		t.Error("it is shared on another server")
 	}
@@ -387,8 +386,6 @@ func TestEachModelIsOfferedOnce(t *testing.T) {
 	} {
 		s := settings.Settings{AgentModel: tt.own}
 		s.Access.Models = tt.listed
-		if got := strings.Join(choosableModels(s), " "); got != tt.want {
-			t.Errorf("%q and %q: got %q, want %q", tt.own, tt.listed, got, tt.want)
-		}
+		check.Equal(t, fmt.Sprintf("%q and %q", tt.own, tt.listed), strings.Join(choosableModels(s), " "), tt.want)
 	}
 }

@@ -60,9 +60,7 @@ func TestAKeyIsStoredOnceItsServiceAcceptsItAndModelsAreListed(t *testing.T) {
 			!strings.Contains(err.Error(), "does not accept the key") {
 			t.Errorf("%s, a wrong key: %v", provider, err)
 		}
-		if server.WithServiceKeys(t.Context(), environ, h)(name) != "" {
-			t.Errorf("%s: a wrong key is kept", provider)
-		}
+		check.Equal(t, provider+": a wrong key is kept", server.WithServiceKeys(t.Context(), environ, h)(name), "")
 		check.Must(t, server.SaveServiceKey(t.Context(), v, environ, name, " sk-0123456789\n", finder))
 		finder.Getenv = server.WithServiceKeys(t.Context(), environ, h)
 		if models, err := finder.Models(t.Context(), provider); err != nil || strings.Join(models, " ") != want {

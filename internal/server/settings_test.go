@@ -51,13 +51,9 @@ func TestRulesFollowTheSettings(t *testing.T) {
 	rules := server.BudgetRules(settings.Settings{RetentionInDays: 7, Budget: settings.Budget{
 		Task: "0.5 USD, 3 steps, 2 minutes", Day: "7 calls 9 tokens", Zone: "UTC", Prices: "m 1 2 3",
 	}})
-	if got, want := rules.Limits[budget.LevelTask],
-		(budget.Amount{Money: budget.Dollars(0.5), Steps: 3, Time: 2 * time.Minute}); got != want {
-		t.Errorf("got %s for a task, want %s", got, want)
-	}
-	if got, want := rules.Limits[budget.LevelDay], (budget.Amount{Calls: 7, Tokens: 9}); got != want {
-		t.Errorf("got %s for a day, want %s", got, want)
-	}
+	check.Equal(t, "for a task", rules.Limits[budget.LevelTask],
+		budget.Amount{Money: budget.Dollars(0.5), Steps: 3, Time: 2 * time.Minute})
+	check.Equal(t, "for a day", rules.Limits[budget.LevelDay], budget.Amount{Calls: 7, Tokens: 9})
 	if rules.KeepDays != 7 || rules.Zone != time.UTC || rules.Prices["m"] != (llm.Price{Input: 1, Cached: 2, Output: 3}) {
 		t.Errorf("got %+v", rules)
 	}
@@ -172,9 +168,7 @@ func TestHomeIsMadeForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	st, err := os.Stat(newHome(t).Dir)
 	check.Must(t, err)
-	if got, want := st.Mode().Perm(), os.FileMode(0o700); got != want {
-		t.Errorf("mode = %v, want %v", got, want)
-	}
+	check.Equal(t, "mode", st.Mode().Perm(), os.FileMode(0o700))
 }
 
 func TestAHomeThatCannotBeCreatedSaysHowToFixIt(t *testing.T) {
@@ -195,9 +189,7 @@ func TestASecondClaimNamesTheOwnerOfTheHome(t *testing.T) {
 		t.Fatalf("second claim = %v, want ErrClaimed with the process", err)
 	}
 	h.Release()
-	if err := other.Claim(); err != nil {
-		t.Errorf("claim after release: %v", err)
-	}
+	check.Must(t, other.Claim()) // claim after release
 	other.Release()
 }
 
@@ -219,7 +211,5 @@ func TestAddressOfADeadServerDoesNotCount(t *testing.T) {
 	if _, found, _ := other.RunningServer(); found {
 		t.Error("the address counts although nobody owns the home")
 	}
-	if err := errors.Join(at.Remove(), at.Remove()); err != nil {
-		t.Errorf("unpublish: %v", err)
-	}
+	check.Must(t, errors.Join(at.Remove(), at.Remove()))
 }

@@ -45,16 +45,12 @@ func TestTheSetUpIsCheckedPartByPart(t *testing.T) {
 				check.Contains(t, c.Detail, "For members.", "https://clank.example/login, http://127.0.0.1:8787/login")
 			}
 			if c.Name == "Discord" && name == "refused" { // by the machine's network, not by Discord
-				if want := "Discord could not be asked about the token: connection refused."; c.Detail != want {
-					t.Errorf("%s: %q, want %q", name, c.Detail, want)
-				}
+				check.Equal(t, name, c.Detail, "Discord could not be asked about the token: connection refused.")
 			}
 			if c.State != api.SetupReady && c.Fix == "" && c.Name != "Model" {
 				t.Errorf("%s: %s has no way out: %+v", name, c.Name, c)
 			}
 		}
-		if strings.Join(got, ", ") != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		check.Equal(t, name, strings.Join(got, ", "), tc.want)
 	}
 }

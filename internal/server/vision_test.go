@@ -132,9 +132,7 @@ func TestAStopInterruptsADescription(t *testing.T) {
 		_, _ = s.Await(t.Context(), 0, llmtest.Arrived)
 		stop(why)
 	}()
-	if _, err := m.Generate(ctx, shownTo(`{}`), nil); !errors.Is(err, why) {
-		t.Errorf("err = %v, want the cause", err)
-	}
+	check.Fails(t, check.Err(m.Generate(ctx, shownTo(`{}`), nil)), why)
 }
 
 func TestVisionComesFromTheSettingTheTableOrTheServer(t *testing.T) {

@@ -25,9 +25,7 @@ func TestActionsThatCostAreAskedAboutByDefault(t *testing.T) {
 			l.State().Version); err != nil {
 			t.Errorf("%s: %v", class, err)
 		}
-		if got := l.Current().Approval.Rule(class); got != "refuse" {
-			t.Errorf("%s after the change: %q", class, got)
-		}
+		check.Equal(t, class+" after the change", l.Current().Approval.Rule(class), "refuse")
 	}
 	check.Equal(t, "the time to answer", a.Wait, time.Minute)
 }

@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"clank/internal/settings"
-
-	"github.com/google/go-cmp/cmp"
+	"clank/internal/test/check"
 )
 
 const keyReach = "agentStack.runtimeConfig.browser.ssrfPolicy."
@@ -33,9 +32,7 @@ func TestPrivateNetworksAreSetUnderBothNamesAndAsTruthValues(t *testing.T) {
 
 func TestListsOfHostsAreSplit(t *testing.T) {
 	got := settings.SplitHosts(" a.example, *.b.example:8080\n\n[::1]:80\t10.0.0.1 ")
-	if diff := cmp.Diff([]string{"a.example", "*.b.example:8080", "[::1]:80", "10.0.0.1"}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "split hosts", got, []string{"a.example", "*.b.example:8080", "[::1]:80", "10.0.0.1"})
 }
 
 func TestProxiesBehindOursAreFoundByProfile(t *testing.T) {

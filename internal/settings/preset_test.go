@@ -3,6 +3,7 @@ package settings_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -82,9 +83,7 @@ func TestTheRealtimePresetHasARealtimeModelHoldCalls(t *testing.T) {
 		t.Errorf("calls are held by %q with %+v", s.Voice.Engine, s.Voice.Realtime)
 	}
 	for _, other := range []string{"", "claude_api", "openai_api", "openai_computer_use", "grok_native_agent"} {
-		if got := settings.PresetDefaults(other).Voice; got != settings.Defaults().Voice {
-			t.Errorf("%q changes calls: %+v", other, got)
-		}
+		check.Equal(t, other+" changes calls", settings.PresetDefaults(other).Voice, settings.Defaults().Voice)
 	}
 }
 
@@ -124,9 +123,7 @@ func TestEveryPresetIsMadeOfValidValues(t *testing.T) {
 			raw, _ := json.Marshal(v)
 			l := open(t, &memory{})
 			set(t, l, key, string(raw))
-			if got := f.Get(l.Current()); got != v {
-				t.Errorf("%s: %s = %v, want %v", name, key, got, v)
-			}
+			check.Equal(t, fmt.Sprintf("%s: %s", name, key), f.Get(l.Current()), v)
 		}
 	}
 }
@@ -141,9 +138,7 @@ func TestAnUnlistedRuntimeIsRefusedAndNeverMeansTheLocalOne(t *testing.T) {
 		t.Errorf("stored by something else: %+v, %v", way, err)
 	}
 	set(t, l, keyOverride, "null")
-	if _, err := settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything); err != nil {
-		t.Errorf("after it was reset: %v", err)
-	}
+	check.Must(t, check.Err(settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything))) // after it was reset
 }
 
 func TestAnIntentReplacesAllThatWasSet(t *testing.T) {

@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"clank/internal/settings"
-
-	"github.com/google/go-cmp/cmp"
+	"clank/internal/test/check"
 )
 
 // presetRuntimes are the presets and the runtimes they are there for.
@@ -233,14 +232,10 @@ func TestATaskIsHandedOverOnlyToAReadyRuntime(t *testing.T) {
 		t.Errorf("where it is never done: %v", got)
 	}
 	s.HandOver = settings.HandOverAsk
-	if diff := cmp.Diff([]string{"openai_computer_use", "gemini_computer_use"},
-		names("anthropic_computer_use", all)); diff != "" {
-		t.Errorf("the local one, with a model that takes every word as it is, is no successor (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"openai_computer_use"},
-		names("local_browser_agent", ready("plain", "openai"))); diff != "" {
-		t.Errorf("with one key (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "the local one, with a model that takes every word as it is, is no successor",
+		names("anthropic_computer_use", all), []string{"openai_computer_use", "gemini_computer_use"})
+	check.Diff(t, "with one key", names("local_browser_agent", ready("plain", "openai")),
+		[]string{"openai_computer_use"})
 }
 
 func TestARefusedHandOverIsExplained(t *testing.T) {

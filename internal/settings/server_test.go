@@ -74,9 +74,7 @@ func TestTheOperatorChoosesTheSettingsOfManagers(t *testing.T) {
 	db := sqlitetest.Open(t)
 	m := &settings.Manager{Store: db, Guilds: db, Log: slog.New(slog.DiscardHandler)}
 	check.Must(t, m.Open(t.Context()))
-	if got := m.Guild("1").ManagerFields(); len(got) != 7 {
-		t.Errorf("at first they set %d", len(got))
-	}
+	check.Equal(t, "at first they set", len(m.Guild("1").ManagerFields()), 7)
 	const key = "interaction.access.serverSettings"
 	_, version, err := m.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(`"roles language"`)}, "")
 	check.Must(t, err)
@@ -111,7 +109,5 @@ func TestTheListsOfAServer(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (settings.Server{}).Check(stranger); err != nil {
-		t.Errorf("with nothing set: %v", err)
-	}
+	check.Must(t, (settings.Server{}).Check(stranger))
 }

@@ -135,9 +135,7 @@ func TestTypedTextIsParsedToAValue(t *testing.T) {
 		if !ok {
 			t.Fatalf("no field %s", tc.key)
 		}
-		if got := string(f.ParseText(tc.text)); got != tc.want {
-			t.Errorf("%s from %q = %s, want %s", tc.key, tc.text, got, tc.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s from %q", tc.key, tc.text), string(f.ParseText(tc.text)), tc.want)
 	}
 }
 
@@ -155,9 +153,7 @@ func TestValuesAreShownAsPeopleReadThem(t *testing.T) {
 		"DISCORD_TOKEN":                                                    "",
 	} {
 		f, _ := settings.FindField(key)
-		if got := f.FormatValue(s); got != want {
-			t.Errorf("%s shows %q, want %q", key, got, want)
-		}
+		check.Equal(t, key+" shows", f.FormatValue(s), want)
 	}
 }
 

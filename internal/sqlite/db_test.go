@@ -21,8 +21,6 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -176,9 +174,7 @@ func TestAFullDiskFailsTheWriteAndLosesNothing(t *testing.T) {
 		t.Fatalf("err = %v, want one that says to free space", err)
 	}
 	check.Must(t, db.LimitPages(t.Context(), 1<<20))
-	if err := db.SaveTask(t.Context(), big, session("s1")); err != nil {
-		t.Errorf("with room again: %v", err)
-	}
+	check.Must(t, db.SaveTask(t.Context(), big, session("s1"))) // with room again
 	all, err := db.Tasks(t.Context(), sessions.TaskQuery{})
 	if err != nil || len(all) != 2 {
 		t.Errorf("tasks = %d, %v, want 2", len(all), err)
@@ -215,9 +211,7 @@ func TestAWriterThatWaitsObeysItsContext(t *testing.T) {
 		t.Errorf("it took %v, want about 50ms", took)
 	}
 	check.Must(t, a.Exec(t.Context(), "ROLLBACK"))
-	if err := b.SaveSession(t.Context(), session("s1")); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	check.Must(t, b.SaveSession(t.Context(), session("s1")))
 }
 
 func TestPruningGivesRoomBack(t *testing.T) {
@@ -320,9 +314,7 @@ func TestCallStartsSurviveARestartForADay(t *testing.T) {
 				t.Errorf("a call of %q on %q", c.User, c.Guild)
 			}
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("since %v (-want +got):\n%s", tc.since, diff)
-		}
+		check.Diff(t, fmt.Sprintf("since %v", tc.since), got, tc.want)
 	}
 }
 

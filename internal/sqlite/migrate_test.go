@@ -226,9 +226,7 @@ func TestWhoIsForgottenIsNowhereInTheFilesAndOthersAreAsTheyWere(t *testing.T) {
 					t.Errorf("%s has %v, want as many rows as before", table, after[table])
 				}
 			}
-			if _, err := open(t, path).Session(t.Context(), "s2"); err != nil {
-				t.Errorf("somebody else's session: %v", err)
-			}
+			check.Must(t, check.Err(open(t, path).Session(t.Context(), "s2"))) // somebody else's session
 		})
 	}
 }

@@ -139,10 +139,8 @@ func TestTwoProcessesShareTheFile(t *testing.T) {
 	}
 
 	check.Must(t, stdin.Close())
-	saved(1 << 30) // until it ends
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the other process: %v", err)
-	}
+	saved(1 << 30)            // until it ends
+	check.Must(t, cmd.Wait()) // the other process
 	tasks, _, err = db.Recover(t.Context(), "it ended", noon)
 	if err != nil || tasks != 1 {
 		t.Errorf("after its end recovered %d tasks, %v, want 1", tasks, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
@@ -158,9 +159,7 @@ func TestTaskResultsAreRecordedLoggedAndCounted(t *testing.T) {
 		{"clank_step_duration_seconds", []string{"kind=act"}, 4},
 		{"clank_stop_seconds", nil, 1},
 	} {
-		if n := value(families, tc.name, tc.labels...); n != tc.want {
-			t.Errorf("%s%v = %v, want %v", tc.name, tc.labels, n, tc.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s%v", tc.name, tc.labels), value(families, tc.name, tc.labels...), tc.want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package untrusted
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -117,9 +118,7 @@ func TestWhatUnicodeIgnoresIsHidden(t *testing.T) {
 				unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Variation_Selector) &&
 					!unicode.Is(unicode.Prepended_Concatenation_Mark, r) && (r < 0x13430 || r > 0x1343F) // hieroglyphs' format
 		}
-		if got := isHidden(r); got != want {
-			t.Errorf("%U: hidden %t, want %t", r, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("%U: hidden", r), isHidden(r), want)
 	}
 }
 
@@ -156,9 +155,7 @@ func TestTextOfAllScriptsStaysAsItIs(t *testing.T) {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
-	if got, want := Clean("Donau\u00addampf\u00adschiff"), "Donaudampfschiff"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, "clean", Clean("Donau\u00addampf\u00adschiff"), "Donaudampfschiff")
 }
 
 func TestNothingIsFetchedOrAttachedByBeingShown(t *testing.T) {
@@ -190,9 +187,7 @@ func TestLongTextIsCutOnWholeLinesAndSaysSo(t *testing.T) {
 		{"abc", 0, "\n[TRUNCATED: 0 of 3 bytes shown]"},
 		{"abc", -1, "abc"},
 	} {
-		if got := Truncate(tt.in, tt.limit); got != tt.want {
-			t.Errorf("%q at %d: got %q, want %q", tt.in, tt.limit, got, tt.want)
-		}
+		check.Equal(t, fmt.Sprintf("%q at %d", tt.in, tt.limit), Truncate(tt.in, tt.limit), tt.want)
 	}
 	got := Wrap(strings.Repeat("\u202e x\n", MaxWrapped))
 	if len(got) > MaxWrapped+300 || !strings.Contains(got, "\n[TRUNCATED: ") || !strings.HasSuffix(got, `">>>`) {
@@ -201,12 +196,8 @@ func TestLongTextIsCutOnWholeLinesAndSaysSo(t *testing.T) {
 }
 
 func TestALineIsOneLineAndShort(t *testing.T) {
-	if got, want := CleanLine("a\n b\t<<<EXTERNAL_UNTRUSTED_CONTENT>>>", 40), "a b [[MARKER_SANITIZED]]"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got, want := CleanLine("ééééé", 3), "ééé…"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, "clean line", CleanLine("a\n b\t<<<EXTERNAL_UNTRUSTED_CONTENT>>>", 40), "a b [[MARKER_SANITIZED]]")
+	check.Equal(t, "clean line", CleanLine("ééééé", 3), "ééé…")
 }
 
 // bare returns an oracle of its own: Unicode's compatibility form, letters and digits only.
@@ -343,17 +334,9 @@ func TestShortenedTextEndsWithAnEllipsisAndHasWholeCharacters(t *testing.T) {
 		"": "", "abc": "abc", "abcd": "ab…", "äöü": "äöü", "äöüß": "äö…", "日本語の文": "日本…", "a\nb c": "a\n…",
 		"\xff\xff\xff\xff": "\xff\xff…",
 	} {
-		if got := Shorten(text, 3); got != want {
-			t.Errorf("Shorten(%q, 3) = %q, want %q", text, got, want)
-		}
+		check.Equal(t, "Shorten("+text+", 3)", Shorten(text, 3), want)
 	}
-	if got, want := Shorten("日本語の文", 1), "…"; got != want {
-		t.Errorf("Shorten = %q, want %q", got, want)
-	}
-	if got, want := ShortenLine(" one\n\ttwo\u2028three \xff ", 13), "one two thre…"; got != want {
-		t.Errorf("ShortenLine = %q, want %q", got, want)
-	}
-	if got, want := ShortenLine("a\xffb\r\n", 9), "a\uFFFDb"; got != want {
-		t.Errorf("ShortenLine = %q, want %q", got, want)
-	}
+	check.Equal(t, "Shorten", Shorten("日本語の文", 1), "…")
+	check.Equal(t, "ShortenLine", ShortenLine(" one\n\ttwo\u2028three \xff ", 13), "one two thre…")
+	check.Equal(t, "ShortenLine", ShortenLine("a\xffb\r\n", 9), "a\uFFFDb")
 }

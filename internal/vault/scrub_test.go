@@ -104,9 +104,8 @@ func TestSecretsThatAreSpacedOutOrBackwardsAreScrubbed(t *testing.T) {
 	for _, secret := range []string{password, "correct horse battery", "日本語のパスワード"} {
 		v := revealed(t, secret)
 		for name, part := range parted {
-			if got := v.Scrub("before " + part(secret) + " after"); got != "before [secret shop] after" {
-				t.Errorf("%s of %q: got %q", name, secret, got)
-			}
+			check.Equal(t, fmt.Sprintf("%s of %q", name, secret), v.Scrub("before "+part(secret)+" after"),
+				"before [secret shop] after")
 		}
 	}
 	v := revealed(t, "to day")
@@ -151,9 +150,7 @@ func TestNothingIsScrubbedBeforeItIsRevealed(t *testing.T) {
 	if got := v.ScrubJSON(data); &got[0] != &data[0] {
 		t.Error("it was copied")
 	}
-	if n := testing.AllocsPerRun(100, func() { v.Scrub(password) }); n != 0 {
-		t.Errorf("it costs %v allocations", n)
-	}
+	check.Equal(t, "allocations", testing.AllocsPerRun(100, func() { v.Scrub(password) }), 0)
 }
 
 // A page that received a secret may show it at any time, even after a restart of clank.
@@ -166,9 +163,7 @@ func TestSecretsOfEarlierRunsAreScrubbedFromTheStart(t *testing.T) {
 	put(t, v, other)
 	check.Must(t, check.Err(v.Reveal(t.Context(), "shop", "https://shop.example")))
 	again := open(t, o)
-	if got := again.Scrub(password + other.Password); got != "[secret shop]"+other.Password {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, "text", again.Scrub(password+other.Password), "[secret shop]"+other.Password)
 	known, err := again.Revealed(t.Context())
 	check.Must(t, err)
 	if len(known) != 1 || known[0].Name() != "shop" || known[0].Password() != password ||
@@ -185,15 +180,11 @@ func TestMessagesStayReadableWhateverThePassword(t *testing.T) {
 		in := `{"method":"Page.frameNavigated","params":{"result":{"type":"object","value":1},"text":"my ` + secret +
 			`"},"sessionId":"0123456789ABCDEF0123456789ABCDEF"}`
 		want := strings.Replace(in, "my "+secret, "my [secret shop]", 1)
-		if got := string(v.ScrubJSON([]byte(in))); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", secret, got, want)
-		}
+		check.Equal(t, secret, string(v.ScrubJSON([]byte(in))), want)
 	}
 	v := revealed(t, "BEEF")
 	id := `{"targetId":"0123456789BEEF012345678901234567","text":"BEEF"}`
-	if got, want := string(v.ScrubJSON([]byte(id))), strings.Replace(id, `"BEEF"`, `"[secret shop]"`, 1); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, "scrub JSON", string(v.ScrubJSON([]byte(id))), strings.Replace(id, `"BEEF"`, `"[secret shop]"`, 1))
 }
 
 func TestAPasswordThatIsAWordOfOursEndsTheSearchToo(t *testing.T) {
@@ -230,9 +221,7 @@ func TestImagesAreNotSearchedForShortSecrets(t *testing.T) {
 			}
 		}
 		long := revealed(t, text[100:120])
-		if got := long.Scrub(text); strings.Contains(got, text[100:120]) {
-			t.Error("a picture holds a password that cannot be chance")
-		}
+		check.Lacks(t, long.Scrub(text), text[100:120])
 	}
 }
 
@@ -372,8 +361,6 @@ func TestOnlyNamesOfTheProtocolAreLeft(t *testing.T) {
 		`{"text":"\x Page"}`:                   `{"text":"\\x [secret shop]"}`,
 		`{"a":"Page","b":"` + "Pag" + `e ok"}`: `{"a":"[secret shop]","b":"[secret shop] ok"}`,
 	} {
-		if got := string(v.ScrubJSON([]byte(in))); got != want {
-			t.Errorf("%s\n got %s\nwant %s", in, got, want)
-		}
+		check.Equal(t, in, string(v.ScrubJSON([]byte(in))), want)
 	}
 }

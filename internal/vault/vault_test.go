@@ -435,9 +435,8 @@ func TestARekeyThatIsBrokenOffLosesNothing(t *testing.T) {
 						if err != nil {
 							t.Fatalf("%s, rekeyed again %v: %v", name, again, err)
 						}
-						if got := reveal(t, v).Password(); got != password {
-							t.Errorf("%s, rekeyed again %v: the password is %q", name, again, got)
-						}
+						check.Equal(t, fmt.Sprintf("%s, rekeyed again %v: the password", name, again),
+							reveal(t, v).Password(), password)
 						if !again {
 							check.Must(t, v.Rekey(t.Context()))
 						}
@@ -464,20 +463,14 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	v := open(t, o)
-	if got := entries(t, v); len(got) != 7 {
-		t.Errorf("got %d entries, want 7", len(got))
-	}
+	check.Equal(t, "entries", len(entries(t, v)), 7)
 	put(t, v, shop()) // in place of the first one
-	if got := entries(t, v); len(got) != 7 {
-		t.Errorf("got %d entries after one was put again, want 7", len(got))
-	}
+	check.Equal(t, "entries after one was put again", len(entries(t, v)), 7)
 	check.Must(t, v.Remove(t.Context(), "shop"))
 	put(t, v, shop())
 	check.Must(t, v.Remove(t.Context(), "e3"))
 	check.Fails(t, v.Remove(t.Context(), "e3"), vault.ErrNotFound)
-	if got := entries(t, v); len(got) != 6 {
-		t.Errorf("got %d entries, want 6", len(got))
-	}
+	check.Equal(t, "entries", len(entries(t, v)), 6)
 }
 
 func TestEntriesThatCannotBeGuardedAreRefused(t *testing.T) {
@@ -547,9 +540,7 @@ func TestEntryPermissions(t *testing.T) {
 		roles []string
 		want  bool
 	}{{"1", nil, true}, {"2", nil, false}, {"2", []string{"x", "r"}, true}, {"", nil, false}} {
-		if got := e.Allows(c.user, c.roles); got != c.want {
-			t.Errorf("%q %v: got %v", c.user, c.roles, got)
-		}
+		check.Equal(t, fmt.Sprintf("%q %v", c.user, c.roles), e.Allows(c.user, c.roles), c.want)
 	}
 	if (vault.Entry{Users: []string{""}}).Allows("", nil) {
 		t.Error("nobody may use it")
@@ -574,9 +565,7 @@ func TestCodesFollowTheStandard(t *testing.T) {
 	} {
 		v := withTOTP(t, "otpauth://totp/Shop:ada?digits=8&algorithm="+c.algorithm+"&secret="+c.secret)
 		s := reveal(t, v)
-		if got := s.Code(time.Unix(c.at, 0)); got != c.want {
-			t.Errorf("%s at %d: got %s, want %s", c.algorithm, c.at, got, c.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s at %d", c.algorithm, c.at), s.Code(time.Unix(c.at, 0)), c.want)
 		check.Equal(t, "the code is told", v.Scrub("your code is "+c.want), "your code is [secret shop code]")
 	}
 }
@@ -601,9 +590,7 @@ func TestSecretsOfCodesAreReadAsPeopleWriteThem(t *testing.T) {
 		if got := s.Code(at); want != "" && got != want || len(got) < 6 {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
-		if n := entries(t, v)[0].Digits; n != max(6, len(want)) {
-			t.Errorf("%q: codes of %d digits", text, n)
-		}
+		check.Equal(t, text+": codes of digits", entries(t, v)[0].Digits, max(6, len(want)))
 	}
 	for _, text := range []string{
 		"GEZDGNB", "GEZDGNB1", "18", "otpauth://totp/x", "otpauth://hotp/x?secret=" + secret, "https://totp/x?secret=" +
@@ -640,9 +627,7 @@ func TestALockedVaultIsWaitedForAsLongAsTheCallerWants(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- v.Put(t.Context(), shop()) }()
 	check.Must(t, other.Unlock())
-	if err := <-done; err != nil {
-		t.Errorf("after the lock was let go: %v", err)
-	}
+	check.Must(t, <-done) // after the lock was let go
 }
 
 func TestTheKeyOfBrowserStatesIsStoredLikeTheVaultsKey(t *testing.T) {

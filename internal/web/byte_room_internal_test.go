@@ -41,9 +41,7 @@ func TestLargePagesAreParsedAFewAtATime(t *testing.T) {
 		gone := errors.New("nobody waits")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(gone)
-		if _, err := r.enter(ctx, 1); !errors.Is(err, gone) {
-			t.Errorf("got %v", err)
-		}
+		check.Fails(t, check.Err(r.enter(ctx, 1)), gone)
 		close(hold)
 		all.Wait()
 		if most != 2 || r.free != maxParsedBytes {
@@ -63,7 +61,5 @@ func TestAPageWaitsForRoom(t *testing.T) {
 		url: &url.URL{Scheme: "https", Host: "a.test"}, mediaType: "text/html",
 		body: []byte("<p>" + strings.Repeat("words ", 100)),
 	}
-	if err := page.readHTML(ctx, &Page{}, false); !errors.Is(err, gone) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, page.readHTML(ctx, &Page{}, false), gone)
 }

@@ -257,9 +257,7 @@ func TestTheHourHasALimitForEachPersonAndEachServer(t *testing.T) {
 		}
 		<-time.After(30 * time.Minute)
 		ada := web.SearchAsker{Person: "ada", Server: "one"}
-		if _, err := s.Search(t.Context(), ada, web.SearchQuery{Text: "x"}); err != nil {
-			t.Errorf("after the hour: %v", err)
-		}
+		check.Must(t, check.Err(s.Search(t.Context(), ada, web.SearchQuery{Text: "x"}))) // after the hour
 		for _, none := range []func(){func() { person = 0 }, func() { person, server = 30, 0 }} {
 			if none(); !errors.Is(s.Available(ada), web.ErrNoEngine) {
 				t.Error("searched though none are allowed")

@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"strings"
@@ -13,8 +14,6 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestACallIsPricedAndMadeWithTheKey(t *testing.T) {
@@ -53,9 +52,7 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 			check.Must(t, err)
 			req.Messages = nil
 			check.Must(t, json.Unmarshal(stored, &req.Messages))
-			if got := generate(t, m, req).Text(); got != "done" {
-				t.Errorf("answer = %q", got)
-			}
+			check.Equal(t, "answer", generate(t, m, req).Text(), "done")
 			var kinds []string
 			for _, p := range server.Requests()[1].Messages[1].Parts {
 				switch {
@@ -67,9 +64,7 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 					kinds = append(kinds, "text")
 				}
 			}
-			if diff := cmp.Diff([]string{"thinking", "text", "call"}, kinds); diff != "" {
-				t.Errorf("order (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "order", kinds, []string{"thinking", "text", "call"})
 		})
 	}
 }
@@ -83,9 +78,7 @@ func TestThinkingIsNotShownToAnotherModel(t *testing.T) {
 	req.Messages = append(req.Messages, reply.Message, llm.UserText("and now?"))
 	generate(t, open(t, server, func(o *anthropic.Options) { o.Model = "claude-sonnet-5-5" }), req)
 	want := []llm.Part{{Text: "hello"}}
-	if diff := cmp.Diff(want, server.Requests()[1].Messages[1].Parts); diff != "" {
-		t.Errorf("what the other model sees (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "what the other model sees", server.Requests()[1].Messages[1].Parts, want)
 }
 
 func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
@@ -121,9 +114,7 @@ func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
 		{Result: &llm.ToolResult{ID: calls[2].ID, Images: []llm.Image{shot}}},
 		{Text: "by the way"},
 	}
-	if diff := cmp.Diff(want, second.Messages[2].Parts); diff != "" {
-		t.Errorf("results (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "results", second.Messages[2].Parts, want)
 	if got := string(second.Tools[0].Schema); got != string(schema) {
 		t.Errorf("schema = %s, want %s", got, schema)
 	}
@@ -155,12 +146,8 @@ func TestPromptsAreMarkedForTheCacheAndTheMarksMoveAlong(t *testing.T) {
 		if i == 0 {
 			want = []int{0}
 		}
-		if diff := cmp.Diff(want, marked); diff != "" {
-			t.Errorf("request %d: marked messages (-want +got):\n%s", i, diff)
-		}
-		if got := strings.Count(string(r.Body), "cache_control"); got != len(want)+2 {
-			t.Errorf("request %d: %d marks, want %d", i, got, len(want)+2)
-		}
+		check.Diff(t, fmt.Sprintf("request %d: marked messages", i), marked, want)
+		check.Equal(t, fmt.Sprintf("request %d: marks", i), strings.Count(string(r.Body), "cache_control"), len(want)+2)
 	}
 }
 
@@ -190,9 +177,7 @@ func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.NewAnthropicServer(t, llmtest.Say("fine")) // refuses what the vendor would
-			if got := generate(t, open(t, server, nil), llm.Request{Messages: messages}).Text(); got != "fine" {
-				t.Errorf("answer = %q", got)
-			}
+			check.Equal(t, "answer", generate(t, open(t, server, nil), llm.Request{Messages: messages}).Text(), "fine")
 		})
 	}
 }
@@ -204,9 +189,7 @@ func TestMaxTokensAreAlwaysSentAndWithinTheModel(t *testing.T) {
 	} {
 		server := llmtest.NewAnthropicServer(t, llmtest.Say("hi"))
 		generate(t, open(t, server, func(o *anthropic.Options) { o.Model = model }), ask("hi"))
-		if got := server.Requests()[0].MaxTokens; got != want {
-			t.Errorf("max_tokens of %s = %d, want %d", model, got, want)
-		}
+		check.Equal(t, "max_tokens of "+model, server.Requests()[0].MaxTokens, want)
 	}
 }
 
@@ -291,12 +274,8 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 			server.SetFallback(llmtest.SayWithFault("one two three four", tt.fault))
 			told := failure(t, open(t, server, nil), tt.kind)
 			check.Contains(t, told.Error(), tt.says)
-			if told.Status != tt.fault.Status {
-				t.Errorf("status = %d, want %d", told.Status, tt.fault.Status)
-			}
-			if got := len(server.Requests()); got != tt.tries {
-				t.Errorf("tries = %d, want %d", got, tt.tries)
-			}
+			check.Equal(t, "status", told.Status, tt.fault.Status)
+			check.Equal(t, "tries", len(server.Requests()), tt.tries)
 		})
 	}
 }
@@ -335,9 +314,7 @@ func TestAPausedAnswerIsContinued(t *testing.T) {
 		})
 	server.SetFallback(llmtest.Fail(500, "", "asked too often"))
 	reply := generate(t, open(t, server, nil), ask("hi"))
-	if got, want := reply.Text(), "first\n\nthen after first"; got != want {
-		t.Errorf("text = %q, want %q", got, want)
-	}
+	check.Equal(t, "text", reply.Text(), "first\n\nthen after first")
 	if reply.Usage.Calls != 2 || reply.Usage.InputTokens != 20 {
 		t.Errorf("usage = %+v, want two calls", reply.Usage)
 	}
@@ -436,9 +413,7 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 		`{"type":"hologram","light":[1,2.50,1e400,12345678901234567890],"<&>":{"b":null}}`,
 		`{"type":"tool_use","id":"toolu_1","name":"look","toolset_name":"eyes","input":{"n":12345678901234567890,"f":1.0,"b":1e400}}`,
 	}
-	if diff := cmp.Diff(want, blocks(t, s.Bodies[1])[1]); diff != "" {
-		t.Errorf("blocks (-said +sent back):\n%s", diff)
-	}
+	check.Diff(t, "blocks", blocks(t, s.Bodies[1])[1], want)
 }
 
 func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
@@ -452,12 +427,8 @@ func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
 		"Accept": {"application/json"}, "Content-Type": {"application/json"}, "Anthropic-Version": {"2023-06-01"},
 		"X-Api-Key": {testKey}, "Anthropic-Beta": {"one-2025-01-01,two-2026-01-01"},
 	}
-	if diff := cmp.Diff(want, s.Requests[0].Header); diff != "" {
-		t.Errorf("header (-want +got):\n%s", diff)
-	}
-	if got, want := s.Requests[0].URL.String(), "https://server.test/sub/v1/messages"; got != want {
-		t.Errorf("sent to %s, want %s", got, want)
-	}
+	check.Diff(t, "header", s.Requests[0].Header, want)
+	check.Equal(t, "sent to", s.Requests[0].URL.String(), "https://server.test/sub/v1/messages")
 }
 
 func TestStreamsOfGatewaysAreRead(t *testing.T) {
@@ -557,9 +528,7 @@ func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(block, read); diff != "" {
-			t.Errorf("%s (-written +read):\n%s", name, diff)
-		}
+		check.Diff(t, name, read, block)
 	}
 	for _, raw := range []string{
 		`"x"`, `{"type":7}`, `{"type":"text","text":7}`, `{"type":"tool_result","content":"x"}`,
@@ -575,9 +544,7 @@ func TestResultsStoredByFormerReleasesAreRead(t *testing.T) {
 	stored := `{"tool_use_id":"toolu_1","toolset_name":"computer","is_error":true,"content":[{"text":"No.","type":"text"}],"type":"tool_result"}`
 	got, err := anthropic.ReadBlock(json.RawMessage(stored))
 	check.Must(t, err)
-	if diff := cmp.Diff(anthropic.Content(anthropic.NewResult("toolu_1", "computer", "No.", nil, true)), got); diff != "" {
-		t.Errorf("block (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "block", got, anthropic.Content(anthropic.NewResult("toolu_1", "computer", "No.", nil, true)))
 }
 
 func FuzzEventsAreDecodedOrRefused(f *testing.F) {

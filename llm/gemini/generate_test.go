@@ -9,8 +9,6 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestACallIsPricedAndMadeWithTheKey(t *testing.T) {
@@ -21,9 +19,7 @@ func TestACallIsPricedAndMadeWithTheKey(t *testing.T) {
 	if want := (600*0.75 + 400*0.075 + 50*3.75) / 1e6; reply.Usage.USD != want {
 		t.Errorf("usage = %+v, want %v USD", reply.Usage, want)
 	}
-	if key := s.Requests()[0].Header.Get("X-Goog-Api-Key"); key != testKey {
-		t.Errorf("key = %q", key)
-	}
+	check.Equal(t, "key", s.Requests()[0].Header.Get("X-Goog-Api-Key"), testKey)
 }
 
 // The server refuses signatures that changed or are missing, so a second turn
@@ -59,9 +55,7 @@ func TestSignaturesComeBackWithThePartsTheyBelongTo(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"secret-1", "secret-2"}, signed); diff != "" {
-		t.Errorf("signatures (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "signatures", signed, []string{"secret-1", "secret-2"})
 	if thought := contents[1].Parts[0]; !thought.Thought || thought.Text != "hm" {
 		t.Errorf("the thought came back as %+v", thought)
 	}
@@ -99,9 +93,7 @@ func TestCallsWithoutIdsAreMatchedByOursAndSentWithoutThem(t *testing.T) {
 		{Result: &llm.ToolResult{Text: "the tool failed", IsError: true}},
 		{Image: &llm.Image{MediaType: "image/png", Data: []byte("png")}}, // before Gemini 3 not inside a result
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("results (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "results", got, want)
 }
 
 func TestPicturesGoWithMessagesAndInsideResults(t *testing.T) {
@@ -117,19 +109,13 @@ func TestPicturesGoWithMessagesAndInsideResults(t *testing.T) {
 		llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &answer}}})
 	generate(t, m, req)
 	got := s.Requests()[1].Messages
-	if diff := cmp.Diff(req.Messages[0], got[0]); diff != "" {
-		t.Errorf("message (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&answer, got[2].Parts[0].Result); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "message", got[0], req.Messages[0])
+	check.Diff(t, "result", got[2].Parts[0].Result, &answer)
 	var schema any
 	check.Must(t, json.Unmarshal(s.Requests()[0].Tools[0].Schema, &schema))
 	var want any
 	check.Must(t, json.Unmarshal(look.Schema, &want))
-	if diff := cmp.Diff(want, schema); diff != "" {
-		t.Errorf("schema (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "schema", schema, want)
 }
 
 func TestAHistoryOfAnotherModelIsTakenOver(t *testing.T) {
@@ -211,9 +197,7 @@ func TestCallsTheVendorKeptBackAreToldAsMalformed(t *testing.T) {
 		}
 		req.Messages = append(req.Messages, first.Message, result(calls[0], "say it again"))
 		generate(t, m, req)
-		if got := s.Requests()[1].LastText(); got != "say it again" {
-			t.Errorf("the model was told %q", got)
-		}
+		check.Equal(t, "the model was told", s.Requests()[1].LastText(), "say it again")
 	}
 }
 
@@ -225,9 +209,7 @@ func TestCallsAreWaitedForWhateverTheServerCallsTheirEnd(t *testing.T) {
 		}))
 	reply := generate(t, open(t, s, nil),
 		llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look")}})
-	if reply.Stop != llm.StopTools {
-		t.Errorf("stop = %s, want %s", reply.Stop, llm.StopTools)
-	}
+	check.Equal(t, "stop", reply.Stop, llm.StopTools)
 }
 
 func TestRequestsOfOneConversationBeginAlike(t *testing.T) {
@@ -240,9 +222,7 @@ func TestRequestsOfOneConversationBeginAlike(t *testing.T) {
 	generate(t, m, req)
 	before, after := sent(t, s.Requests()[0]), sent(t, s.Requests()[1])
 	after.Contents = after.Contents[:1]
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("the beginning changed, so no cache can hold it (-first +second):\n%s", diff)
-	}
+	check.Diff(t, "beginning of the conversation", after, before)
 }
 
 func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
@@ -252,24 +232,18 @@ func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
 	}}), llmtest.Say("ok"), llmtest.Say("ok"))
 	m := open(t, s, nil)
 	reply := generate(t, m, ask("hi"))
-	if got := reply.Text(); got != "hello" {
-		t.Errorf("text = %q, want %q", got, "hello")
-	}
+	check.Equal(t, "text", reply.Text(), "hello")
 	generate(t, m, llm.Request{Messages: []llm.Message{
 		llm.UserText("hi"), stored(t, reply.Message),
 		llm.UserText("and?"),
 	}})
 	want := []*llmtest.GeminiPart{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
-	if diff := cmp.Diff(want, sent(t, s.Requests()[1]).Contents[1].Parts); diff != "" {
-		t.Errorf("parts (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "parts", sent(t, s.Requests()[1]).Contents[1].Parts, want)
 	for i, p := range reply.Message.Parts { // as whoever shortens a history may
 		if p.Text != "" {
 			reply.Message.Parts[i].Text = "help"
 		}
 	}
 	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), reply.Message, llm.UserText("and?")}})
-	if diff := cmp.Diff([]*llmtest.GeminiPart{{Text: "help"}}, sent(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
-		t.Errorf("changed parts (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "changed parts", sent(t, s.Requests()[2]).Contents[1].Parts, []*llmtest.GeminiPart{{Text: "help"}})
 }

@@ -14,8 +14,6 @@ import (
 	"clank/llm"
 	"clank/llm/gemini"
 	"clank/llm/transport"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const done = `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}` +
@@ -59,9 +57,7 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 	check.Must(t, json.Unmarshal(s.Bodies[1], &sent))
 	var want []any
 	check.Must(t, json.Unmarshal([]byte(said), &want))
-	if diff := cmp.Diff(want, sent.Contents[1].Parts); diff != "" {
-		t.Errorf("parts (-said +sent back):\n%s", diff)
-	}
+	check.Diff(t, "parts", sent.Contents[1].Parts, want)
 }
 
 func TestTheVendorsWordsAboutACallItKeptBackAreTold(t *testing.T) {
@@ -202,9 +198,7 @@ func TestFailuresAreSorted(t *testing.T) {
 			if strings.Contains(reported.Error(), testKey) {
 				t.Errorf("the key is told: %s", reported)
 			}
-			if n := len(s.Requests()); n != 1 {
-				t.Errorf("%d requests, want 1", n)
-			}
+			check.Equal(t, "requests", len(s.Requests()), 1)
 		})
 	}
 }
@@ -233,9 +227,7 @@ func TestAServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	if reply.Text() != "hello" || reply.Usage.InputTokens != 3 {
 		t.Errorf("reply = %+v", reply)
 	}
-	if key := s.Requests()[0].Header.Get("X-Goog-Api-Key"); key != "" {
-		t.Errorf("a key was sent though there is none: %q", key)
-	}
+	check.Equal(t, "key sent", s.Requests()[0].Header.Get("X-Goog-Api-Key"), "")
 }
 
 func TestNamesOfModelsAreChecked(t *testing.T) {
@@ -265,7 +257,5 @@ func TestAnAnswerThatWouldGoOnIsNotAskedForOnTheSly(t *testing.T) {
 	if reply := generate(t, open(t, s, nil), ask("hello")); reply.Text() != "hel" || reply.Stop != llm.StopUnknown {
 		t.Errorf("reply = %+v", reply)
 	}
-	if n := len(s.Requests()); n != 1 {
-		t.Errorf("%d requests, of which only one was counted", n)
-	}
+	check.Equal(t, "requests", len(s.Requests()), 1)
 }

@@ -52,9 +52,7 @@ func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 				{Text: "go on"},
 			}})
 			second := generate(t, m, req)
-			if got, want := second.Text(), "you said go on"; got != want {
-				t.Errorf("text = %q, want %q", got, want)
-			}
+			check.Equal(t, "text", second.Text(), "you said go on")
 			sent := server.Requests()[1]
 			if sent.System != "be brief" || len(sent.Tools) != 2 {
 				t.Errorf("system %q and %d tools arrived, want be brief and 2", sent.System, len(sent.Tools))
@@ -91,9 +89,7 @@ func checkRound(t *testing.T, sent llmtest.Request, picture llm.Image) {
 		"look", "I look.", "call c1", "call c2", "result c1", "result c2", "picture " + string(picture.Data),
 		"go on",
 	}
-	if diff := cmp.Diff(want, kinds); diff != "" {
-		t.Errorf("conversation as sent (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "conversation as sent", kinds, want)
 }
 
 func TestWaysAnAnswerEnds(t *testing.T) {
@@ -144,9 +140,7 @@ func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
 	same, foreign := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
 	for _, want := range []string{`"encrypted_content":"gAAAA=="`, `"phase":"commentary"`} {
 		check.Contains(t, same, want)
-		if strings.Contains(foreign, want) {
-			t.Errorf("another model gets %s", want)
-		}
+		check.Lacks(t, foreign, want)
 	}
 	if strings.Index(same, "gAAAA") > strings.Index(same, "I look.") {
 		t.Error("reasoning must come before what it led to")
@@ -171,9 +165,7 @@ func TestReadableReasoningIsReplayedWithinARoundOfToolsOnly(t *testing.T) {
 	}
 	within, after := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
 	check.Contains(t, within, `"reasoning_content":"deep thought"`)
-	if strings.Contains(after, "deep thought") {
-		t.Errorf("reasoning is replayed after a new question: %s", after)
-	}
+	check.Lacks(t, after, "deep thought")
 }
 
 func TestRequestsAskForNothingToBeKept(t *testing.T) {
@@ -189,9 +181,7 @@ func TestRequestsAskForNothingToBeKept(t *testing.T) {
 		"model": "gpt-6-sol-test", "store": false, "stream": true, "include": []any{"reasoning.encrypted_content"},
 		"safety_identifier": "u-hash", "max_output_tokens": 16.0,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("request (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "request", got, want)
 	old := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Model = "gpt-4.1" })
 	generate(t, old, ask("hi"))
 	if _, ok := server.Requests()[1].JSONBody(t)["include"]; ok {
@@ -322,9 +312,7 @@ func TestToolCallsArePutTogetherWhateverTheServersHabits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := openai.BuildCalls(tt.pieces...)
 			check.Must(t, err)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "calls", got, tt.want)
 		})
 	}
 }
@@ -419,9 +407,7 @@ func FuzzDataLine(f *testing.F) {
 
 func TestIDsFitTheWire(t *testing.T) {
 	long := strings.Repeat("x", 65)
-	if got := openai.WireID("call_1"); got != "call_1" {
-		t.Errorf("short id became %q", got)
-	}
+	check.Equal(t, "short id became", openai.WireID("call_1"), "call_1")
 	if a, b := openai.WireID(long), openai.WireID(long+"y"); len(a) > 64 || a == b || a != openai.WireID(long) {
 		t.Errorf("long ids became %q and %q", a, b)
 	}

@@ -241,9 +241,7 @@ func TestTrap5StrictIsSentThoughFalse(t *testing.T) {
 	req := ask("hi")
 	req.Tools = []llm.Tool{{Name: "look"}}
 	generate(t, open(t, server, openai.APIResponses, nil), req)
-	if sent := string(server.Requests()[0].Body); !strings.Contains(sent, `"strict":false`) {
-		t.Errorf("strict is missing in %s", sent)
-	}
+	check.Contains(t, string(server.Requests()[0].Body), `"strict":false`)
 }
 
 func TestTrap6TheEndMarkAloneIsNoAnswer(t *testing.T) {

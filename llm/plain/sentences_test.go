@@ -105,9 +105,7 @@ func TestSentencesBecomeCalls(t *testing.T) {
 			w := &world{state: state}
 			answer := w.ask(t, newModel(), tt.say)
 			if words, problem := strings.CutPrefix(tt.want, "?"); problem {
-				if !strings.Contains(answer, words) || !strings.Contains(answer, "did not work") {
-					t.Errorf("got answer %q, want trouble with %q", answer, words)
-				}
+				check.Contains(t, answer, words, "did not work")
 				return
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(w.calls, "; ")); diff != "" {

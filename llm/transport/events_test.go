@@ -52,9 +52,7 @@ func TestEventsAreReadAsTheStandardSays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := readEvents("text/event-stream", strings.NewReader(tt.in))
 			check.Fails(t, err, io.EOF)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			check.Diff(t, "events", got, tt.want)
 		})
 	}
 }

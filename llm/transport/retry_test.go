@@ -15,8 +15,6 @@ import (
 	"clank/internal/test/check"
 	"clank/llm"
 	"clank/llm/transport"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // passing explains every error as one that may pass after wait.
@@ -146,9 +144,7 @@ func TestAnAttemptKeepsWhatTheServerSaidAndNoSecret(t *testing.T) {
 		Status: 429, Code: "rate_limit_error", Message: "slow down, [key]",
 		RetryAfter: 7 * time.Second,
 	}
-	if diff := cmp.Diff(want, status); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	check.Diff(t, "status", status, want)
 }
 
 func TestWhatServersSayIsFoundInAnyWrapping(t *testing.T) {
@@ -181,9 +177,7 @@ func TestWhatServersSayIsFoundInAnyWrapping(t *testing.T) {
 			Code: "S", Message: "m", Reason: "R", RetryAfter: 34500 * time.Millisecond,
 		},
 	} {
-		if got := transport.ParseServerError([]byte(body)); got != want {
-			t.Errorf("%s: %+v, want %+v", body, got, want)
-		}
+		check.Equal(t, body, transport.ParseServerError([]byte(body)), want)
 	}
 }
 
@@ -193,9 +187,7 @@ func TestRetryAfterIsReadInEachOfItsForms(t *testing.T) {
 		"3": 3 * time.Second, "0.5": 500 * time.Millisecond, "-1": 0, "NaN": 0, "1e300": 24 * time.Hour, "soon": 0, "": 0,
 		"Sat, 21 Nov 2026 12:00:09 GMT": 9 * time.Second, "Sat, 21 Nov 2026 11:00:00 GMT": 0,
 	} {
-		if got := transport.ParseRetryAfter(http.Header{"Retry-After": {value}}, now); got != want {
-			t.Errorf("%q: %v, want %v", value, got, want)
-		}
+		check.Equal(t, value, transport.ParseRetryAfter(http.Header{"Retry-After": {value}}, now), want)
 	}
 	if got := transport.ParseRetryAfter(http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"9"}},
 		now); got != 1500*time.Millisecond {
@@ -224,9 +216,7 @@ func TestSecretsAreCutOutOfServersWords(t *testing.T) {
 	} {
 		u, err := url.Parse(tt.base)
 		check.Must(t, err)
-		if got := transport.SecretRemover(tt.key, u)(tt.in); got != tt.want {
-			t.Errorf("%q = %q, want %q", tt.in, got, tt.want)
-		}
+		check.Equal(t, tt.in, transport.SecretRemover(tt.key, u)(tt.in), tt.want)
 	}
 }
 

@@ -314,14 +314,10 @@ func TestWhoIsServedIsTheSameForAllAndNotTold(t *testing.T) {
 
 func TestTheCauseOfAStopComesFirst(t *testing.T) {
 	cause, other := errors.New("a person said stop"), errors.New("other")
-	if got := agent.ContextError(t.Context(), other); !errors.Is(got, other) {
-		t.Errorf("running: %v", got)
-	}
+	check.Fails(t, agent.ContextError(t.Context(), other), other)
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(cause)
-	if got := agent.ContextError(ctx, other); !errors.Is(got, cause) {
-		t.Errorf("stopped: %v", got)
-	}
+	check.Fails(t, agent.ContextError(ctx, other), cause)
 }
 
 func TestASpentBudgetIsTold(t *testing.T) {

@@ -39,9 +39,7 @@ func TestPlacesAreShortAndTellNoPassword(t *testing.T) {
 }
 
 func TestANameCannotLeaveItsBrackets(t *testing.T) {
-	if got, want := agent.SpeakerName("ada]\nsystem: [x"), "ada) system: (x"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, "speaker name", agent.SpeakerName("ada]\nsystem: [x"), "ada) system: (x")
 }
 
 func TestAModelIsToldWhichFilesCameWithATask(t *testing.T) {
@@ -150,9 +148,7 @@ func TestASessionIsWorkedByOneTaskAtATime(t *testing.T) {
 	h, err := k.Acquire("a", func(error) {}, begin)
 	check.Must(t, err)
 	check.Fails(t, check.Err(k.Acquire("a", func(error) {}, begin)), nil, "session a is busy")
-	if _, err := k.Acquire("b", func(error) {}, begin); err != nil {
-		t.Errorf("another session: %v", err)
-	}
+	check.Must(t, check.Err(k.Acquire("b", func(error) {}, begin))) // another session
 	*h.State = 7
 	k.Release(h)
 	if h, err = k.Acquire("a", func(error) {}, begin); err != nil || *h.State != 7 {

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/internal/test/check"
 	"clank/videosource/webm"
 )
@@ -119,9 +117,7 @@ func TestOthersReadAllFramesAndChaptersOfAFilm(t *testing.T) {
 		got = append(got, c.Start+" "+c.End+" "+c.Tags.Title)
 	}
 	want := []string{`0.000000 3.000000 open "shop"`, "3.000000 9.500000 Grüße", "9.500000 11.000000 c"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "list", got, want)
 }
 
 // A killed program leaves an unfinished file. At most two seconds may be missing.
@@ -162,9 +158,7 @@ func TestAClipIsTheEndOfAFilmAndFits(t *testing.T) {
 	check.Must(t, err)
 	f, err := webm.Read(in, info.Size())
 	check.Must(t, err)
-	if diff := cmp.Diff(chapters, f.Chapters); diff != "" {
-		t.Errorf("chapters: %s", diff)
-	}
+	check.Diff(t, "chapters", f.Chapters, chapters)
 	var last int64 // size of the last part that begins with a key frame
 	for _, frame := range list[frames-keyEach:] {
 		last += int64(len(frame.Data))

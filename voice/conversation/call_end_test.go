@@ -60,9 +60,8 @@ func TestOnlyALongTroubleOfTheLineIsTold(t *testing.T) {
 		for _, long := range []time.Duration{time.Second, 10 * time.Second} {
 			p.line.events <- voice.Event{Kind: voice.Interrupted, Text: "the server has moved"}
 			p.wait(long)
-			if got, want := strings.Contains(p.chat.text(), "The server has moved."), long > 5*time.Second; got != want {
-				t.Errorf("after %v: told = %v, want %v", long, got, want)
-			}
+			check.Equal(t, fmt.Sprintf("after %v: told", long),
+				strings.Contains(p.chat.text(), "The server has moved."), long > 5*time.Second)
 			before := p.mouth.words()
 			p.says("ada", "hello there")
 			p.wait(time.Second)

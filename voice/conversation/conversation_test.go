@@ -457,17 +457,14 @@ func TestWhatIsAskedOfModelsIsPutDownToWhoIsHeardAndAnswered(t *testing.T) {
 		p.begin("ada")
 		p.says("ada", "clank how late is it")
 		p.wait(5 * time.Second)
-		if got := <-heard; got != (llm.Account{Guild: "g", Channel: "v", User: "discord:ada", Purpose: "transcribe"}) {
-			t.Errorf("heard for %+v", got)
-		}
+		check.Equal(t, "heard for", <-heard,
+			llm.Account{Guild: "g", Channel: "v", User: "discord:ada", Purpose: "transcribe"})
 		for range 2 { // the notice
-			if got := <-spoken.accounts; got != (llm.Account{Guild: "g", Channel: "v", Purpose: "speak"}) {
-				t.Errorf("the notice was spoken for %+v", got)
-			}
+			check.Equal(t, "the notice was spoken for", <-spoken.accounts,
+				llm.Account{Guild: "g", Channel: "v", Purpose: "speak"})
 		}
-		if got := <-spoken.accounts; got != (llm.Account{Guild: "g", Channel: "v", User: "discord:ada", Purpose: "speak"}) {
-			t.Errorf("the answer was spoken for %+v", got)
-		}
+		check.Equal(t, "the answer was spoken for", <-spoken.accounts,
+			llm.Account{Guild: "g", Channel: "v", User: "discord:ada", Purpose: "speak"})
 	})
 }
 

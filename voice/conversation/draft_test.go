@@ -300,9 +300,8 @@ func TestAnAnswerThatCannotBeSpokenIsWrittenAsAWhole(t *testing.T) {
 				p.mouth.mu.Unlock()
 			}
 			p.wait(20 * time.Second)
-			if got, want := strings.Count(p.chat.text(), ferriesSaid), map[bool]int{true: 1}[broken]; got != want {
-				t.Errorf("broken %v: written %d times, want %d", broken, got, want)
-			}
+			check.Equal(t, fmt.Sprintf("broken %v: times written", broken), strings.Count(p.chat.text(), ferriesSaid),
+				map[bool]int{true: 1}[broken])
 			p.says("ada", "and then")
 			if lines := p.brain.turns[1].Lines; len(lines) != 3 || lines[1].Text != ferriesSaid {
 				t.Errorf("broken %v: the history is %+v", broken, lines)

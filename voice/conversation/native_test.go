@@ -129,9 +129,7 @@ func TestANativeModelGetsNothingOfThoseWhoAskToBeLeftOut(t *testing.T) {
 		p.optOut("ada", true)
 		p.spots("ada", "clank")
 		p.wait(time.Second)
-		if got := m.hears("ada"); got != 0 {
-			t.Errorf("the model heard %v of one who is left out", got)
-		}
+		check.Equal(t, "the model heard of one who is left out", m.hears("ada"), 0)
 	})
 }
 
@@ -371,9 +369,7 @@ func TestWhatWasSaidBeforeOurNameIsKeptForThreeSeconds(t *testing.T) {
 	if again := b.Drain("ada"); len(again) > 0 {
 		t.Errorf("%d pieces are kept of what was taken", len(again))
 	}
-	if bobs := b.Drain("bob"); len(bobs) != 1 {
-		t.Errorf("%d pieces of bob's, want one", len(bobs))
-	}
+	check.Equal(t, "pieces of bob's", len(b.Drain("bob")), 1)
 }
 
 func TestANativeModelDoesNotHearWhoMayNotAsk(t *testing.T) {

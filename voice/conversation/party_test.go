@@ -205,9 +205,7 @@ func (p *party) wantActive(want int) {
 
 func (p *party) wantEnd(got, want error) {
 	p.t.Helper()
-	if !errors.Is(got, want) {
-		p.t.Errorf("Run = %v, want %v", got, want)
-	}
+	check.Fails(p.t, got, want)
 }
 
 func (p *party) wantText(got, want string) {

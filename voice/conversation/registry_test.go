@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -109,9 +110,8 @@ func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 	check.Must(t, err)
 	want := conversation.CallInfo{Guild: "g", Channel: "v", TextChannel: "text", RequesterID: "ada", Since: got.Since}
 	check.Diff(t, "open", h.ActiveCalls(), []conversation.CallInfo{want})
-	if got := denied(t, h.Leave(t.Context(), by("bob"))); got != conversation.ErrNotAllowedToLeave {
-		t.Errorf("somebody in another channel: %q", got)
-	}
+	check.Equal(t, "somebody in another channel", denied(t, h.Leave(t.Context(), by("bob"))),
+		conversation.ErrNotAllowedToLeave)
 	check.Must(t, h.Leave(t.Context(), by("ada")))
 	if got := denied(t, h.Leave(t.Context(), by("ada"))); got != conversation.ErrNotInCall || len(h.ActiveCalls()) != 0 {
 		t.Errorf("after leaving: %q, open %v", got, h.ActiveCalls())
@@ -269,9 +269,7 @@ func TestJoiningCanBeGivenUp(t *testing.T) {
 			<-begun
 			c := &cancel.Cause{Reason: cancel.ShuttingDown}
 			check.Must(t, give(h, cancelled, c))
-			if err := <-got; !errors.Is(err, c) {
-				t.Errorf("Join = %v, want %v", err, c)
-			}
+			check.Fails(t, <-got, c)
 			if len(h.ActiveCalls()) != 0 {
 				t.Error("the call is open")
 			}
@@ -288,9 +286,7 @@ func TestACallThatBreaksIsOpenNoMore(t *testing.T) {
 		if diff := cmp.Diff([]string{"open v", "closed v: kicked"}, h.news); diff != "" || len(h.ActiveCalls()) != 0 {
 			t.Errorf("%d open; news (-want +got):\n%s", len(h.ActiveCalls()), diff)
 		}
-		if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
-			t.Errorf("join again: %v", err)
-		}
+		check.Must(t, check.Err(h.Join(t.Context(), by("ada"), ""))) // join again
 	})
 }
 
@@ -334,15 +330,12 @@ func TestACallThatWasMovedIsWhereItIs(t *testing.T) {
 	if got := h.ActiveCalls(); len(got) != 1 || got[0].Channel != "w" {
 		t.Errorf("open: %+v, want the call in w", got)
 	}
-	if got := denied(t, h.Leave(t.Context(), by("eve"))); got != conversation.ErrNotAllowedToLeave {
-		t.Errorf("somebody where the call was: %q", got)
-	}
+	check.Equal(t, "somebody where the call was", denied(t, h.Leave(t.Context(), by("eve"))),
+		conversation.ErrNotAllowedToLeave)
 	if _, err := h.Join(t.Context(), by("bob"), ""); denied(t, err) != conversation.ErrAlreadyInChannel {
 		t.Errorf("joining where it is: %v", err)
 	}
-	if err := h.Leave(t.Context(), by("bob")); err != nil {
-		t.Errorf("somebody in the call: %v", err)
-	}
+	check.Must(t, h.Leave(t.Context(), by("bob"))) // somebody in the call
 }
 
 func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
@@ -360,8 +353,7 @@ func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
 		{"w", []string{"w"}, ""},
 	} {
 		h.policy.AllowedChannels = tc.allowed
-		if got := denied(t, h.CheckChannel(tc.channel)); got != tc.want {
-			t.Errorf("%s where %v are allowed: %q, want %q", tc.channel, tc.allowed, got, tc.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s where %v are allowed", tc.channel, tc.allowed),
+			denied(t, h.CheckChannel(tc.channel)), tc.want)
 	}
 }

@@ -324,9 +324,7 @@ func TestWhatWorksIsSeenInAllChannels(t *testing.T) {
 		r.MoveTo("c" + strconv.Itoa(n))
 	}
 	for person, want := range map[string]bool{"bob": true, "cyd": true, "ada": false} {
-		if got := r.HasWork(person); got != want {
-			t.Errorf("something is done for %s: %v", person, got)
-		}
+		check.Equal(t, "something is done for "+person, r.HasWork(person), want)
 	}
 	for n := range 20 {
 		r.MoveTo("d" + strconv.Itoa(n))

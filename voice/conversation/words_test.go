@@ -75,9 +75,7 @@ func TestWhatIsLeftOutByPrivacyIsAskedForInSoManyWords(t *testing.T) {
 		"leave me out": true, "Don't listen to me!": true,
 		"what is your privacy policy": false, "what about privacy": false, "is privacy important": false, "": false,
 	} {
-		if got := conversation.IsOptOutRequest(rest); got != want {
-			t.Errorf("isPrivacy(%q) = %v, want %v", rest, got, want)
-		}
+		check.Equal(t, "isPrivacy("+rest+")", conversation.IsOptOutRequest(rest), want)
 	}
 }
 
@@ -274,9 +272,7 @@ func TestASentenceIsSaidAsSoonAsItIsWhole(t *testing.T) {
 		{"`\nThat is all. ", []string{"That is all."}},
 		{"And n", nil},
 	} {
-		if diff := cmp.Diff(tc.want, r.Write(tc.piece)); diff != "" {
-			t.Errorf("after %q (-want +got):\n%s", tc.piece, diff)
-		}
+		check.Diff(t, "after "+tc.piece, r.Write(tc.piece), tc.want)
 	}
 	if diff := cmp.Diff([]string{"And n", conversation.AnswerInChat}, r.End(false)); diff != "" || !r.HasUnspoken() {
 		t.Errorf("at the end, more = %v (-want +got):\n%s", r.HasUnspoken(), diff)
@@ -305,9 +301,7 @@ func TestWhatModelsWriteForProgramsIsNotSaid(t *testing.T) {
 		{"An [open bracket. And more.", []string{"An [open bracket. And more."}},
 	} {
 		got, _ := spokenSentences(tc.answer)
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("spoken(%q) (-want +got):\n%s", tc.answer, diff)
-		}
+		check.Diff(t, "spoken("+tc.answer+")", got, tc.want)
 	}
 }
 

@@ -31,9 +31,7 @@ func TestAMoveIsFollowed(t *testing.T) {
 	bob := w.person(t, w.other, w.bob)
 	lg.until(t, voice.Joined)
 	w.MoveVoice(w.other, w.bot.User)
-	if e := lg.until(t, voice.Moved); e.Text != w.other.ID {
-		t.Errorf("moved to %q, want %q", e.Text, w.other.ID)
-	}
+	check.Equal(t, "moved to", lg.until(t, voice.Moved).Text, w.other.ID)
 	lg.until(t, voice.Connected)
 	if got := <-moved; got != w.guild.ID+"/"+w.other.ID || len(moved) > 0 {
 		t.Errorf("told of a move to %s and %d more, want one to %s", got, len(moved), w.other.ID)
@@ -116,9 +114,7 @@ func TestBeingMutedIsTold(t *testing.T) {
 	check.Fails(t, l.Play([]byte{1}), voice.ErrUnavailable)
 	w.MuteVoice(w.guild, w.bot.User, false, false)
 	lg.until(t, voice.Connected)
-	if err := l.Play([]byte{1}); err != nil {
-		t.Errorf("Play = %v", err)
-	}
+	check.Must(t, l.Play([]byte{1}))
 }
 
 func TestAnAudienceIsTold(t *testing.T) {
@@ -144,9 +140,7 @@ func TestAChangeOfServerIsFollowed(t *testing.T) {
 			check.Fails(t, l.Play([]byte{1}), voice.ErrUnavailable)
 			w.FindVoiceServer(w.guild)
 			lg.until(t, voice.Connected)
-			if err := l.Play([]byte{1}); err != nil {
-				t.Errorf("Play = %v", err)
-			}
+			check.Must(t, l.Play([]byte{1}))
 			if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID {
 				t.Errorf("ada hears %+v, %v", f, err)
 			}
@@ -176,9 +170,7 @@ func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
 	w.await(t, "the bot to resume", func() bool { return w.Connected(w.bot) })
 	w.JoinVoice(w.call, w.ada)
 	lg.until(t, voice.Joined)
-	if err := l.Play([]byte{1}); err != nil {
-		t.Errorf("Play = %v", err)
-	}
+	check.Must(t, l.Play([]byte{1}))
 	check.Equal(t, "voice connections", len(w.Voice.Received(voicetest.OpIdentify)), 1)
 }
 
@@ -189,9 +181,7 @@ func TestANewSessionOfTheMainGatewayBringsUsBack(t *testing.T) {
 	lg.until(t, voice.Interrupted)
 	lg.until(t, voice.Connected)
 	check.Equal(t, "we are in", w.where(), w.call.ID)
-	if err := l.Play([]byte{1}); err != nil {
-		t.Errorf("Play = %v", err)
-	}
+	check.Must(t, l.Play([]byte{1}))
 }
 
 func TestTheLastCloseCodeIsTold(t *testing.T) {
@@ -405,9 +395,7 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 			}
 			w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
 			check.Must(t, l.Close(voicetest.Deadline(t)))
-			if err := l.Err(); err != nil {
-				t.Errorf("the call ended with %v", err)
-			}
+			check.Must(t, l.Err())
 			if _, there := w.joiner.Line(w.guild.ID); there {
 				t.Error("the joiner still has a line")
 			}

@@ -217,9 +217,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	for range 2 {
 		check.Must(t, l.Close(voicetest.Deadline(t)))
 	}
-	if err := lg.end(t); err != nil {
-		t.Errorf("ended with %v, want none after Close", err)
-	}
+	check.Must(t, lg.end(t))
 	w.await(t, "the bot to leave", func() bool { return w.where() == "" })
 	check.Fails(t, l.Play([]byte{1}), voice.ErrUnavailable)
 	if l.EndSpeech() != nil || l.PrivacyCode() != "" || l.Stats() != (conn.Stats{}) {

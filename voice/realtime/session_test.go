@@ -17,8 +17,6 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/realtime"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
@@ -42,9 +40,7 @@ func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
 	if len(tools) != 2 {
 		t.Errorf("tools: %v", tools)
 	}
-	if err := stop(); err != nil {
-		t.Errorf("the end: %v", err)
-	}
+	check.Must(t, stop()) // the end
 	if r := srv.Requests()[0]; r.Header.Get("Authorization") != "Bearer sk-secret" ||
 		r.URL.Query().Get("model") != "gpt-realtime-2.1" {
 		t.Errorf("asked with %q for %s", r.Header.Get("Authorization"), r.URL)
@@ -127,9 +123,7 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 		`{"ok":true,"result":"stopped {}"}`,
 		`{"ok":true,"result":"at ten: {\"query\":\"ferry\"}"}`,
 	} {
-		if got := await(t, outputs).Text("item.output"); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		check.Equal(t, "output", await(t, outputs).Text("item.output"), want)
 	}
 	await(t, w.used)
 	await(t, w.used)
@@ -194,9 +188,7 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 	s.Cancel(errStop, "")
 	s.Cancel(errStop, "")
 	want := `{"ok":false,"error":"ada said stop","cancelled":true}`
-	if got := await(t, outputs).Text("item.output"); got != want {
-		t.Errorf("got %s", got)
-	}
+	check.Equal(t, "output", await(t, outputs).Text("item.output"), want)
 	await(t, w.heard)
 	_ = stop()
 }
@@ -413,10 +405,8 @@ func TestFailuresThatPassAreToldAndTheSessionGoesOn(t *testing.T) {
 	for range 4 {
 		got = append(got, await(t, w.trouble).Kind)
 	}
-	if diff := cmp.Diff([]llm.ErrorKind{llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrUnavailable, llm.ErrRateLimited},
-		got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, "kind", got,
+		[]llm.ErrorKind{llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrUnavailable, llm.ErrRateLimited})
 	await(t, w.used)
 }
 

@@ -145,12 +145,8 @@ func TestAToolIsUsedForThoseWhoseWordsItsResponseAnswers(t *testing.T) {
 			for _, speak := range tc.said {
 				speak(c)
 			}
-			if got := answer(c, tc.status, tc.meanwhile); got != tc.want {
-				t.Errorf("%s: the tool is used for %q, want %q", tc.name, got, tc.want)
-			}
-			if got := answer(c, "completed", nil); got != tc.then {
-				t.Errorf("%s: the next is used for %q, want %q", tc.name, got, tc.then)
-			}
+			check.Equal(t, tc.name+": the tool is used for", answer(c, tc.status, tc.meanwhile), tc.want)
+			check.Equal(t, tc.name+": the next is used for", answer(c, "completed", nil), tc.then)
 			rest(c)
 		}
 		bob(c)
@@ -203,9 +199,7 @@ func TestWhoStopsEndsWhatTheyAskedFor(t *testing.T) {
 				c.Expect("response.cancel")
 			}
 			e := c.Expect("conversation.item.create")
-			if got := e.Text("item.call_id") + " " + e.Text("item.output"); got != tc.want {
-				t.Errorf("%s stopped %s, want %s", tc.who, got, tc.want)
-			}
+			check.Equal(t, tc.who+" stopped", e.Text("item.call_id")+" "+e.Text("item.output"), tc.want)
 		}
 	})
 }

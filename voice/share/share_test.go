@@ -290,9 +290,7 @@ func TestNothingIsSharedAfterTheEnd(t *testing.T) {
 	if r, _ := h.Share(t.Context(), call, "s1", ada); r.Error != share.ShuttingDown {
 		t.Errorf("got %+v, want %q", r, share.ShuttingDown)
 	}
-	if err := h.EndCall(t.Context(), call); err != nil {
-		t.Errorf("the end of a call after the end: %v", err)
-	}
+	check.Must(t, h.EndCall(t.Context(), call)) // the end of a call after the end
 }
 
 func TestALossThatIsToldTooLateEndsNothing(t *testing.T) {

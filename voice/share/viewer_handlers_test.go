@@ -225,9 +225,7 @@ func TestOnlySoManyMayWatch(t *testing.T) {
 		t.Errorf("over a WebSocket: %v", err)
 	}
 	second := r.dial(t, "s2"+token)
-	if _, err := receive(t, second); err != nil {
-		t.Errorf("another share has no place left: %v", err)
-	}
+	check.Must(t, check.Err(receive(t, second)))
 	if _, err := receive(t, r.dial(t, "s3"+token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater ||
 		!strings.Contains(err.Error(), "shared pages") {
 		t.Errorf("beyond the number of all: %v", err)
@@ -288,9 +286,7 @@ func TestStrangersTakeNoPlaceFromThoseWithALink(t *testing.T) {
 		}
 	}
 	check.Equal(t, "watch", r.Count(), 0)
-	if _, err := receive(t, r.dial(t, token)); err != nil {
-		t.Errorf("who has a link does not see it: %v", err)
-	}
+	check.Must(t, check.Err(receive(t, r.dial(t, token))))
 	if _, err := receive(t, first); err == nil || t.Context().Err() != nil {
 		t.Errorf("the first stranger is still waited for: %v", err)
 	}
@@ -357,12 +353,8 @@ func TestOffersAreBoundedAndWhoWatchesIsNotDisturbed(t *testing.T) {
 	check.Equal(t, "watch", r.Count(), 1)
 	r.screen.Show(rtctest.Blue())
 	send(t, watching, `{"got":true}`)
-	if _, err := receive(t, watching); err != nil {
-		t.Errorf("who watches sees nothing more: %v", err)
-	}
-	if _, err := receive(t, r.dial(t, token)); err != nil {
-		t.Errorf("who comes over a WebSocket sees nothing: %v", err)
-	}
+	check.Must(t, check.Err(receive(t, watching)))
+	check.Must(t, check.Err(receive(t, r.dial(t, token))))
 }
 
 func TestOffersOfOneShareHaveAPace(t *testing.T) {

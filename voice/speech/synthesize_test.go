@@ -170,9 +170,7 @@ func TestACancelledSpeechEndsWithItsCause(t *testing.T) {
 		cancel(stopped)
 		last = err
 	}
-	if !errors.Is(last, stopped) {
-		t.Errorf("err = %v, want the cause", last)
-	}
+	check.Fails(t, last, stopped)
 }
 
 func TestWhatIsNoSoundIsTold(t *testing.T) {

@@ -39,9 +39,7 @@ func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
 		o.Language, o.Keywords = "en", []string{"clank"}
 	}).Transcribe(t.Context(), u)
 	check.Must(t, err)
-	if want := (voice.Transcript{Text: "look up the ferry times", Language: "en"}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	check.Equal(t, "transcribe", got, voice.Transcript{Text: "look up the ferry times", Language: "en"})
 	a := s.one(t)
 	valid(t, "CreateTranscriptionRequest", a.fields)
 	want := map[string]any{
@@ -183,9 +181,7 @@ func TestATranscriptionEndsWithItsContextAndItsDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped by ada")
 	go cancel(stopped)
-	if _, err := transcriber(t, s, nil).Transcribe(ctx, utterance(t)); !errors.Is(err, stopped) {
-		t.Errorf("err = %v, want the cause", err)
-	}
+	check.Fails(t, check.Err(transcriber(t, s, nil).Transcribe(ctx, utterance(t))), stopped)
 	tr := transcriber(t, s, func(o *speech.TranscriberOptions) { o.Server.Timeout = 50 * time.Millisecond })
 	_, err := tr.Transcribe(t.Context(), utterance(t))
 	failure(t, err, llm.ErrTimeout)

@@ -124,9 +124,7 @@ func TestSeveralPagesAreInOneCall(t *testing.T) {
 	check.Must(t, call.Play([]byte("hello")))
 	check.Must(t, call.EndSpeech())
 	for _, page := range []*rtctest.Page{ada, bob} {
-		if got := rtctest.Next(t, page.Sounds); string(got.Payload) != "hello" {
-			t.Errorf("a page hears %q", got.Payload)
-		}
+		check.Equal(t, "a page hears", string(rtctest.Next(t, page.Sounds).Payload), "hello")
 	}
 	ada.SendText(t, `{"type":"leave"}`)
 	wantEvents(t, call, "left Ada")

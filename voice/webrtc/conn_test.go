@@ -146,9 +146,7 @@ func TestMessagesGoBothWaysAndTheLastOneArrives(t *testing.T) {
 	conn.End(why)
 	check.Equal(t, "the last word was", rtctest.Next(t, page.Said), "bye")
 	rtctest.Next(t, conn.Done())
-	if err := conn.Err(); !errors.Is(err, why) {
-		t.Errorf("it ended with %v", err)
-	}
+	check.Fails(t, conn.Err(), why)
 	rtctest.Next(t, page.Ended)
 	check.Fails(t, conn.Play([]byte("x")), voice.ErrUnavailable)
 }

@@ -114,9 +114,7 @@ func TestACallIsInterruptedWhenOnlyPagesOutOfReachAreLeft(t *testing.T) {
 			for e := range call.queue.Events {
 				got = append(got, string(e.Kind))
 			}
-			if strings.Join(got, " ") != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			check.Equal(t, "kind", strings.Join(got, " "), c.want)
 		})
 	}
 }

@@ -15,8 +15,6 @@ import (
 
 	"clank/browsermgr/control/client"
 	"clank/internal/test/check"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func newClient(t *testing.T, cfg client.Config) *client.Client {
@@ -121,9 +119,7 @@ func TestARequestIsSentAsItWasMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var answer struct{ N int }
 			check.Must(t, newClient(t, tc.cfg).Do(t.Context(), tc.method, tc.path, tc.query, tc.body, &answer))
-			if diff := cmp.Diff(tc.want, <-got); diff != "" {
-				t.Error(diff)
-			}
+			check.Diff(t, "request", <-got, tc.want)
 			if answer.N != 7 {
 				t.Errorf("got answer %+v, want n 7", answer)
 			}
@@ -170,9 +166,7 @@ func TestWhatTheServerAnsweredIsTold(t *testing.T) {
 			if !ok {
 				t.Fatalf("got %v, want a *client.Error", err)
 			}
-			if diff := cmp.Diff(tc.want, *got); diff != "" {
-				t.Error(diff)
-			}
+			check.Diff(t, "error", *got, tc.want)
 		})
 	}
 }
@@ -185,9 +179,7 @@ func TestAnAnswerThatCannotBeReadIsToldApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var list client.TabList
 			err := newClient(t, client.Config{URL: serve(t, 200, body)}).Do(t.Context(), "GET", "/tabs", nil, nil, &list)
-			if !errors.Is(err, client.ErrBadAnswer) {
-				t.Errorf("got %v, want ErrBadAnswer", err)
-			}
+			check.Fails(t, err, client.ErrBadAnswer)
 		})
 	}
 	for _, status := range []int{200, 404} {
@@ -196,10 +188,8 @@ func TestAnAnswerThatCannotBeReadIsToldApart(t *testing.T) {
 		check.Fails(t, err, client.ErrBadAnswer, "no control server: check --url")
 	}
 	var raw json.RawMessage
-	if err := newClient(t, client.Config{URL: serve(t, 200, "hello")}).Do(t.Context(), "GET", "/", nil, nil,
-		&raw); !errors.Is(err, client.ErrBadAnswer) {
-		t.Errorf("raw: got %v, want ErrBadAnswer", err)
-	}
+	check.Fails(t, newClient(t, client.Config{URL: serve(t, 200, "hello")}).Do(t.Context(), "GET", "/", nil, nil,
+		&raw), client.ErrBadAnswer)
 }
 
 func TestAnAnswerBeyondTheLimitIsRefused(t *testing.T) {
@@ -211,10 +201,8 @@ func TestAnAnswerBeyondTheLimitIsRefused(t *testing.T) {
 			}
 		}
 	})
-	if err := newClient(t, client.Config{URL: address}).Do(t.Context(), "GET", "/", nil, nil, nil); !errors.Is(err,
-		client.ErrBadAnswer) {
-		t.Errorf("got %v, want ErrBadAnswer", err)
-	}
+	check.Fails(t, newClient(t, client.Config{URL: address}).Do(t.Context(), "GET", "/", nil, nil, nil),
+		client.ErrBadAnswer)
 }
 
 func TestNobodyListening(t *testing.T) {
@@ -247,9 +235,7 @@ func TestAConnectionThatBreaks(t *testing.T) {
 			}()
 			err = newClient(t, client.Config{URL: "http://" + l.Addr().String()}).Do(t.Context(), "POST", "/act", nil,
 				map[string]any{"kind": "close"}, nil)
-			if !errors.Is(err, client.ErrBroken) {
-				t.Errorf("got %v, want ErrBroken", err)
-			}
+			check.Fails(t, err, client.ErrBroken)
 		})
 	}
 }
@@ -277,9 +263,7 @@ func TestATimeoutEndsTheRequestOnTheServer(t *testing.T) {
 	address, arrived, left := hang(t)
 	untilItArrives(arrived, func(limit time.Duration) {
 		err := newClient(t, client.Config{URL: address, Timeout: limit}).Do(t.Context(), "GET", "/tabs", nil, nil, nil)
-		if !errors.Is(err, client.ErrTimeout) {
-			t.Errorf("got %v, want ErrTimeout", err)
-		}
+		check.Fails(t, err, client.ErrTimeout)
 	})
 	<-left
 }
@@ -306,14 +290,9 @@ func TestTheWaitDoesNotCutTheTimeThatAnActionWasGiven(t *testing.T) {
 		}
 	})
 	c := newClient(t, client.Config{URL: address, Timeout: time.Millisecond})
-	if err := c.Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "wait", "timeoutMs": 500, "text": "x"},
-		nil); err != nil {
-		t.Errorf("with its own time: %v", err)
-	}
-	if err := c.Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "click"}, nil); !errors.Is(err,
-		client.ErrTimeout) {
-		t.Errorf("without: got %v, want ErrTimeout", err)
-	}
+	check.Must(t, c.Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "wait", "timeoutMs": 500, "text": "x"},
+		nil)) // with its own time
+	check.Fails(t, c.Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "click"}, nil), client.ErrTimeout)
 }
 
 func TestTheDeadlineOfTheCallerIsATimeout(t *testing.T) {
@@ -321,10 +300,8 @@ func TestTheDeadlineOfTheCallerIsATimeout(t *testing.T) {
 	untilItArrives(arrived, func(limit time.Duration) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
-		if err := newClient(t, client.Config{URL: address}).Do(ctx, "GET", "/tabs", nil, nil, nil); !errors.Is(err,
-			client.ErrTimeout) {
-			t.Errorf("got %v, want ErrTimeout", err)
-		}
+		check.Fails(t, newClient(t, client.Config{URL: address}).Do(ctx, "GET", "/tabs", nil, nil, nil),
+			client.ErrTimeout)
 	})
 	<-left
 }
@@ -392,9 +369,7 @@ func TestSecretsStayOnThisMachine(t *testing.T) {
 			if got := <-got; got != tc.want {
 				t.Errorf("got authorization %q, want %q", got, tc.want)
 			}
-			if err == nil || !strings.Contains(err.Error(), tc.hint) {
-				t.Errorf("got %v, want a hint with %q", err, tc.hint)
-			}
+			check.Fails(t, err, nil, tc.hint)
 		})
 	}
 }

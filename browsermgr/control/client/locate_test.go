@@ -3,6 +3,7 @@ package client_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -64,9 +65,7 @@ func TestNoActionIsWaitedForLessLongThanItMayTake(t *testing.T) {
 				}
 			}
 			want += launch + slack + time.Duration(actions)*250*time.Millisecond
-			if got := client.CallTimeOf("POST", "/act", nil, payload).Total(); got != want {
-				t.Errorf("%s: got %s, want %s", payload, got, want)
-			}
+			check.Equal(t, fmt.Sprint(payload), client.CallTimeOf("POST", "/act", nil, payload).Total(), want)
 		}
 	}
 }
@@ -126,9 +125,7 @@ func TestTheWaitForAnAnswerNeverCutsWhatTheServerKeeps(t *testing.T) {
 			method, path, _ := strings.Cut(tc.route, " ")
 			query, err := url.ParseQuery(tc.query)
 			check.Must(t, err)
-			if got := client.CallTimeOf(method, path, query, []byte(tc.body)).Total(); got != tc.want {
-				t.Errorf("got %s, want %s", got, tc.want)
-			}
+			check.Equal(t, "total", client.CallTimeOf(method, path, query, []byte(tc.body)).Total(), tc.want)
 		})
 	}
 }
@@ -243,9 +240,7 @@ func TestLocateRefusesWhatItCannotUse(t *testing.T) {
 
 func TestAnnounceAndDiscover(t *testing.T) {
 	home := t.TempDir()
-	if _, err := client.Discover(home); !errors.Is(err, client.ErrNotAnnounced) {
-		t.Errorf("before: got %v, want ErrNotAnnounced", err)
-	}
+	check.Fails(t, check.Err(client.Discover(home)), client.ErrNotAnnounced)
 	first, err := client.Announce(home, "http://127.0.0.1:1", "one")
 	check.Must(t, err)
 	info, err := os.Stat(filepath.Join(home, "control.json"))

@@ -42,9 +42,7 @@ func wantRules(t *testing.T, rules policy.Rules, asks []ask) {
 	t.Helper()
 	p := compile(t, rules)
 	for _, a := range asks {
-		if got := judged(t, p, a.url, a.resolved); got != a.want {
-			t.Errorf("%s at %q: got %q, want %q", a.url, a.resolved, got, a.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s at %q", a.url, a.resolved), judged(t, p, a.url, a.resolved), a.want)
 	}
 }
 
@@ -321,9 +319,7 @@ func TestOnlyWebAddressesAreOpened(t *testing.T) {
 		"a0+-.z9://a.example": policy.RuleScheme, "a~b://a.example": policy.RuleMalformed, "a:": policy.RuleScheme,
 		"+a:x": policy.RuleMalformed,
 	} {
-		if got := judged(t, p, url, ""); got != want {
-			t.Errorf("%q: got %q, want %q", url, got, want)
-		}
+		check.Equal(t, url, judged(t, p, url, ""), want)
 	}
 	for _, url := range []string{"ws://a.example/", "wss://a.example/"} {
 		if _, err := p.CheckEnteredURL(url); ruleOf(t, err) != policy.RuleScheme {
@@ -347,9 +343,7 @@ func TestGivenAddressesCarryNoSecrets(t *testing.T) {
 		} else if strings.Contains(err.Error(), secret) {
 			t.Errorf("the refusal shows the secret: %v", err)
 		}
-		if got := judged(t, p, url, ""); got != "" {
-			t.Errorf("%s in a page: got %q", url, got)
-		}
+		check.Equal(t, url+" in a page", judged(t, p, url, ""), "")
 	}
 	for _, url := range []string{
 		"https://a.example/", "https://a.example/?q=token", "https://a.example/?token=",
@@ -404,9 +398,7 @@ func TestAdvisoryAnswersThatChange(t *testing.T) {
 		{"::ffff:169.254.169.254", policy.RuleMetadata},
 		{"64:ff9b::10.0.0.1", policy.RulePrivate},
 	} {
-		if got := ruleOf(t, p.CheckIP(target, netip.MustParseAddr(step.addr))); got != step.want {
-			t.Errorf("%s: got %q, want %q", step.addr, got, step.want)
-		}
+		check.Equal(t, step.addr, ruleOf(t, p.CheckIP(target, netip.MustParseAddr(step.addr))), step.want)
 	}
 }
 
@@ -489,9 +481,7 @@ func TestAnAddressWithAZoneOrNoneAtAllIsRefused(t *testing.T) {
 	for _, addr := range []netip.Addr{{}, netip.MustParseAddr("2606:4700::1111%eth0")} {
 		check.Fails(t, p.CheckIP(target, addr), nil, "zone")
 	}
-	if err := p.CheckIP(target, netip.MustParseAddr("2606:4700::1111")); err != nil {
-		t.Errorf("the address without its zone: %v", err)
-	}
+	check.Must(t, p.CheckIP(target, netip.MustParseAddr("2606:4700::1111"))) // the address without its zone
 }
 
 func ExamplePolicy_CheckURL() {

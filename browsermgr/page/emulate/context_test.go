@@ -407,9 +407,7 @@ func TestWrongValuesChangeNothing(t *testing.T) {
 		}
 	}
 	browsertest.Navigate(t, tab, tab.URL())
-	if after := browsertest.JS(t, tab, "["+zone+","+geometry+",navigator.language]"); after != before {
-		t.Errorf("got %s afterwards, want %s", after, before)
-	}
+	check.Equal(t, "afterwards", browsertest.JS(t, tab, "["+zone+","+geometry+",navigator.language]"), before)
 }
 
 func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
@@ -457,9 +455,7 @@ func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 	got := browsertest.JS(t, tab,
 		`navigator.userAgentData.getHighEntropyValues(['model','platformVersion','uaFullVersion']).then(h =>
 		[h.mobile, h.platform, h.model, h.platformVersion, navigator.userAgent.includes('Chrome/' + h.uaFullVersion.split('.')[0] + '.0.0.0 Mobile'), navigator.platform])`)
-	if want := `[true,"Android","Pixel 7","14.0.0",true,"Linux armv8l"]`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, "page", got, `[true,"Android","Pixel 7","14.0.0",true,"Linux armv8l"]`)
 }
 
 func TestLocaleAndDeviceDoNotUndoEachOther(t *testing.T) {

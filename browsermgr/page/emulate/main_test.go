@@ -97,9 +97,7 @@ func inFrame(tb testing.TB, tab *page.Tab, expression string) string {
 
 func wantJS(tb testing.TB, tab *page.Tab, expression, want string) {
 	tb.Helper()
-	if got := browsertest.JS(tb, tab, expression); got != want {
-		tb.Errorf("%s: got %s, want %s", expression, got, want)
-	}
+	check.Equal(tb, expression, browsertest.JS(tb, tab, expression), want)
 }
 
 func TestNewWorkersAreInTheSameWorldAsTheirPage(t *testing.T) {

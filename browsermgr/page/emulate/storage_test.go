@@ -2,6 +2,7 @@ package emulate_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -109,9 +110,7 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 		}
 		got, err := state.Storage(ctx, tab, kind, nil)
 		check.Must(t, err)
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("%s (-want +got)\n%s", kind, d)
-		}
+		check.Diff(t, fmt.Sprint(kind), got, want)
 		got, err = state.Storage(ctx, tab, kind, new("  padded "))
 		if d := cmp.Diff(map[string]string{"  padded ": " v "}, got); d != "" || err != nil {
 			t.Errorf("one key: %v (-want +got)\n%s", err, d)

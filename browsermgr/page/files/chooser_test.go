@@ -60,9 +60,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 			t.Errorf("%+v: %v", tt.upload, err)
 			continue
 		}
-		if got := browsertest.JS(t, tab, chosen(tt.id)); got != tt.want {
-			t.Errorf("%+v: got %s, want %s", tt.upload, got, tt.want)
-		}
+		check.Equal(t, fmt.Sprint(tt.upload), browsertest.JS(t, tab, chosen(tt.id)), tt.want)
 	}
 	browsertest.WantJS(t, tab, "seen.join()", `"input,change"`)
 	browsertest.WantJS(t, tab, "document.getElementById('folder').files[0].webkitRelativePath", `"files/a.txt"`)

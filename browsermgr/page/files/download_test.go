@@ -83,9 +83,7 @@ func TestActionReportsTheDownloadsItStarted(t *testing.T) {
 	if late > len(tests)/2 {
 		t.Errorf("got %d of %d downloads with a later action", late, len(tests))
 	}
-	if got := b.Downloads(tab); len(got) != len(tests) {
-		t.Errorf("got %d downloads listed, want %d", len(got), len(tests))
-	}
+	check.Equal(t, "downloads listed", len(b.Downloads(tab)), len(tests))
 }
 
 // real returns the real path of the downloads folder.
@@ -426,9 +424,7 @@ func TestDownloadOutlivesItsTab(t *testing.T) {
 		t.Errorf("got %+v in the other tab", got)
 	}
 	close(s.slow)
-	if err := <-done; err != nil {
-		t.Errorf("got %v, want the file", err)
-	}
+	check.Must(t, <-done)
 	// A wait in a tab that closes ends.
 	go func() {
 		_, err := b.WaitDownload(t.Context(), other, "", 0)
@@ -686,13 +682,9 @@ func TestCopiesOfUploadsGoWithTheDesk(t *testing.T) {
 			for range 25 {
 				check.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
 			}
-			if n := b.copies(t); n != 20 {
-				t.Errorf("%d copies are kept, want 20", n)
-			}
+			check.Equal(t, "copies are kept", b.copies(t), 20)
 			check.Must(t, b.Close())
-			if n := b.copies(t); n != 0 {
-				t.Errorf("%d copies are left", n)
-			}
+			check.Equal(t, "copies are left", b.copies(t), 0)
 		})
 	}
 }

@@ -38,9 +38,7 @@ func TestCleanName(t *testing.T) {
 		strings.Repeat("a", 150) + "." + strings.Repeat("b", 150): strings.Repeat("a", 150) + "." + strings.Repeat("b", 49),
 		strings.Repeat("你", 200) + ".txt":                         strings.Repeat("你", 68) + ".txt",
 	} {
-		if got := files.CleanName(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, in, files.CleanName(in), want)
 	}
 }
 

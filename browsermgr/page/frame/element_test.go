@@ -3,6 +3,7 @@ package frame_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,6 @@ import (
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/frame"
 	"clank/internal/test/check"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestNumbersFindTheDocumentsTheyWereGivenTo(t *testing.T) {
@@ -32,12 +31,8 @@ func TestNumbersFindTheDocumentsTheyWereGivenTo(t *testing.T) {
 			t.Errorf("%s: got %s in %v, %v", tt.ref, e.LocalRef, e.Frame == main, err)
 		}
 	}
-	if _, err := n.Find(main, "f3e1"); !errors.Is(err, fault.ErrUnknownRef) {
-		t.Errorf("got %v, want a document nobody met to be unknown", err)
-	}
-	if _, err := n.Find(main, "button"); !errors.Is(err, fault.ErrInvalid) {
-		t.Errorf("got %v, want it refused", err)
-	}
+	check.Fails(t, check.Err(n.Find(main, "f3e1")), fault.ErrUnknownRef)
+	check.Fails(t, check.Err(n.Find(main, "button")), fault.ErrInvalid)
 	if n.Number(far, "an earlier document", 0) != 3 {
 		t.Error("another document has the same number")
 	}
@@ -173,9 +168,7 @@ func TestRefsThatMeanNothingAreUnknown(t *testing.T) {
 	if e, err := r.Find(main, "AX1"); err != nil || e.LocalRef != "f1e3" || e.GivenRef != "ax1" {
 		t.Errorf("got %+v, %v; want the tree's refs beside the others", e, err)
 	}
-	if _, err := r.Find(main, "axe"); !errors.Is(err, fault.ErrInvalid) {
-		t.Errorf("got %v, want it refused", err)
-	}
+	check.Fails(t, check.Err(r.Find(main, "axe")), fault.ErrInvalid)
 }
 
 func TestBriefRefsEndWithAFrame(t *testing.T) {
@@ -183,9 +176,7 @@ func TestBriefRefsEndWithAFrame(t *testing.T) {
 	var r frame.RefRegistry
 	for mode, holds := range map[frame.RefMode]bool{frame.RefModeStable: true, frame.RefModeUntilNavigation: false} {
 		r.Publish(r.BeginCapture(), frame.RefSet{Mode: mode})
-		if _, err := r.Find(main, "e1"); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, check.Err(r.Find(main, "e1")))
 		r.FrameNavigated()
 		if _, err := r.Find(main, "e1"); (err == nil) != holds {
 			t.Errorf("mode %d: got %v", mode, err)
@@ -263,9 +254,7 @@ func TestFlattenPutsFramesInTheirPlacesAndLeavesOutWhatIsIgnored(t *testing.T) {
 	for _, limit := range []int{2, 4, 100} {
 		got, err := frame.FlattenTree(outer, inner, limit)
 		check.Must(t, err)
-		if d := cmp.Diff(want[:min(limit, len(want))], got); d != "" {
-			t.Errorf("limit %d (-want +got)\n%s", limit, d)
-		}
+		check.Diff(t, fmt.Sprintf("limit %d", limit), got, want[:min(limit, len(want))])
 	}
 }
 

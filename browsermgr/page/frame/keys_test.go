@@ -62,9 +62,7 @@ func TestChordsSendWhatAKeyboardSends(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if d := cmp.Diff(strings.Join(want, "\n"), told(chord.Events())); d != "" {
-			t.Errorf("%q (-want +got)\n%s", text, d)
-		}
+		check.Diff(t, text, told(chord.Events()), strings.Join(want, "\n"))
 		down, up := chord.Split()
 		if d := cmp.Diff(told(chord.Events()), told(append(down, up...))); d != "" || !strings.HasPrefix(told(up), "keyUp") {
 			t.Errorf("%q in halves (-want +got)\n%s", text, d)
@@ -97,9 +95,7 @@ func TestMouseSendsWhatAMouseSends(t *testing.T) {
 	if ev := (frame.Mouse{}).Move(true); ev.Buttons == nil || *ev.Buttons != 1 {
 		t.Errorf("got %+v, want a drag to hold the left button", ev)
 	}
-	if _, err := frame.ModifierBits([]string{"Hyper"}); !errors.Is(err, fault.ErrInvalid) {
-		t.Errorf("got %v, want an unknown modifier refused", err)
-	}
+	check.Fails(t, check.Err(frame.ModifierBits([]string{"Hyper"})), fault.ErrInvalid)
 }
 
 func chord(t *testing.T, text string) frame.Chord {
@@ -125,9 +121,7 @@ func TestAKeyboardKeepsWhatIsHeld(t *testing.T) {
 		{"up", told(b.Up(chord(t, "Control"))), []string{`keyUp Control/ControlLeft/17 "" 8 []`}},
 		{"a letter of the other case is the same key", told(b.Up(chord(t, "A"))), []string{`keyUp A/KeyA/65 "" 8 []`}},
 	} {
-		if d := cmp.Diff(strings.Join(tt.want, "\n"), tt.got); d != "" {
-			t.Errorf("%s (-want +got)\n%s", tt.name, d)
-		}
+		check.Diff(t, tt.name, tt.got, strings.Join(tt.want, "\n"))
 	}
 	if b.ModifierBits() != 8 || b.IsIdle() {
 		t.Errorf("got %d held, free %v", b.ModifierBits(), b.IsIdle())
@@ -137,9 +131,7 @@ func TestAKeyboardKeepsWhatIsHeld(t *testing.T) {
 		`rawKeyDown Control/ControlLeft/17 "" 10 []`, `rawKeyDown Z/KeyZ/90 "" 10 [redo]`, `keyUp Z/KeyZ/90 "" 10 []`,
 		`keyUp Control/ControlLeft/17 "" 8 []`,
 	}
-	if d := cmp.Diff(strings.Join(want, "\n"), under); d != "" {
-		t.Errorf("a chord while Shift is held (-want +got)\n%s", d)
-	}
+	check.Diff(t, "a chord while Shift is held", under, strings.Join(want, "\n"))
 	if b.Up(chord(t, "Shift")); !b.IsIdle() {
 		t.Error("something is left")
 	}
@@ -150,9 +142,7 @@ func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
 		'a': true, 'Z': true, '~': true, ' ': true, '\n': true, 'é': false, '世': false,
 		'🎉': false,
 	} {
-		if got := frame.HasKey(r); got != want {
-			t.Errorf("%q: got %v", r, got)
-		}
+		check.Equal(t, fmt.Sprint(r), frame.HasKey(r), want)
 	}
 }
 
@@ -172,9 +162,7 @@ func TestChordsOfTheClipboardAreKnownAndNotSentAsCommands(t *testing.T) {
 		if strings.HasPrefix(text, held) {
 			c = c.WithModifiers(control)
 		}
-		if got := c.ClipboardEdit(); got != want {
-			t.Errorf("%s: got %q, want %q", text, got, want)
-		}
+		check.Equal(t, text, c.ClipboardEdit(), want)
 		if sent := told(c.Events()); strings.Contains(sent, "[copy]") || strings.Contains(sent, "[cut]") ||
 			strings.Contains(sent, "[paste]") {
 			t.Errorf("%s is sent as %s", text, sent)

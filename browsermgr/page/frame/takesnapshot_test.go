@@ -130,9 +130,7 @@ func TestAPageWithHundredsOfFramesIsReadWhole(t *testing.T) {
 		source := frame.SnapshotSource{Frames: frames, Refs: &frame.RefRegistry{}}
 		snap, err := frame.TakeSnapshot(ctx, source, frame.SnapshotOptions{})
 		check.Must(t, err)
-		if got := strings.Count(snap.Text, "button"); got != manyFrames-1 {
-			t.Errorf("%d frames were read, want %d", got, manyFrames-1)
-		}
+		check.Equal(t, "frames were read", strings.Count(snap.Text, "button"), manyFrames-1)
 		check.Contains(t, snap.Text, "- Iframe [ref=e7]:\n  - text: (this frame did not answer)\n")
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -263,9 +263,7 @@ func TestTheCorpusIsJudgedAsPeopleWould(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.html, err)
 		}
-		if got := strings.Join(j.Classes, " "); got != c.want {
-			t.Errorf("%s %s: %q, want %q", a.Kind, c.html, got, c.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s %s", a.Kind, c.html), strings.Join(j.Classes, " "), c.want)
 		if (j.Mark == "") != (c.want == "") || (j.Text == "") != (c.want == "") {
 			t.Errorf("%s: mark %q, text %q", c.html, j.Mark, j.Text)
 		}

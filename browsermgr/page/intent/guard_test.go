@@ -363,9 +363,7 @@ func TestDialogsAreJudgedByWhatTheySay(t *testing.T) {
 	for _, tt := range []struct{ to, want string }{
 		{"https://b.example/", "Go to b.example"}, {"https://a.example/y", ""}, {"about:blank", ""}, {"https://a\x00b/", ""},
 	} {
-		if got := intent.JudgeAddress(tt.to, "https://a.example/").Text; got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.to, got, tt.want)
-		}
+		check.Equal(t, tt.to, intent.JudgeAddress(tt.to, "https://a.example/").Text, tt.want)
 	}
 }
 
@@ -430,9 +428,7 @@ func TestAnUploadIsJudgedWithTheClickThatItBeginsWith(t *testing.T) {
 			Classes: strings.Fields(c.classes), Text: handed + c.more, Origin: "http://" + host, TargetHost: c.target,
 			Detail: c.detail,
 		}
-		if diff := cmp.Diff(want, j.Question); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		check.Diff(t, c.name, j.Question, want)
 		for _, mark := range []string{"", "another", j.Mark + "x"} {
 			if same, err := intent.PerformUpload(ctx, tab, args(c.name), mark, do); same || err != nil || done != 0 {
 				t.Errorf("%s, agreed to %q: same %v, %v, done %d times", c.name, mark, same, err, done)
@@ -631,9 +627,7 @@ func TestPointsInFramesOfOtherSitesAreJudgedAndHeld(t *testing.T) {
 	if same, refused := try(t, tab, click, j.Mark); !same || refused {
 		t.Errorf("same %v, refused %v", same, refused)
 	}
-	if text := inside("() => document.body.innerText"); !strings.Contains(text, "bought") {
-		t.Errorf("got %q, want it clicked", text)
-	}
+	check.Contains(t, inside("() => document.body.innerText"), "bought")
 }
 
 func TestWhatMouseAndKeysWouldSetOffIsJudged(t *testing.T) {
@@ -680,9 +674,7 @@ func TestWhatMouseAndKeysWouldSetOffIsJudged(t *testing.T) {
 		if tt.focus != "" {
 			focus(tt.focus)
 		}
-		if got := strings.Join(of(t, tab, tt.action).Classes, " "); got != tt.want {
-			t.Errorf("%+v: got %q, want %q", tt.action, got, tt.want)
-		}
+		check.Equal(t, fmt.Sprint(tt.action), strings.Join(of(t, tab, tt.action).Classes, " "), tt.want)
 	}
 }
 

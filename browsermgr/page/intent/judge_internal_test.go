@@ -1,15 +1,16 @@
 package intent
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/check"
 	"clank/sessions"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
@@ -30,9 +31,8 @@ func TestHowKeysAreJudged(t *testing.T) {
 		{actiontable.KindKeyUp, []string{"Enter", "a", "Delete", "Tab"}, ""},
 	} {
 		for _, key := range c.keys {
-			if got := judgeMode(page.Action{Kind: c.kind, Key: key}); got != c.want {
-				t.Errorf("%s %q is judged as %q, want %q", c.kind, key, got, c.want)
-			}
+			check.Equal(t, fmt.Sprintf("%s %q is judged as", c.kind, key),
+				judgeMode(page.Action{Kind: c.kind, Key: key}), c.want)
 		}
 	}
 	for _, c := range []struct {
@@ -46,9 +46,7 @@ func TestHowKeysAreJudged(t *testing.T) {
 		{page.Action{Kind: actiontable.KindInsertText, Text: "ab"}, ""},
 		{page.Action{Kind: actiontable.KindInsertText, Text: "a\rb"}, "insert"},
 	} {
-		if got := judgeMode(c.action); got != c.want {
-			t.Errorf("%+v is judged as %q, want %q", c.action, got, c.want)
-		}
+		check.Equal(t, fmt.Sprintf("%+v is judged as", c.action), judgeMode(c.action), c.want)
 	}
 }
 
@@ -91,9 +89,7 @@ func TestAVerdictIsToldInOurWords(t *testing.T) {
 			sessions.Assessment{Question: sessions.Question{Detail: long[:199] + "… (" + long[:199] + "…)"}},
 		},
 	} {
-		if diff := cmp.Diff(c.want, c.verdict.toJudgement(), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", c.verdict, diff)
-		}
+		check.Diff(t, fmt.Sprint(c.verdict), c.verdict.toJudgement(), c.want, cmpopts.EquateEmpty())
 	}
 }
 
@@ -102,9 +98,7 @@ func TestWhatIsQuotedHasAnEndAndNoSurprises(t *testing.T) {
 		"abcd": `"abcd"`, "abcde": `"abcd" … (5 characters)`, "äöüß": `"\u00e4\u00f6\u00fc\u00df"`,
 		"a\"\n\u202e": `"a\"\n\u202e"`, "": `""`,
 	} {
-		if got := QuoteUntrusted(in, 4); got != want {
-			t.Errorf("%q is quoted as %s, want %s", in, got, want)
-		}
+		check.Equal(t, in+" is quoted as", QuoteUntrusted(in, 4), want)
 	}
 }
 
@@ -137,8 +131,6 @@ func TestWordsAreThoseOfTheirClassAndLanguage(t *testing.T) {
 		if c.class == "languages" {
 			got = regexp.MustCompile(pattern).FindString(c.text)
 		}
-		if got != c.want {
-			t.Errorf("%s in %q: %q, want %q", c.class, c.text, got, c.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s in %q", c.class, c.text), got, c.want)
 	}
 }

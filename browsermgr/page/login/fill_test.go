@@ -40,16 +40,12 @@ func TestALoginIsFilledInAsAPersonWouldAndNotSent(t *testing.T) {
 			</script>`)
 			res, err := fill(t, tab, origin)
 			check.Must(t, err)
-			if want := (login.FillResult{Origin: origin, Username: true, Password: true}); res != want {
-				t.Errorf("got %+v, want %+v", res, want)
-			}
+			check.Equal(t, "result", res, login.FillResult{Origin: origin, Username: true, Password: true})
 			got := js(t, tab, values)
 			if !strings.Contains(got, "ada|"+word) || strings.Count(got, word) != 1 {
 				t.Errorf("the fields hold %q", got)
 			}
-			if got := js(t, tab, `() => log.join(' ')`); !strings.Contains(got, "input!") || !strings.Contains(got, "change") {
-				t.Errorf("the page was told %q, want an input that it trusts, and a change", got)
-			}
+			check.Contains(t, js(t, tab, `() => log.join(' ')`), "input!", "change")
 			browsertest.WantEqual(t, js(t, tab, `() => location.pathname`), "/")
 		})
 	}
@@ -135,9 +131,7 @@ func TestFieldsThatAreNotForThePasswordAreRefused(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), word) {
 				t.Errorf("the error tells the password: %v", err)
 			}
-			if got := js(t, tab, values); strings.Contains(got, word[:8]) {
-				t.Errorf("the fields hold %q", got)
-			}
+			check.Lacks(t, js(t, tab, values), word[:8])
 		})
 	}
 }
@@ -358,9 +352,7 @@ func TestOneTimeCodesGoIntoTheirOwnFields(t *testing.T) {
 				(!errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) || asked > 0) {
 				t.Errorf("got %v, asked %d times", err, asked)
 			}
-			if got := js(t, tab, values); got != c.want {
-				t.Errorf("the fields hold %q, want %q", got, c.want)
-			}
+			check.Equal(t, "the fields hold", js(t, tab, values), c.want)
 		})
 	}
 }

@@ -1,6 +1,10 @@
 package login
 
-import "testing"
+import (
+	"testing"
+
+	"clank/internal/test/check"
+)
 
 // The script in the page compares origins, too. This tests the check of the process's origin alone.
 func TestOriginsAreComparedWithSchemeHostAndPort(t *testing.T) {
@@ -11,9 +15,7 @@ func TestOriginsAreComparedWithSchemeHostAndPort(t *testing.T) {
 		"https://shop.example:844":  false, "http://shop.example:8443": false, "https://www.shop.example:8443": false,
 		"": false,
 	} {
-		if got := s.of([]string{"https://else.example", other}); got != want {
-			t.Errorf("%q: got %t, want %t", other, got, want)
-		}
+		check.Equal(t, other, s.of([]string{"https://else.example", other}), want)
 	}
 	if (tabFrame{}).of(nil) {
 		t.Error("a document without an origin is of none")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page/outline"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -167,9 +168,7 @@ func TestComposePutsFramesInTheirPlaces(t *testing.T) {
 		}
 	}
 	flat, _ := join(framed(), outline.ComposeOptions{Flat: true}, outline.FinishOptions{})
-	if !strings.Contains(flat, "- Iframe [ref=e2]\n- button \"Far\" [ref=f7e1]") {
-		t.Errorf("got %s, want no nesting", flat)
-	}
+	check.Contains(t, flat, "- Iframe [ref=e2]\n- button \"Far\" [ref=f7e1]")
 }
 
 func TestRoleRefsTellEqualsApart(t *testing.T) {
@@ -195,9 +194,7 @@ func TestFinishSaysWhenThereIsNothingOrTooMuch(t *testing.T) {
 	}
 	long.Text, long.Stopped = strings.TrimSuffix(long.Text, "\n"), true
 	text, _ = join(long, outline.ComposeOptions{}, outline.FinishOptions{MaxChars: 600})
-	if !strings.Contains(text, "- text: … at least 80 more texts like these\n") {
-		t.Errorf("got %q, want that there may be more", text)
-	}
+	check.Contains(t, text, "- text: … at least 80 more texts like these\n")
 	if _, cut := join(&outline.Piece{Text: "- text: x", Stopped: true}, outline.ComposeOptions{},
 		outline.FinishOptions{MaxChars: 400}); !cut {
 		t.Error("a piece that stopped at the limit passes for the whole")
@@ -255,13 +252,10 @@ func TestFinishKeepsWithinTheLimitWithMarksAndFooter(t *testing.T) {
 
 func TestFinishFiltersLines(t *testing.T) {
 	page := outline.Page{Text: "- list:\n  - button \"Add to cart\" [ref=e1]\n  - button \"Add\" [ref=e2]"}
-	if got := outline.Finish(page,
-		outline.FinishOptions{Query: " CART button "}); got.Text != "  - button \"Add to cart\" [ref=e1]" {
-		t.Errorf("got %q", got.Text)
-	}
-	if got := outline.Finish(page, outline.FinishOptions{Query: "lamp"}); got.Text != "(no line matches the query)" {
-		t.Errorf("got %q", got.Text)
-	}
+	check.Equal(t, "text", outline.Finish(page,
+		outline.FinishOptions{Query: " CART button "}).Text, "  - button \"Add to cart\" [ref=e1]")
+	check.Equal(t, "text", outline.Finish(page, outline.FinishOptions{Query: "lamp"}).Text,
+		"(no line matches the query)")
 }
 
 func TestRefsCountEqualNames(t *testing.T) {
@@ -289,10 +283,8 @@ func TestRefMapAndStats(t *testing.T) {
 	if d := cmp.Diff(want, outline.RefsByName(refs)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if got, want := outline.MeasureText(text, refs),
-		(outline.Stats{Lines: 3, Chars: len(text) - 2, Refs: 3, Interactive: 2}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	check.Equal(t, "measure text", outline.MeasureText(text, refs),
+		outline.Stats{Lines: 3, Chars: len(text) - 2, Refs: 3, Interactive: 2})
 }
 
 func TestClipCountsUTF16(t *testing.T) {

@@ -118,9 +118,7 @@ func TestStillPageIsShownToANewViewer(t *testing.T) {
 	if g := next(t, second); g.Number < f.Number {
 		t.Errorf("got frame %d, want the last, %d", g.Number, f.Number)
 	}
-	if n := sent("Page.startScreencast"); n != 1 {
-		t.Errorf("got %d casts for two viewers", n)
-	}
+	check.Equal(t, "casts for two viewers", sent("Page.startScreencast"), 1)
 	second.Refresh()
 	if g := next(t, second); g.Number <= f.Number {
 		t.Errorf("got frame %d, want a new one", g.Number)

@@ -84,9 +84,7 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 				for at, want := range tt.colors {
 					wantColor(t, img, int(float64(at[0])*scale), int(float64(at[1])*scale), want)
 				}
-				if after := browsertest.JS(t, tab, geometry); after != before {
-					t.Errorf("%s: got geometry %s afterwards, want %s", tt.name, after, before)
-				}
+				check.Equal(t, tt.name+": geometry afterwards", browsertest.JS(t, tab, geometry), before)
 			}
 			_, img := shoot(t, tab, screenshot.Options{FullPage: true})
 			if got := img.Bounds().Size(); got.Y != 2000 || got.X < 426 || got.X > 428 {
@@ -95,9 +93,7 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 			wantColor(t, img, 5, 5, "#00ffff")
 			wantColor(t, img, int(60*2000/3000), int(2010*2000/3000), "#ff0000")
 			wantColor(t, img, 5, 1990, "#0000ff") // the height of the viewport is still 600
-			if after := browsertest.JS(t, tab, geometry); after != before {
-				t.Errorf("full page: got geometry %s afterwards, want %s", after, before)
-			}
+			check.Equal(t, "full page: geometry afterwards", browsertest.JS(t, tab, geometry), before)
 		})
 	}
 }
@@ -116,9 +112,7 @@ func TestSmallPictureIsChromiumsOwn(t *testing.T) {
 	if shot.Height != 2000 || shot.Type != "jpeg" {
 		t.Errorf("full page: got %s of %dx%d", shot.Type, shot.Width, shot.Height)
 	}
-	if after := browsertest.JS(t, tab, geometry); after != before {
-		t.Errorf("got geometry %s afterwards, want %s", after, before)
-	}
+	check.Equal(t, "geometry afterwards", browsertest.JS(t, tab, geometry), before)
 }
 
 func TestScrollBarsComeBack(t *testing.T) {
@@ -142,9 +136,7 @@ func TestScrollBarsComeBack(t *testing.T) {
 	_, img := shoot(t, tab, screenshot.Options{FullPage: true})
 	wantColor(t, img, img.Bounds().Dx()-3, int(20*2000/3000), "#ff0000") // nothing is cut off at the right
 	shoot(t, tab, screenshot.Options{Element: "body > button"})
-	if after := browsertest.JS(t, tab, geometry); after != before {
-		t.Errorf("got geometry %s afterwards, want %s", after, before)
-	}
+	check.Equal(t, "geometry afterwards", browsertest.JS(t, tab, geometry), before)
 	browsertest.WantJS(t, tab, "document.adoptedStyleSheets.length", "0")
 }
 
@@ -171,9 +163,7 @@ func TestElementsOfFramesAndShadowRoots(t *testing.T) {
 	}
 	wantColor(t, img, 170, 70, "#00ff00")
 	wantColor(t, img, 2, 78, "#ffb020")
-	if after := browsertest.JS(t, tab, geometry); after != before {
-		t.Errorf("got geometry %s afterwards, want %s", after, before)
-	}
+	check.Equal(t, "geometry afterwards", browsertest.JS(t, tab, geometry), before)
 }
 
 func TestElementsOfFramesOfAnotherOriginInTheProcess(t *testing.T) {
@@ -193,9 +183,7 @@ func TestElementsOfFramesOfAnotherOriginInTheProcess(t *testing.T) {
 	}
 	wantColor(t, img, 85, 35, "#00ff00")
 	wantColor(t, img, 1, 39, "#ffb020")
-	if after := browsertest.JS(t, tab, geometry); after != before {
-		t.Errorf("got geometry %s afterwards, want %s", after, before)
-	}
+	check.Equal(t, "geometry afterwards", browsertest.JS(t, tab, geometry), before)
 }
 
 func TestRemoteFramesAreDrawnInAFullPage(t *testing.T) {
@@ -341,9 +329,7 @@ func TestHighlightShowsForAWhile(t *testing.T) {
 		check.Must(t, screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, found["B"].Ref))
 		got = browsertest.JS(t, tab, "getComputedStyle(b).outline + ' / ' + getComputedStyle(b).outlineOffset")
 	}
-	if got != want {
-		t.Errorf("got outline %s, want %s", got, want)
-	}
+	check.Equal(t, "outline", got, want)
 	browsertest.JS(t, tab, "Promise.all(b.getAnimations().map(a => a.finished)).then(() => 1)")
 	browsertest.WantJS(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length", `"none00"`)
 	for ref, want := range map[string]error{"e99": page.ErrUnknownRef, "": page.ErrInvalid} {
@@ -475,9 +461,7 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 				t.Errorf("scale %g, %+v: got %d drawn of %d", scale, o.FullPage, shot.Drawn, len(shot.Annotations))
 			}
 		}
-		if after := browsertest.JS(t, tab, geometry); after != before {
-			t.Errorf("scale %g: got geometry %s afterwards, want %s", scale, after, before)
-		}
+		check.Equal(t, fmt.Sprintf("scale %g: geometry afterwards", scale), browsertest.JS(t, tab, geometry), before)
 	}
 }
 

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/browsermgr"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/login"
@@ -245,9 +243,7 @@ func TestAFilmOfABrowserShowsTheStepsAndNoSecrets(t *testing.T) {
 			t.Errorf("at %s on %s: what was filled in is seen", p.at, p.color)
 		}
 	}
-	if diff := cmp.Diff([]string{"111", "010", "001"}, order); diff != "" {
-		t.Errorf("backgrounds: %s", diff)
-	}
+	check.Diff(t, "backgrounds", order, []string{"111", "010", "001"})
 	if !slices.ContainsFunc(pictures, func(p picture) bool { return p.ink }) {
 		t.Error("no ink is seen at all: this test sees nothing")
 	}

@@ -16,8 +16,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/internal/recording/video"
 	"clank/internal/test/check"
 	"clank/sessions"
@@ -195,15 +193,11 @@ func TestAFilmHasTheStepsAsChaptersAndOmitsWhatAPersonDoes(t *testing.T) {
 		s.show("page3")
 		pass(time.Second)
 		frames, chapters := s.film(t)
-		if diff := cmp.Diff([]string{"first", "page1", "page2", "page3"}, frames); diff != "" {
-			t.Errorf("pictures: %s", diff)
-		}
+		check.Diff(t, "pictures", frames, []string{"first", "page1", "page2", "page3"})
 		want := []string{
 			"1 0s open the shop", "3 5s click Buy", "1 10s Ada worked the page (not recorded)", "4 12s click Pay",
 		}
-		if diff := cmp.Diff(want, chapters); diff != "" {
-			t.Errorf("chapters: %s", diff)
-		}
+		check.Diff(t, "chapters", chapters, want)
 		film := filepath.Join(s.Dir, "film@server-9", task.ID+".webm")
 		for path, mode := range map[string]os.FileMode{film: 0o600, filepath.Dir(film): 0o700 | os.ModeDir} {
 			if info, err := os.Stat(path); err != nil || info.Mode() != mode {

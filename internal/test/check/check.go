@@ -75,9 +75,12 @@ func Err[T any](_ T, err error) error { return err }
 // Fails fails the test unless err wraps target and its text contains all of want. A nil target accepts any error.
 func Fails(tb testing.TB, err, target error, want ...string) {
 	tb.Helper()
-	if err == nil || target != nil && !errors.Is(err, target) {
-		tb.Errorf("got error %v, want %v %q", err, target, want)
+	if err == nil {
+		tb.Errorf("got no error, want one: %v %q", target, want)
 		return
+	}
+	if target != nil && !errors.Is(err, target) {
+		tb.Errorf("got error %v, want %v", err, target)
 	}
 	Contains(tb, err.Error(), want...)
 }
@@ -105,9 +108,14 @@ func Lacks(tb testing.TB, got string, unwanted ...string) {
 // Equal fails the test unless got is want. The failure says what was compared.
 func Equal[T comparable](tb testing.TB, what string, got, want T) {
 	tb.Helper()
-	if got != want {
-		tb.Errorf("%s: got %#v, want %#v", what, got, want)
+	if got == want {
+		return
 	}
+	form := "%#v"
+	if _, readable := any(got).(fmt.Stringer); readable {
+		form = "%v"
+	}
+	tb.Errorf("%s: got "+form+", want "+form, what, got, want)
 }
 
 // Diff fails the test, with their difference, if [cmp.Diff] finds one between got and want.

@@ -128,9 +128,7 @@ func TestMessagesBeyondTheLimitAreRefusedByField(t *testing.T) {
 			t.Errorf("%s: got HTTP %d %s, want %s at %s", name, status, answer, c.code, c.field)
 		}
 	}
-	if got := w.Messages(w.channel); len(got) != 0 {
-		t.Errorf("got %d messages, want none", len(got))
-	}
+	check.Equal(t, "messages", len(w.Messages(w.channel)), 0)
 }
 
 // firstComplaint returns the first error code of an answer at a dotted path.

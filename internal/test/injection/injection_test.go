@@ -23,6 +23,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
 	"clank/browsermgr/profile"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 
@@ -78,12 +79,8 @@ func checkBoundaries(t *testing.T, what, text string) (inside []string) {
 	if rest := boundary.ReplaceAllString(text, ""); strings.Contains(rest, canary) {
 		t.Errorf("%s: the page speaks outside of a boundary: %.500q", what, rest)
 	}
-	if m := smuggling.FindString(text); m != "" {
-		t.Errorf("%s: %+q came through", what, m)
-	}
-	if m := fetched.FindString(text); m != "" {
-		t.Errorf("%s: %q came through", what, m)
-	}
+	check.Equal(t, what+": came through", smuggling.FindString(text), "")
+	check.Equal(t, what+": came through", fetched.FindString(text), "")
 	return inside
 }
 

@@ -217,9 +217,8 @@ func testLivelyServers(t *testing.T, c Client) {
 	for name, f := range map[string]Fault{
 		"it never hangs up": {Hang: InStream, At: 1000}, "it comments": {Comments: 400},
 	} {
-		if got := Generate(t, c.open(t, c.Serve(t, SayWithFault("still here", f))), Ask("hi")).Text(); got != "still here" {
-			t.Errorf("%s: got %q", name, got)
-		}
+		check.Equal(t, name, Generate(t, c.open(t, c.Serve(t, SayWithFault("still here", f))), Ask("hi")).Text(),
+			"still here")
 	}
 }
 

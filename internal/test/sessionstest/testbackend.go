@@ -222,9 +222,7 @@ func backendEndedContext(t *testing.T, c BackendCase) {
 	stop(cause)
 	s := c.session("one")
 	steps, err := c.run(ctx, &s, c.Prompt, nil)
-	if !errors.Is(err, cause) {
-		t.Errorf("err = %v, want the cause", err)
-	}
+	check.Fails(t, err, cause)
 	for _, step := range steps {
 		if step.Kind == sessions.StepAct {
 			t.Errorf("act after the end: %+v", step)
@@ -264,9 +262,7 @@ func (c BackendCase) stopSlow(t *testing.T, s *sessions.Session) {
 	if took := time.Since(at); took > c.Within {
 		t.Errorf("the stop took %v, want at most %v", took, c.Within)
 	}
-	if !errors.Is(err, cause) {
-		t.Errorf("err = %v, want the cause", err)
-	}
+	check.Fails(t, err, cause)
 }
 
 func backendCancelled(t *testing.T, c BackendCase) {
@@ -312,9 +308,7 @@ func backendTwoSessions(t *testing.T, c BackendCase) {
 	}
 	cause := &cancel.Cause{Reason: cancel.Superseded}
 	stop(cause)
-	if err := <-ended; !errors.Is(err, cause) {
-		t.Errorf("the slow task ended with %v, want the cause of its stop", err)
-	}
+	check.Fails(t, <-ended, cause)
 }
 
 func backendHears(t *testing.T, c BackendCase) {

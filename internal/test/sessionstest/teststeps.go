@@ -79,9 +79,7 @@ func storeSearch(t *testing.T, st sessions.Store) {
 	} {
 		got, err := st.Tasks(ctx, sessions.TaskQuery{Words: words})
 		check.Must(t, err)
-		if len(got) != want {
-			t.Errorf("%q finds %d tasks, want %d", words, len(got), want)
-		}
+		check.Equal(t, words+" finds tasks", len(got), want)
 	}
 	secrets, _ := sessions.Secrets{}.With("Aurora")
 	check.Must(t, st.Redact(ctx, "s1", secrets))
@@ -245,9 +243,7 @@ func storeRecover(t *testing.T, st sessions.Store) {
 	} {
 		r, err := st.Task(ctx, fmt.Sprintf("t%d", i))
 		check.Must(t, err)
-		if r.State != want {
-			t.Errorf("task %d = %s, want %s", i, r.State, want)
-		}
+		check.Equal(t, fmt.Sprintf("task %d", i), r.State, want)
 		if want == sessions.TaskInterrupted && (r.Reason != "it ended" || !r.Ended.Equal(later)) {
 			t.Errorf("task %d ended at %v because %q", i, r.Ended, r.Reason)
 		}

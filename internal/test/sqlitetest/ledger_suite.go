@@ -62,9 +62,7 @@ func checkSums(t *testing.T, l budget.Ledger, e budget.Entry, want budget.Sum) {
 	check.Must(t, err)
 	for i, k := range e.Keys() {
 		want.Key = k
-		if diff := cmp.Diff(want, got[i]); diff != "" {
-			t.Errorf("sum of %+v (-want +got):\n%s", k, diff)
-		}
+		check.Diff(t, fmt.Sprintf("sum of %+v", k), got[i], want)
 	}
 }
 
@@ -254,8 +252,6 @@ func testEnded(t *testing.T, l budget.Ledger) {
 	ctx, end := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	end(why)
-	if _, err := l.Reserve(ctx, entry("t1", "discord:1", 1), yes); !errors.Is(err, why) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	check.Fails(t, check.Err(l.Reserve(ctx, entry("t1", "discord:1", 1), yes)), why)
 	checkSums(t, l, entry("t1", "discord:1", 1), budget.Sum{})
 }

@@ -141,9 +141,7 @@ func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
 		check.Must(t, err)
 		for _, s := range sums {
 			totals[level] = totals[level].Add(s.Amount)
-			if s.Held != (budget.Amount{}) {
-				t.Errorf("%+v holds %+v although nothing runs", s.Key, s.Held)
-			}
+			check.Equal(t, fmt.Sprintf("%+v holds although nothing runs", s.Key), s.Held, budget.Amount{})
 			if level == budget.LevelDay || s.Key.ID != "" {
 				w.checkSum(t, s)
 			}

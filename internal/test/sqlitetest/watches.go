@@ -117,9 +117,7 @@ func testList(t *testing.T, s watches.Store) {
 		{watches.Query{Guild: "h"}, []string{"w2"}},
 		{watches.Query{Guild: "nowhere"}, nil},
 	} {
-		if diff := cmp.Diff(c.want, ids(t, s, c.q)); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", c.q, diff)
-		}
+		check.Diff(t, fmt.Sprint(c.q), ids(t, s, c.q), c.want)
 	}
 }
 
@@ -188,10 +186,8 @@ func testUpdate(t *testing.T, s watches.Store) {
 		t.Fatal(err)
 	}
 	check.Diff(t, "kept", got, want, sameTime)
-	if _, err := s.UpdateWatch(t.Context(), "w9", func(*watches.Watch) error { return nil }); !errors.Is(err,
-		watches.ErrNotFound) {
-		t.Errorf("a watch that is not there: %v", err)
-	}
+	check.Fails(t, check.Err(s.UpdateWatch(t.Context(), "w9", func(*watches.Watch) error { return nil })),
+		watches.ErrNotFound)
 }
 
 func testUpdateAtOnce(t *testing.T, s watches.Store) {

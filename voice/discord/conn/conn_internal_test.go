@@ -152,9 +152,7 @@ func TestNumbersOfMessagesWrap(t *testing.T) {
 		seq int
 		new bool
 	}{{65534, false}, {65535, true}, {65535, false}, {0, true}, {0, false}, {1, true}} {
-		if got := l.advance(step.seq); got != step.new {
-			t.Errorf("message %d is new: %v, want %v", step.seq, got, step.new)
-		}
+		check.Equal(t, fmt.Sprintf("message %d is new", step.seq), l.advance(step.seq), step.new)
 	}
 }
 

@@ -364,9 +364,7 @@ func TestEveryCloseCodeHasItsReaction(t *testing.T) {
 			if n := len(h.Received(voicetest.OpIdentify)); got != test.want || (n == 1) != (got == resumes) {
 				t.Errorf("it %s after %d identifications, want it %s", got, n, test.want)
 			}
-			if err := c.SendAudio([]byte{1}); err != nil {
-				t.Errorf("SendAudio = %v", err)
-			}
+			check.Must(t, c.SendAudio([]byte{1}))
 		})
 	}
 }
@@ -577,9 +575,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	for range 2 {
 		check.Must(t, c.Close(voicetest.Deadline(t)))
 	}
-	if err := c.Err(); err != nil {
-		t.Errorf("Err = %v, want none after Close", err)
-	}
+	check.Must(t, c.Err())
 	voicetest.NoneLeft(t)
 	h.await(t, "goodbye", func() bool { return len(h.Endings()) > 0 })
 	if got := h.Endings()[0]; got.Code != 1000 {

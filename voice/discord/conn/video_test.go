@@ -530,9 +530,7 @@ func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
 			ev, _ := e.next(t, 0, word, func(ev conn.Event) bool {
 				return ev.Kind == conn.PacketReceived && string(ev.Packet.Opus) == word
 			})
-			if ev.Packet.From != ada {
-				t.Errorf("version %d: %q of ada counts as that of %s", version, word, ev.Packet.From)
-			}
+			check.Equal(t, fmt.Sprintf("version %d: %q of ada counts as that of", version, word), ev.Packet.From, ada)
 		}
 		ssrc, _ := victim.SSRC()
 		lie := func(after string) {

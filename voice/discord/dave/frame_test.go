@@ -325,8 +325,6 @@ func TestCodesAreShownAsDiscordDoes(t *testing.T) {
 	t.Parallel()
 	data := []byte{0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0, 0, 0, 0, 7, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
 	// 0xAABBCCDDEE is 733295205870, 0xFFFFFFFFFF is 1099511627775.
-	if got, want := dave.Display(data, 3), "05870 00007 27775"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, "display", dave.Display(data, 3), "05870 00007 27775")
 	check.Equal(t, "code of too little data", dave.Display(data, 4), "")
 }

@@ -7,8 +7,6 @@ import (
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest/delivery"
 	"clank/voice/discord/dave"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const mlsChannel = 7
@@ -138,9 +136,7 @@ func TestAnEarlierCommitOfOursMayBeTheOneThatCounts(t *testing.T) {
 		check.Must(t, c.group.Apply(first))
 		check.Fails(t, c.group.Apply(second), dave.ErrWrongEpoch)
 	}
-	if diff := cmp.Diff(view(t, a.group), view(t, b.group)); diff != "" {
-		t.Errorf("the two see different groups:\n%s", diff)
-	}
+	check.Diff(t, "groups of the two", view(t, b.group), view(t, a.group))
 }
 
 func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
@@ -164,9 +160,7 @@ func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
 	joined, err := dave.JoinGroup(mlsChannel, g.take(3, delivery.OpWelcome)[2:], c.ticket, c.sender, anybody)
 	check.Must(t, err)
 	check.Must(t, a.group.Apply(commit))
-	if diff := cmp.Diff(view(t, a.group), view(t, joined)); diff != "" {
-		t.Errorf("the two see different groups:\n%s", diff)
-	}
+	check.Diff(t, "groups of the two", view(t, joined), view(t, a.group))
 	check.Fails(t, b.group.Apply(commit), nil, "removes us")
 }
 
@@ -208,9 +202,7 @@ func TestAWelcomeMustBeForOurGroup(t *testing.T) {
 			t.Errorf("%s: joined", name)
 		}
 	}
-	if _, err := dave.JoinGroup(mlsChannel, welcome, b.ticket, b.sender, anybody); err != nil {
-		t.Errorf("the right one: %v", err)
-	}
+	check.Must(t, check.Err(dave.JoinGroup(mlsChannel, welcome, b.ticket, b.sender, anybody))) // the right one
 }
 
 func TestCommitsThatAreRefused(t *testing.T) {
@@ -231,12 +223,8 @@ func TestCommitsThatAreRefused(t *testing.T) {
 			t.Fatalf("a commit with byte %d changed was taken", i)
 		}
 	}
-	if diff := cmp.Diff(before, view(t, b.group)); diff != "" {
-		t.Errorf("what was refused has changed the group:\n%s", diff)
-	}
-	if err := b.group.Apply(commit); err != nil {
-		t.Errorf("the right one: %v", err)
-	}
+	check.Diff(t, "group afterwards", view(t, b.group), before)
+	check.Must(t, b.group.Apply(commit)) // the right one
 	stranger := newGateway(t).client(9)
 	check.Fails(t, stranger.group.Apply(commit), dave.ErrOtherGroup)
 }
@@ -261,9 +249,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 	if commit, _ := g.commit(a); commit != nil {
 		t.Error("there is something to commit after all that")
 	}
-	if err := a.group.Append(proposal, anybody); err != nil {
-		t.Errorf("the right one: %v", err)
-	}
+	check.Must(t, a.group.Append(proposal, anybody)) // the right one
 	if err := a.group.Append(proposal, anybody); err == nil {
 		t.Error("the same one was taken twice")
 	}

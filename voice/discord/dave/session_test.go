@@ -204,9 +204,7 @@ func TestNothingIsReadableBetweenVersions(t *testing.T) {
 	c.leave(cyd)
 	c.together()
 	check.Equal(t, "a.Version()", a.Version(), 1)
-	if _, err := b.Decrypt(ada, dave.Opus, frame); err != nil {
-		t.Errorf("a frame in clear that was under way: %v", err)
-	}
+	check.Must(t, check.Err(b.Decrypt(ada, dave.Opus, frame))) // a frame in clear that was under way
 	c.clock.now = c.clock.now.Add(11 * time.Second)
 	if got, err := b.Decrypt(ada, dave.Opus, frame); err == nil {
 		t.Errorf("a frame in clear came through as %x long after the upgrade", got)
@@ -329,9 +327,7 @@ func TestOldKeysServeForAWhile(t *testing.T) {
 	}
 	c.ours(cyd)
 	c.clock.now = c.clock.now.Add(9 * time.Second)
-	if _, err := b.Decrypt(ada, dave.Opus, underWay[0]); err != nil {
-		t.Errorf("after 9 s: %v", err)
-	}
+	check.Must(t, check.Err(b.Decrypt(ada, dave.Opus, underWay[0]))) // after 9 s
 	if _, err := b.Decrypt(ada, dave.Opus, underWay[0]); err == nil {
 		t.Error("the same frame came through twice")
 	}
@@ -409,9 +405,7 @@ func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {
 	waiting := newOurs(newCall(t), dot)
 	check.Must(t, waiting.Select(1))
 	check.Must(t, waiting.HandleBinary(dave.OpExternalSender, sender))
-	if err := waiting.HandleBinary(dave.OpProposals, proposals[1]); err != nil {
-		t.Errorf("who waits to be added is told of a proposal in the group: %v", err)
-	}
+	check.Must(t, waiting.HandleBinary(dave.OpProposals, proposals[1]))
 	if err := waiting.HandleBinary(dave.OpProposals, proposals[0]); err == nil {
 		t.Error("who waits to be added adds somebody who is not in the call")
 	}

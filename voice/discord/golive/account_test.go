@@ -253,9 +253,7 @@ func TestAnAccountThatCannotSignInIsTold(t *testing.T) {
 	if err := a.Open(t.Context()); !errors.Is(err, broken) || !strings.Contains(err.Error(), "account for Go Live") {
 		t.Errorf("got error %v, want %v and whose it is", err, broken)
 	}
-	if err := a.Close(t.Context()); err != nil {
-		t.Errorf("closing what never opened: %v", err)
-	}
+	check.Must(t, a.Close(t.Context()))
 }
 
 // refusing is a gateway that lets nobody in.

@@ -680,9 +680,7 @@ func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var all sync.WaitGroup
 				all.Go(func() {
-					if _, err := w.pub.Start(ctx, w.wish(nil)); !errors.Is(err, stopped) {
-						t.Errorf("got error %v, want %v", err, stopped)
-					}
+					check.Fails(t, check.Err(w.pub.Start(ctx, w.wish(nil))), stopped)
 				})
 				pass(time.Second)
 				began := time.Now()

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 
@@ -43,9 +42,8 @@ func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 				}
 				w.server("b.example", "token-b")
 				pass(2 * time.Second)
-				if diff := cmp.Diff([]string{"UDP", "WebRTC", "WebRTC"}, w.tried); diff != "" {
-					t.Errorf("ways that were tried, before and after a move (-want +got):\n%s", diff)
-				}
+				check.Diff(t, "ways that were tried, before and after a move", w.tried,
+					[]string{"UDP", "WebRTC", "WebRTC"})
 			})
 		})
 	}

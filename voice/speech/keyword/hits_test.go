@@ -101,9 +101,7 @@ func TestAPhraseMustBeAllOfWhatWasSaid(t *testing.T) {
 		{"the name, but a word like it fits better", "clank  1.00 1.40 0.84\nbank 1.05 1.4 0.85", 1, 4, true, ""},
 		{"the name, unsure", "clank  1.00 1.40 0.82", 1, 4, true, ""},
 	} {
-		if got := keyword.Judge(c.printed, c.start, c.end, c.alone, true); got != c.want {
-			t.Errorf("%s: heard %q, want %q", c.name, got, c.want)
-		}
+		check.Equal(t, c.name+": heard", keyword.Judge(c.printed, c.start, c.end, c.alone, true), c.want)
 	}
 }
 
@@ -118,9 +116,7 @@ func TestWhatDoesNotBeginAsStopIsNone(t *testing.T) {
 		{"thanks a lot", "clank  1.00 1.20 0.82\nthanks  1.00 1.20 0.84\nstop  1.20 1.40 0.87", ""},
 		{"the last", "clank  1.00 1.30 0.82\nstop  1.32 1.60 0.87", ""},
 	} {
-		if got := keyword.Judge(c.printed, 1, 1.4, true, false); got != c.want {
-			t.Errorf("%s: heard %q, want %q", c.name, got, c.want)
-		}
+		check.Equal(t, c.name+": heard", keyword.Judge(c.printed, 1, 1.4, true, false), c.want)
 	}
 }
 
@@ -148,9 +144,7 @@ func TestAStopBeginsWithAHissAndAClosure(t *testing.T) {
 		{"a hiss alone", sound([2]int{600, 30}), false},
 		{"nothing", nil, false},
 	} {
-		if got := keyword.BeginsAsStop(c.head); got != c.want {
-			t.Errorf("%s begins as stop: %v, want %v", c.name, got, c.want)
-		}
+		check.Equal(t, c.name+" begins as stop", keyword.BeginsAsStop(c.head), c.want)
 	}
 }
 

@@ -138,9 +138,7 @@ func TestStopIsHeardInTheLanguageOfTheCall(t *testing.T) {
 		v := voiceloop.Voice{Program: "espeak-ng", Name: language, Speed: 1}
 		write(l, sayAs(t, v, c.talk))
 		write(l, sayAs(t, v, c.stop))
-		if got := next(t, found); got.Phrase != c.phrase {
-			t.Errorf("%s: heard %q, want %q", language, got.Phrase, c.phrase)
-		}
+		check.Equal(t, language+": heard", next(t, found).Phrase, c.phrase)
 	}
 }
 

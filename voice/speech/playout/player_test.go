@@ -183,9 +183,7 @@ func TestSilenceFallsAtOnceAndTellsWhatWasHeard(t *testing.T) {
 			t.Errorf("%v were heard of the second, %v of the third", played, c.Played())
 		}
 		for s, want := range map[*playout.QueuedSentence]error{a: nil, b: errStop, c: errStop} {
-			if err := s.Wait(l.t.Context()); !errors.Is(err, want) {
-				t.Errorf("got %v, want %v", err, want)
-			}
+			check.Fails(t, s.Wait(l.t.Context()), want)
 		}
 		<-time.After(time.Second)
 		_, at, hushed := l.seen()
@@ -380,10 +378,8 @@ func TestABackgroundSoundIsHeardWhileNothingIsSaid(t *testing.T) {
 		}
 
 		broken := errors.New("no encoder")
-		if err := m.PlayBackground(ctx, func(context.Context) iter.Seq2[[]byte, error] {
+		check.Fails(l.t, m.PlayBackground(ctx, func(context.Context) iter.Seq2[[]byte, error] {
 			return func(yield func([]byte, error) bool) { yield(nil, broken) }
-		}); !errors.Is(err, broken) {
-			l.t.Errorf("got %v", err)
-		}
+		}), broken)
 	})
 }

@@ -166,9 +166,7 @@ func TestFivePacketsOfSilenceEndAnUtterance(t *testing.T) {
 		for _, p := range u.Packets[:50] {
 			got = append(got, p.Opus)
 		}
-		if diff := cmp.Diff(said, got); diff != "" {
-			t.Error(diff)
-		}
+		check.Diff(t, "opus", got, said)
 		first, last := h.speaking[0], h.speaking[len(h.speaking)-1]
 		if first.Ended || !last.Ended || last.Voiced < 500*time.Millisecond {
 			t.Errorf("speaking: %+v … %+v", first, last)
@@ -310,14 +308,12 @@ func TestWhatWaitsOfWhoIsLeftOutIsNotDecoded(t *testing.T) {
 	e.Write(ada.packet(opus[0]))
 	e.Write(bob.packet(opus[0]))
 	out.Store(true) // before it was her turn
-	if err := e.Run(ctx, each(func(s voice.Sound) {
+	check.Must(t, e.Run(ctx, each(func(s voice.Sound) {
 		if s.From == "ada" {
 			t.Error("she was heard")
 		}
 		cancel()
-	})); err != nil {
-		t.Error(err)
-	}
+	})))
 }
 
 func TestPeopleAreHeardAtOnceAndNoMoreThanAllowed(t *testing.T) {

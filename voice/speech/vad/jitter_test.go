@@ -83,9 +83,7 @@ func TestPacketsAreBroughtIntoOrder(t *testing.T) {
 						t.Errorf("%d comes after %d", kept[i], kept[i-1])
 					}
 				}
-				if want := 55 * 20 * time.Millisecond; sound != want {
-					t.Errorf("the sound is %v long, want %v", sound, want)
-				}
+				check.Equal(t, "length of the sound", sound, 55*20*time.Millisecond)
 			})
 		})
 	}

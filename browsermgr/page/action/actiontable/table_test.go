@@ -3,6 +3,7 @@ package actiontable_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -115,9 +116,7 @@ func TestLimitStaysInItsBounds(t *testing.T) {
 			5 * time.Second,
 		},
 	} {
-		if got := tt.action.Limit(); got != tt.want {
-			t.Errorf("%+v: got %s, want %s", tt.action, got, tt.want)
-		}
+		check.Equal(t, fmt.Sprint(tt.action), tt.action.Limit(), tt.want)
 	}
 }
 
@@ -138,9 +137,7 @@ func TestTheAnswerToABatchIsWaitedForAsDeepAsOneIsDone(t *testing.T) {
 	} {
 		var body map[string]any
 		check.Must(t, json.Unmarshal([]byte(tt.body), &body))
-		if got := actiontable.WaitFor(body); got != tt.want {
-			t.Errorf("%s: got %+v, want %+v", tt.body, got, tt.want)
-		}
+		check.Equal(t, tt.body, actiontable.WaitFor(body), tt.want)
 	}
 }
 
