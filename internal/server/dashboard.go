@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,11 @@ func (a dashboardHost) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	s := a.Settings.Current()
-	if _, err := a.Sessions.Sessions(ctx, sessions.SessionQuery{Limit: 1}); err != nil {
+	_, err := a.Sessions.Sessions(ctx, sessions.SessionQuery{Limit: 1})
+	if err = cmp.Or(err, a.Db.CheckWritable(ctx)); err != nil {
+		if fault, ok := errors.AsType[*sessions.StoreError](err); ok {
+			return errors.New(fault.Text) // its cause names the file, and whoever asks may be a stranger
+		}
 		return fmt.Errorf("the database does not answer: %w", err)
 	}
 	if !s.BrowserEnabled {

@@ -125,3 +125,17 @@ func TestFilesOfTasksCannotFillTheDisk(t *testing.T) {
 		}
 	}
 }
+
+func TestReadinessSaysThatNothingCanBeKept(t *testing.T) {
+	dir := t.TempDir()
+	a := openTestServer(t, dir, "")
+	defer func() { check.Must(t, a.Close(t.Context())) }()
+	check.Must(t, dashboardHost{a}.Ready(t.Context()))
+	database := filepath.Join(dir, "clank.db")
+	check.Must(t, os.Rename(database, database+".away"))
+	err := dashboardHost{a}.Ready(t.Context())
+	check.Fails(t, err, nil, "removed or replaced")
+	check.Lacks(t, err.Error(), dir)
+	check.Must(t, os.Rename(database+".away", database))
+	check.Must(t, dashboardHost{a}.Ready(t.Context()))
+}

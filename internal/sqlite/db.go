@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/internal/settings"
@@ -28,6 +29,7 @@ type DB struct {
 	readers *sql.DB
 
 	statements statementCache // prepared on the writer
+	failing    atomic.Bool    // the last write failed, by a fault of the file or its disk
 	closing    sync.Once
 }
 
@@ -163,10 +165,27 @@ func (db *DB) writeDurable(ctx context.Context, act string, f func(*transaction)
 
 func (db *DB) writeAs(ctx context.Context, act, mode string, f func(*transaction) error) error {
 	err := db.transact(ctx, mode, f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", act, db.explain(ctx, err))
+	if err == nil {
+		db.failing.Store(false)
+		return nil
 	}
-	return nil
+	err = db.explain(ctx, err)
+	if _, ok := errors.AsType[*sessions.StoreError](err); ok {
+		db.failing.Store(true)
+	}
+	return fmt.Errorf("%s: %w", act, err)
+}
+
+// CheckWritable returns an error if the file was removed or replaced, or if the last write failed and one more, which
+// changes nothing, fails too.
+func (db *DB) CheckWritable(ctx context.Context) error {
+	if err := db.checkFile(); err != nil || !db.failing.Load() {
+		return err
+	}
+	return db.write(ctx, "write to the database", func(tx *transaction) error {
+		_, err := tx.Tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID))
+		return err
+	})
 }
 
 func (db *DB) transact(ctx context.Context, mode string, f func(*transaction) error) error {

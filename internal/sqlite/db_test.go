@@ -195,6 +195,19 @@ func TestAFileThatIsRemovedOrReplacedIsWrittenNoMore(t *testing.T) {
 		if !ok || !strings.Contains(fault.Text, "removed or replaced while clank ran") {
 			t.Errorf("replaced %t: %v", replace, err)
 		}
+		check.Fails(t, db.CheckWritable(t.Context()), nil, "removed or replaced")
+	}
+}
+
+func TestAfterAFailedWriteItIsTriedWhetherOthersSucceed(t *testing.T) {
+	db := openNew(t)
+	check.Must(t, db.CheckWritable(t.Context()))
+	for _, setting := range []string{"PRAGMA query_only = 1", "PRAGMA query_only = 0"} {
+		check.Must(t, db.Exec(t.Context(), setting))
+		err := db.SaveSession(t.Context(), session("s1"))
+		if now := db.CheckWritable(t.Context()); (err == nil) != (now == nil) {
+			t.Errorf("after %s: %v, although the last write ended with %v", setting, now, err)
+		}
 	}
 }
 
