@@ -38,7 +38,7 @@ func OpenPage(
 	select {
 	case <-opened:
 	case <-time.After(slowOpening):
-		untold := notice(ctx, "the browser opens slowly, as it does on a busy machine; still waiting for it")
+		untold := notice(ctx, "the browser opens slowly, as on a busy machine or over a slow line; still waiting for it")
 		if untold != nil {
 			cancel(untold)
 		}
