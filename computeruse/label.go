@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"clank/llm"
 	"clank/sessions/agent"
 )
 
@@ -244,13 +245,11 @@ func (s typedSecrets) RedactJSON(raw json.RawMessage, instead string) json.RawMe
 	if !changed {
 		return raw
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	out, err := llm.MarshalJSON(v)
+	if err != nil {
 		return raw // a decoded value can be encoded
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return out
 }
 
 // neverRedacted are fields of the vendors' conversations that never contain typed text and must not change.

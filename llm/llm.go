@@ -1,8 +1,10 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // Role says who speaks in a [Message].
@@ -121,17 +123,13 @@ func (r Reply) Calls() []ToolCall {
 
 // Text returns the message's text parts, joined by blank lines.
 func (m Message) Text() string {
-	var s string
+	var texts []string
 	for _, p := range m.Parts {
-		if p.Text == "" {
-			continue
+		if p.Text != "" {
+			texts = append(texts, p.Text)
 		}
-		if s != "" {
-			s += "\n\n"
-		}
-		s += p.Text
 	}
-	return s
+	return strings.Join(texts, "\n\n")
 }
 
 // Caps says what a model can do, so that a wrong choice is reported before a vendor refuses it.
@@ -156,6 +154,15 @@ type Model interface {
 	Name() string
 	Caps() Caps
 	Generate(ctx context.Context, req Request, onDelta func(Delta)) (Reply, error)
+}
+
+// MarshalJSON returns v as JSON, with text as it is: without the HTML escaping of [json.Marshal].
+func MarshalJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
 // UserText returns a user message of one text part.

@@ -62,12 +62,8 @@ func (s Secrets) With(typed ...string) (_ Secrets, added bool) {
 
 // plainJSON returns s as a JSON string without HTML escaping.
 func plainJSON(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always marshals
-	line := strings.TrimSuffix(b.String(), "\n")
-	return line[1 : len(line)-1]
+	quoted, _ := llm.MarshalJSON(s) // a string always marshals
+	return string(quoted[1 : len(quoted)-1])
 }
 
 // isDistinctive reports whether a word is unlikely to occur within other words by chance.

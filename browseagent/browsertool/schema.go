@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -287,11 +288,9 @@ func (in callInput) body(keys ...string) map[string]any {
 
 // encodeJSON encodes v with angle brackets unescaped, so that the model sees the same characters that were checked.
 func encodeJSON(v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Sprintf("%q", err.Error())
+	data, err := llm.MarshalJSON(v)
+	if err != nil {
+		return strconv.Quote(err.Error())
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return string(data)
 }

@@ -242,14 +242,6 @@ func (b *Assistant) recentlyUsed(s sessions.Session) bool {
 	return b.now().Sub(s.LastUsed) <= resumeWithin
 }
 
-func upperFirst(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
-		return s
-	}
-	return strings.ToUpper(string(r)) + s[n:]
-}
-
 // standingBrowse returns the browse tool of [Assistant.StandingTools].
 func (b *Assistant) standingBrowse(show func(o sessions.Origin, a Answer)) sessions.Tool {
 	call := func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {

@@ -75,14 +75,14 @@ func (r *replyRun) describeLastSession(ctx context.Context) string {
 	}
 	page := cmp.Or(strings.TrimSpace(untrusted.ShortenLine(s.Title, 120)+" "+untrusted.ShortenLine(s.URL, 300)),
 		"(no page yet)")
-	how := "open session"
+	how := "Open session"
 	if s.State == sessions.SessionParked {
-		how = "session that can be opened again"
+		how = "Session that can be opened again"
 	}
 	if s.State == sessions.SessionRunning {
-		how = "session in which a task runs"
+		how = "Session in which a task runs"
 	}
-	return fmt.Sprintf("%s %s, last used %s ago, shows:\n%s", upperFirst(how), s.ID,
+	return fmt.Sprintf("%s %s, last used %s ago, shows:\n%s", how, s.ID,
 		r.assistant.now().Sub(s.LastUsed).Round(time.Second), untrusted.Wrap(page)) + r.describeOlderSessions(ctx, s)
 }
 

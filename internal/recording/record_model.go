@@ -161,20 +161,11 @@ func canonicalJSON(raw json.RawMessage) json.RawMessage {
 	if dec.Decode(&v) != nil {
 		return nil
 	}
-	out, err := marshalPlain(v)
+	out, err := llm.MarshalJSON(v)
 	if err != nil {
 		return nil
 	}
-	return bytes.TrimSuffix(out, []byte("\n"))
-}
-
-// marshalPlain returns v as a line of JSON without HTML escaping.
-func marshalPlain(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	return out
 }
 
 func modelFailure(err error) *ModelFailure {
@@ -276,7 +267,7 @@ func (r *runWriter) input(in computeruse.Input) computeruse.Input {
 
 // encodeCanonical returns v as JSON in the form of [canonicalJSON].
 func encodeCanonical(v any) json.RawMessage {
-	raw, err := marshalPlain(v)
+	raw, err := llm.MarshalJSON(v)
 	if err != nil {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"clank/computeruse"
 	"clank/internal/atomicfile"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -148,7 +149,7 @@ func (r *runWriter) add(e Entry) {
 		return
 	}
 	e.At = r.recorder.now().UTC()
-	line, err := marshalPlain(e)
+	line, err := llm.MarshalJSON(e)
 	if err != nil {
 		r.fail(err)
 		return
@@ -158,8 +159,9 @@ func (r *runWriter) add(e Entry) {
 	}
 	line = r.secrets.redact(line)
 	if r.recorder.Clean != nil {
-		line = append(bytes.TrimSuffix(r.recorder.Clean(bytes.TrimSuffix(line, []byte("\n"))), []byte("\n")), '\n')
+		line = bytes.TrimSuffix(r.recorder.Clean(line), []byte("\n"))
 	}
+	line = append(line, '\n')
 	r.dropOldImages(int64(len(line)))
 	if _, err := r.file.Write(line); err != nil {
 		r.fail(err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"clank/llm"
 )
 
 // RedactedText replaces secrets in a bundle. Steps show it for passwords.
@@ -64,11 +66,11 @@ func secretForms(word string) []secretForm {
 
 // jsonForm returns s as it appears inside the quotation marks of JSON.
 func jsonForm(s string) string {
-	raw, err := marshalPlain(s)
+	raw, err := llm.MarshalJSON(s)
 	if err != nil {
 		return s
 	}
-	return string(raw[1 : len(raw)-2]) // without the quotation marks and the final line break
+	return string(raw[1 : len(raw)-1]) // without the quotation marks
 }
 
 // htmlForm is like jsonForm for encoders that escape HTML.

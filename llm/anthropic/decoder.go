@@ -265,20 +265,9 @@ func (b *blockBuilder) toolUse() *ToolUse {
 
 // encodeJSON returns the JSON of values made here, which always marshal.
 func encodeJSON(v any) json.RawMessage {
-	data, err := marshalPlain(v)
+	data, err := llm.MarshalJSON(v)
 	if err != nil {
 		return json.RawMessage("null")
 	}
 	return data
-}
-
-// marshalPlain returns v as JSON with text as it is, without the HTML escaping of json.Marshal.
-func marshalPlain(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }

@@ -82,7 +82,7 @@ func (m *Model) body(q MessageRequest) ([]byte, error) {
 	if q.NoCalls && len(q.Tools) > 0 && m.traits.prefix != "" { // no choice is forced by it, which some models refuse
 		r.ToolChoice = &toolChoice{Type: "none"}
 	}
-	body, err := marshalPlain(r)
+	body, err := llm.MarshalJSON(r)
 	if err != nil {
 		return nil, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: "the request cannot be written: " +
 			err.Error(), Err: err}

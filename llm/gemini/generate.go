@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -101,7 +100,7 @@ func (m *Model) message(a Response) llm.Message {
 	r.text()
 	if garbled := a.MalformedCall(); garbled != "" {
 		r.out = append(r.out, llm.Part{Call: &llm.ToolCall{
-			ID: newCallID(), Name: unnamedCall, Input: json.RawMessage("{}"), Malformed: garbled,
+			ID: ownIDPrefix + rand.Text(), Name: unnamedCall, Input: json.RawMessage("{}"), Malformed: garbled,
 		}})
 	}
 	return llm.Message{Role: llm.RoleAssistant, Parts: r.out}
@@ -150,7 +149,7 @@ const (
 func ToolCallOf(f *FunctionCall, seen map[string]bool) llm.ToolCall {
 	call := llm.ToolCall{ID: f.ID, Name: cmp.Or(f.Name, unnamedCall), Input: json.RawMessage("{}")}
 	if call.ID == "" || seen[call.ID] {
-		call.ID = newCallID()
+		call.ID = ownIDPrefix + rand.Text()
 	}
 	seen[call.ID] = true
 	if len(f.Args) > 0 {
@@ -162,12 +161,6 @@ func ToolCallOf(f *FunctionCall, seen map[string]bool) llm.ToolCall {
 		call.Input = input
 	}
 	return call
-}
-
-func newCallID() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return ownIDPrefix + hex.EncodeToString(b)
 }
 
 // wireID returns an id as the model knows it: none, where we made it.

@@ -85,7 +85,7 @@ func (b *callBuilder) finished() []llm.ToolCall {
 	seen := map[string]bool{}
 	for _, c := range b.calls {
 		if c.id == "" || seen[c.id] {
-			c.id = newCallID()
+			c.id = "call_" + rand.Text()
 		}
 		seen[c.id] = true
 		calls = append(calls, toolCall(c.id, c.name, c.arguments))
@@ -120,12 +120,6 @@ func argumentText(raw json.RawMessage) []byte {
 		return []byte(s)
 	}
 	return raw
-}
-
-func newCallID() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return "call_" + hex.EncodeToString(b)
 }
 
 // wireID fits an id from elsewhere into what OpenAI takes: 1 to 64 characters. The same id always becomes the same.

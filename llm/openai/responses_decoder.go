@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -149,7 +150,7 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 	case "function_call":
 		id := it.CallID
 		if id == "" {
-			id = newCallID()
+			id = "call_" + rand.Text()
 		}
 		c := toolCall(id, it.Name, []byte(it.Arguments))
 		d.parts = append(d.parts, llm.Part{Call: &c})
