@@ -31,7 +31,9 @@ type Diagnosis struct {
 func (x Diagnosis) Report(ctx context.Context) DoctorReport {
 	s, pl := x.Status, x.Plan
 	b := chrome.BrowserFacts{
-		Enabled: s.Enabled, Profile: s.Profile, Driver: strings.Replace(s.Driver, "openclaw", string(DriverManaged), 1), Started: pl.Mode == ModeLaunched,
+		Enabled: s.Enabled, Profile: s.Profile,
+		Driver:   strings.Replace(s.Driver, "openclaw", string(DriverManaged), 1), // the API has the name of older clients
+		Started:  pl.Mode == ModeLaunched,
 		Personal: pl.Mode == ModeJoined && pl.Address.IsZero(),
 		Headless: s.Headless, HeadlessSource: s.HeadlessSource, HasDisplay: chrome.HasDisplay(), HTTP: s.CDPHTTP,
 		Ready:      s.CDPReady,

@@ -21,19 +21,19 @@ import (
 const passphraseName = "CLANK_BACKUP_PASSPHRASE"
 
 const backupHelp = `Writes clank's data into one file: settings, sessions and tasks, watches, scripts, tokens, the
-encrypted vault, browser profiles without their caches, files and transcripts. clank may be
-running. A running browser writes its newest cookies half a minute late: stop it first if you need
-them ("clank browser stop").
+encrypted vault, browser profiles without their caches, files and transcripts. clank can keep
+running. A running browser saves its newest cookies half a minute late: stop it first if that
+matters ("clank browser stop").
 
-With --encrypt the file is encrypted with a passphrase, which is asked for, or taken from
-CLANK_BACKUP_PASSPHRASE or CLANK_BACKUP_PASSPHRASE_FILE. Only then does it contain the keys of the
-vault and of people's browsers, if these are files; keys in the system's keyring stay there.
+With --encrypt, the file is encrypted with a passphrase, which is asked for, or taken from
+CLANK_BACKUP_PASSPHRASE or CLANK_BACKUP_PASSPHRASE_FILE. Only then does it include the keys of the
+vault and of people's browsers, if they are files; keys in the system's keyring stay there.
 
   clank backup clank-monday.tar.gz
   clank backup --encrypt --recordings /mnt/backup/clank.tar.gz.age`
 
-const restoreHelp = `Restores clank's data from a file of "clank backup", into an empty home or, with --replace, over an
-existing one, which is kept beside it. clank must not be running. The whole file is checked before
+const restoreHelp = `Restores a file made by "clank backup" into an empty home or, with --replace, over an existing
+one, which is kept beside it. clank must not be running. The whole file is checked before
 anything changes.
 
   clank restore --replace clank-monday.tar.gz`
@@ -56,9 +56,9 @@ func newBackupCommand(e *commandEnv) *cobra.Command {
 		if asJSON {
 			return printJSON(e.Stdout, m)
 		}
-		fmt.Fprintf(e.Stderr, "%s has %d files of %s\n", file, len(m.Files), h.Dir)
+		fmt.Fprintf(e.Stderr, "wrote %s: %s of %s\n", file, countNoun(len(m.Files), "file"), h.Dir)
 		if len(m.Running) > 0 {
-			fmt.Fprintf(e.Stderr, "a browser ran with %s: what it had not written yet is not in it\n",
+			fmt.Fprintf(e.Stderr, "a browser was running with %s: what it had not yet saved is missing\n",
 				strings.Join(m.Running, ", "))
 		}
 		if _, has := m.Files["vault.json"]; has && !m.Keys {
@@ -66,9 +66,9 @@ func newBackupCommand(e *commandEnv) *cobra.Command {
 		}
 		return nil
 	})
-	c.Flags().BoolVar(&encrypt, "encrypt", false, "encrypt it with a passphrase, and put the keys in")
-	c.Flags().BoolVar(&opts.Recordings, "recordings", false, "with films, records of tasks, traces and pictures")
-	c.Flags().BoolVar(&asJSON, "json", false, "print what is in it as JSON")
+	c.Flags().BoolVar(&encrypt, "encrypt", false, "encrypt it with a passphrase, and include the keys")
+	c.Flags().BoolVar(&opts.Recordings, "recordings", false, "include recordings, records of tasks, traces and pictures")
+	c.Flags().BoolVar(&asJSON, "json", false, "print its contents as JSON")
 	return c
 }
 
@@ -94,7 +94,7 @@ func newRestoreCommand(e *commandEnv) *cobra.Command {
 		}
 		return nil
 	})
-	c.Flags().BoolVar(&opts.Replace, "replace", false, "move the present state to another folder, which is named")
+	c.Flags().BoolVar(&opts.Replace, "replace", false, "restore over an existing home, which is moved beside it")
 	return c
 }
 

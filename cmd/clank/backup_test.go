@@ -65,7 +65,7 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 
 	dir := t.TempDir()
 	plain, sealed := filepath.Join(dir, "plain"), filepath.Join(dir, "sealed")
-	does(environ, "", "a browser ran with clank", "backup", plain)
+	does(environ, "", "a browser was running with clank", "backup", plain)
 	does(environ, "", "stopped", "browser", "stop")
 	does(environ, "", " files of ", "backup", "--encrypt", sealed)
 	if code, _, told := runInProcess(t, environ, "restore", "--replace", sealed); code != exitFailed ||

@@ -51,18 +51,18 @@ type browseFlags struct {
 	downloads  string
 }
 
-const browseHelp = `Sends the browser to do something. Progress goes to stderr, the answer to stdout.
-If "clank serve" runs with the same home, it does the work; otherwise this command
-starts a browser of its own and ends it again. With --script the argument is values.
+const browseHelp = `Does a task in the browser. Progress goes to stderr, the answer to stdout. If "clank serve"
+runs with the same home, it does the work; otherwise this command starts a browser for the
+task. With --script, the argument is the values of the script.
 
   clank browse 'open the demo shop, type "lamp" into Search, press Enter, read'
   clank browse --model anthropic:claude-opus-5-5 'which of the lamps in the demo shop is cheapest?'
   clank browse --script find-lamps 'search = desk'
   clank browse --file cv.pdf --downloads . 'open office.example, upload cv.pdf into Attachment, click Receipt'
 
-While "clank serve" does the work, "clank sessions say" tells it something more.
+While "clank serve" does the work, you can send it a message with "clank sessions say".
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a step or budget limit ended it, 130 stopped.`
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 ended by a step or budget limit, 130 stopped.`
 
 func newBrowseCommand(e *commandEnv) *cobra.Command {
 	var f browseFlags
@@ -81,11 +81,11 @@ func newBrowseCommand(e *commandEnv) *cobra.Command {
 	fs := c.Flags()
 	fs.StringVar(&f.screenshot, "screenshot", "", "write the pictures of the answer, or else the last view of the page, "+
 		"to `FILE` (.png, .jpg), FILE-2, …")
-	fs.StringVar(&f.runtime, "runtime", "", "which agent works the browser: `NAME` ("+
+	fs.StringVar(&f.runtime, "runtime", "", "the agent that controls the browser: `NAME` ("+
 		strings.Join(settings.Runtimes(), ", ")+")")
 	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, anthropic:<name>, gemini:<name>, "+
 		"compatible:<name>")
-	fs.StringVar(&f.script, "script", "", "follow the script called `NAME`, with other values such as 'search = desk'")
+	fs.StringVar(&f.script, "script", "", "run the script `NAME`, with values such as 'search = desk'")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (default: the setting)")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
 	completeFiles(c, "screenshot")
@@ -98,10 +98,10 @@ func newBrowseCommand(e *commandEnv) *cobra.Command {
 func (f *browseFlags) add(c *cobra.Command) {
 	fs := c.Flags()
 	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
-	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
+	fs.StringVar(&f.session, "session", "", "continue the session with this `ID`")
 	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (default: the setting)")
 	fs.StringArrayVar(&f.files, "file", nil, "send `FILE` with the task, to be uploaded (repeatable)")
-	fs.StringVar(&f.downloads, "downloads", "", "copy what pages offer for download into this `DIR`ectory")
+	fs.StringVar(&f.downloads, "downloads", "", "copy downloaded files into the directory `DIR`")
 	completeFiles(c, "file")
 	completeFiles(c, "downloads")
 	addAllowFlag(c, &f.allow)
@@ -203,7 +203,8 @@ func splitAllow(allow string) []string {
 
 // addAllowFlag adds --allow to a command.
 func addAllowFlag(c *cobra.Command, allow *string) {
-	c.Flags().StringVar(allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+actionClassList()+")")
+	c.Flags().StringVar(allow, "allow", "", "do these without asking: `CLASSES` such as buy,submit ("+
+		actionClassList()+")")
 }
 
 // checkAllow returns an error for an unknown action class.

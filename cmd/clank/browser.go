@@ -11,25 +11,26 @@ const browserShort = "control a browser step by step: open pages, read them, cli
 
 const browserHelp = `Controls the browser of a running clank server: start one with "clank serve".
 
-The control server is that of --url, or of CLANK_BROWSER_URL, or the one that runs in CLANK_HOME
-(~/.clank). What opens it is --token, or CLANK_BROWSER_TOKEN, or what that server wrote there.
+The server is the one at --url or CLANK_BROWSER_URL, or else the one that runs with CLANK_HOME
+(~/.clank). Its secret is --token or CLANK_BROWSER_TOKEN, or else what that server wrote there.
 
   clank browser open https://example.com
   clank browser snapshot --interactive
   clank browser click e3
   clank browser screenshot --full-page
 
-Exit codes: 0 done, 1 failed, 2 wrong use, 3 no server, 4 no such tab, profile or ref,
-5 refused by the policy or for a wrong secret, 124 timed out, 130 interrupted`
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no server, 4 no such tab, profile or ref,
+5 refused by a policy or because of a wrong secret, 124 timed out, 130 interrupted`
 
 // browserGroups describes the words that only begin the names of commands.
 var browserGroups = map[string]string{
-	"trace":         "record what happens, for a trace viewer",
-	"storage":       "what a page keeps",
-	"storage local": "what a page keeps for good", "storage session": "what a page keeps as long as its tab is open",
-	"get":         "read what an element has",
-	"set":         "how the browser looks to pages",
-	"permissions": "what sites may use",
+	"trace":           "record a trace for Playwright's viewer",
+	"storage":         "local and session storage of a page",
+	"storage local":   "the local storage of a page",
+	"storage session": "the session storage of a page, which lasts as long as its tab",
+	"get":             "read the text, value or an attribute of an element",
+	"set":             "emulate a device, place, language, network and more",
+	"permissions":     "grant sites the use of location, camera and the like",
 }
 
 // browserFlags are the flags of every command of "clank browser".
@@ -48,10 +49,11 @@ func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 	fs := top.PersistentFlags()
 	fs.StringVar(&g.profile, "browser-profile", "", "the profile to use instead of the default one, by `name`")
 	fs.BoolVar(&g.json, "json", false, "print the server's answer as JSON")
-	fs.StringVar(&g.url, "url", "", "`address` of the control server; before the name of a command that has a --url "+
-		"of its own")
-	fs.StringVar(&g.token, "token", "", "the `secret` that opens the control server")
-	fs.Var(&g.timeout, "timeout", "how long to wait for the answer (as long as the command may take, at least 30000)")
+	fs.StringVar(&g.url, "url", "", "`address` of the control server; write it before the name of a command that has its "+
+		"own --url")
+	fs.StringVar(&g.token, "token", "", "`secret` of the control server")
+	fs.Var(&g.timeout, "timeout", "how long to wait for the answer (default: as long as the command may take, at "+
+		"least 30000)")
 	fs.Bool("expect-final", false, "accepted and ignored: there is one answer")
 	fs.Lookup("expect-final").Hidden = true
 	sections, names := neededSections(args)

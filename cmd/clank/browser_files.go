@@ -15,9 +15,12 @@ import (
 func fileCommands() []browserCommand {
 	return []browserCommand{
 		{
-			name: "upload", args: "<path> […]", short: "choose files: for the next chooser that opens, or for an element",
+			name: "upload", args: "<path> […]", short: "choose files for the next file chooser, or for an element",
 			options: []browserOption{
-				{name: "ref", kind: kindText, value: "ref", help: "click this and fill the chooser that opens", field: "ref"},
+				{
+					name: "ref", kind: kindText, value: "ref", help: "click this, and choose the files in the chooser that opens",
+					field: "ref",
+				},
 				{name: "input-ref", kind: kindText, value: "ref", help: "set the files of this field", field: "inputRef"},
 				{
 					name: "element", kind: kindText, value: "css", help: "set the files of the first field that matches",
@@ -55,7 +58,7 @@ func fileCommands() []browserCommand {
 			checkAnswer:  checkDownload, printAnswer: printTyped(printConsequences),
 		},
 		{
-			name: "waitfordownload", args: "[path]", short: "wait for the next file and save it",
+			name: "waitfordownload", args: "[path]", short: "wait for the next download and save it",
 			options: []browserOption{tabOption, timeoutOption},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				r := in.postRequest("/wait/download", nil)
@@ -71,7 +74,7 @@ func fileCommands() []browserCommand {
 			options: []browserOption{
 				{name: "accept", help: "say yes"},
 				{name: "dismiss", help: "say no"},
-				{name: "prompt", kind: kindText, value: "text", help: "what to answer a prompt", field: "promptText"},
+				{name: "prompt", kind: kindText, value: "text", help: "answer to a prompt", field: "promptText"},
 				{name: "dialog-id", kind: kindText, value: "id", help: "which dialog, if several are open", field: "dialogId"},
 				tabOption, timeoutOption,
 			},
@@ -86,7 +89,8 @@ func fileCommands() []browserCommand {
 				"or the next one will be"),
 		},
 		{
-			name: "dialogs", short: "the open and the last dialogs of a page, as JSON", options: []browserOption{tabOption},
+			name: "dialogs", short: "print the open and the last dialogs of a page, as JSON",
+			options:      []browserOption{tabOption},
 			buildRequest: buildGet("/dialogs"),
 			printAnswer:  printField("browserState", "{}"),
 		},

@@ -22,7 +22,7 @@ func findCommand() browserCommand {
 			{name: "role", kind: kindText, value: "role", help: "their role, such as button, or a kind of it if none has " +
 				"exactly this role"},
 			{name: "label", kind: kindText, value: "label", help: "their name, or a part of it if none has exactly this name"},
-			{name: "text", kind: kindText, value: "text", help: "text that they show, likewise"},
+			{name: "text", kind: kindText, value: "text", help: "text that they show, or a part of it"},
 			tabOption, timeoutOption,
 		},
 		examples: []string{`find --role button --label "Sign in"`, `click "$(clank browser find --role link --text Help)"`},

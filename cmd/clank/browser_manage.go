@@ -13,12 +13,12 @@ import (
 func browserLifecycleCommands() []browserCommand {
 	return []browserCommand{
 		{
-			name: "status", short: "show the state of the browser; starts nothing",
+			name: "status", short: "show the state of the browser; starts none",
 			buildRequest: buildGet("/"),
 			printAnswer:  printTyped(printBrowserStatus),
 		},
 		{
-			name: "doctor", short: "examine the browser and say what to fix",
+			name: "doctor", short: "check the browser, and say how to fix problems",
 			options:          []browserOption{{name: "deep", help: "also take a snapshot of the page", field: "deep"}},
 			buildRequest:     buildGet("/doctor"),
 			checkAnswer:      checkReport,
@@ -38,7 +38,7 @@ func browserLifecycleCommands() []browserCommand {
 			printAnswer: printSentence("profile {profile} is running"),
 		},
 		{
-			name: "stop", short: "end the browser",
+			name: "stop", short: "stop the browser",
 			buildRequest: buildPost("/stop"),
 			printAnswer: printTyped(func(p *outputPrinter, a struct {
 				Profile string
@@ -58,7 +58,7 @@ func browserLifecycleCommands() []browserCommand {
 func profileCommands() []browserCommand {
 	return []browserCommand{
 		{
-			name: "reset-profile", short: "move the profile's data to the trash; of a person's place, delete it",
+			name: "reset-profile", short: "move the profile's data to the trash; a person's data is deleted",
 			buildRequest: buildPost("/reset-profile"),
 			printAnswer: printTyped(func(p *outputPrinter, a struct {
 				Profile, From, To string
@@ -84,7 +84,8 @@ func profileCommands() []browserCommand {
 			name: "create-profile", short: "add a profile",
 			options: []browserOption{
 				{
-					name: "name", kind: kindText, value: "name", help: "small letters, digits and dashes (needed)", field: "name",
+					name: "name", kind: kindText, value: "name", help: "lower-case letters, digits and dashes (required)",
+					field:  "name",
 					needed: true,
 				},
 				{name: "color", kind: kindText, value: "#RRGGBB", help: "its colour", field: "color"},
@@ -92,10 +93,11 @@ func profileCommands() []browserCommand {
 					name: "cdp-url", kind: kindText, value: "address", help: "use the browser at this DevTools address",
 					field: "cdpUrl",
 				},
-				{name: "user-data-dir", kind: kindFile, value: "dir", help: "data of a browser to attach to (with --driver " +
+				{name: "user-data-dir", kind: kindFile, value: "dir", help: "data directory of a browser to join (with --driver " +
 					"existing-session)", field: "userDataDir"},
 				{
-					name: "driver", kind: kindText, value: "driver", help: "how the browser is worked", field: "driver",
+					name: "driver", kind: kindText, value: "driver",
+					help: "clank, which starts a browser, or existing-session, which joins yours", field: "driver",
 					choices: []string{"clank", "existing-session"},
 				},
 			},
@@ -109,10 +111,10 @@ func profileCommands() []browserCommand {
 			printAnswer: printSentence("profile {profile} is created"),
 		},
 		{
-			name: "rename-profile", short: "give a profile, whose browser does not run, another name",
+			name: "rename-profile", short: "rename a profile whose browser is not running",
 			options: []browserOption{
-				{name: "name", kind: kindText, value: "name", help: "the profile (needed)", needed: true},
-				{name: "to", kind: kindText, value: "name", help: "its new name (needed)", field: "name", needed: true},
+				{name: "name", kind: kindText, value: "name", help: "the profile (required)", needed: true},
+				{name: "to", kind: kindText, value: "name", help: "its new name (required)", field: "name", needed: true},
 			},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				body := map[string]any{"name": in.text("to")}
@@ -123,7 +125,9 @@ func profileCommands() []browserCommand {
 		},
 		{
 			name: "delete-profile", short: "stop a profile and move it to the trash",
-			options: []browserOption{{name: "name", kind: kindText, value: "name", help: "the profile (needed)", needed: true}},
+			options: []browserOption{
+				{name: "name", kind: kindText, value: "name", help: "the profile (required)", needed: true},
+			},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				return controlRequest{method: http.MethodDelete, path: "/profiles/" + url.PathEscape(in.text("name"))}, nil
 			},

@@ -28,7 +28,7 @@ func readCommands() []browserCommand {
 		},
 		snapshotCommand(),
 		{
-			name: "screenshot", args: "[tab]", short: "make a picture of a page", isCapture: true,
+			name: "screenshot", args: "[tab]", short: "take a picture of a page", isCapture: true,
 			options: []browserOption{
 				tabOption, timeoutOption,
 				{name: "full-page", help: "the whole page, not only what is in view", field: "fullPage"},
@@ -38,7 +38,7 @@ func readCommands() []browserCommand {
 					name: "type", kind: kindText, value: "type", help: "png or jpeg", field: "type",
 					choices: []string{"png", "jpeg"}, strict: true,
 				},
-				{name: "labels", help: "draw the refs onto it", field: "labels"},
+				{name: "labels", help: "draw the refs in", field: "labels"},
 				out,
 			},
 			examples: []string{"screenshot --full-page --out page.png", "screenshot --ref e12 --type jpeg"},
@@ -60,16 +60,16 @@ func readCommands() []browserCommand {
 			checkAnswer: checkHasFile, printAnswer: printFilePath("MEDIA:"), saveContent: readSavedFile,
 		},
 		{
-			name: "pdf", short: "print a page into a PDF", isCapture: true, options: []browserOption{out, tabOption},
+			name: "pdf", short: "save a page as a PDF", isCapture: true, options: []browserOption{out, tabOption},
 			buildRequest: buildPost("/pdf"),
 			checkAnswer:  checkHasFile, printAnswer: printFilePath("PDF: "), saveContent: readSavedFile,
 		},
 		{
-			name: "text", short: "the readable text of a page and its frames",
+			name: "text", short: "print the readable text of a page and its frames",
 			options: []browserOption{
 				tabOption,
 				{name: "selector", kind: kindText, value: "css", help: "only the first element that matches", field: "selector"},
-				{name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"},
+				{name: "max-chars", kind: kindInteger, value: "n", help: "at most this many characters", field: "maxChars"},
 			},
 			buildRequest: buildGet("/text"),
 			checkAnswer:  checkNoDialog,
@@ -113,16 +113,16 @@ func pictureType(flag, path string) (string, error) {
 
 func snapshotCommand() browserCommand {
 	return browserCommand{
-		name: "snapshot", short: "the content of a page as text with refs, for acting on", isCapture: true,
+		name: "snapshot", short: "print the page as text, with refs for acting on it", isCapture: true,
 		options: []browserOption{
 			tabOption, timeoutOption,
 			{
 				name: "format", kind: kindText, value: "format", help: "ai (text) or aria (nodes of the accessibility tree)",
 				field: "format", choices: []string{"ai", "aria"}, strict: true,
 			},
-			{name: "limit", kind: kindInteger, value: "n", help: "at most so many nodes (aria)", field: "limit"},
+			{name: "limit", kind: kindInteger, value: "n", help: "at most this many nodes (aria)", field: "limit"},
 			{
-				name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters; 0 is all (ai)",
+				name: "max-chars", kind: kindInteger, value: "n", help: "at most this many characters; 0 means all (ai)",
 				field: "maxChars",
 			},
 			{
@@ -131,8 +131,8 @@ func snapshotCommand() browserCommand {
 			},
 			{name: "efficient", help: "the same as --mode efficient"},
 			{name: "interactive", help: "only what can be acted on, as a flat list", field: "interactive"},
-			{name: "compact", help: "without structure that has no name", field: "compact"},
-			{name: "depth", kind: kindInteger, value: "n", help: "at most so many levels", field: "depth"},
+			{name: "compact", help: "leave out structure without a name", field: "compact"},
+			{name: "depth", kind: kindInteger, value: "n", help: "at most this many levels", field: "depth"},
 			{
 				name: "refs", kind: kindText, value: "kind", help: "role or aria", field: "refs", choices: []string{"role", "aria"},
 				strict: true,
@@ -143,10 +143,10 @@ func snapshotCommand() browserCommand {
 			},
 			{name: "frame", kind: kindText, value: "css", help: "only the content of this iframe", field: "frame"},
 			{
-				name: "after", kind: kindText, value: "ref", help: "go on after this ref, where a snapshot was cut or folded",
+				name: "after", kind: kindText, value: "ref", help: "continue after this ref, where a snapshot was cut or folded",
 				field: "after",
 			},
-			{name: "labels", help: "also make a picture with the refs on it", field: "labels"},
+			{name: "labels", help: "also take a picture with the refs drawn in", field: "labels"},
 			{name: "urls", help: "list where the links lead", field: "urls"},
 			{name: "query", kind: kindText, value: "words", help: "only lines with all these words", field: "query"},
 			{name: "out", kind: kindFile, value: "path", help: "write it into a file and print the path"},

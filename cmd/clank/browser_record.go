@@ -7,10 +7,10 @@ import (
 )
 
 func recordCommands() []browserCommand {
-	forget := browserOption{name: "clear", help: "forget them afterwards", field: "clear"}
+	forget := browserOption{name: "clear", help: "clear the list afterwards", field: "clear"}
 	return []browserCommand{
 		{
-			name: "console", short: "what a page wrote to its console, as JSON",
+			name: "console", short: "print the console messages of a page, as JSON",
 			options: []browserOption{{
 				name: "level", kind: kindText, value: "level", help: "this level and above",
 				field: "level", choices: []string{"error", "warning", "warn", "info", "log", "debug"}, strict: true,
@@ -19,12 +19,12 @@ func recordCommands() []browserCommand {
 			printAnswer:  printConsole,
 		},
 		{
-			name: "errors", short: "the errors of a page's scripts", options: []browserOption{forget, tabOption},
+			name: "errors", short: "list the script errors of a page", options: []browserOption{forget, tabOption},
 			buildRequest: buildGet("/errors"),
 			printAnswer:  printTyped(printPageErrors),
 		},
 		{
-			name: "requests", short: "what a page asked the network for",
+			name: "requests", short: "list the requests of a page",
 			options: []browserOption{
 				{name: "filter", kind: kindText, value: "text", help: "only addresses with this in them", field: "filter"},
 				forget,
@@ -34,17 +34,17 @@ func recordCommands() []browserCommand {
 			printAnswer:  printTyped(printPageRequests),
 		},
 		{
-			name: "responsebody", args: "<url>", short: "wait for the next answer from an address and print its body",
+			name: "responsebody", args: "<url>", short: "wait for the next response from an address and print its body",
 			options: []browserOption{
 				tabOption, timeoutOption,
-				{name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"},
+				{name: "max-chars", kind: kindInteger, value: "n", help: "at most this many characters", field: "maxChars"},
 			},
 			examples:     []string{`responsebody "**/api/orders*"`},
 			buildRequest: buildPost("/response/body", "url"),
 			printAnswer:  printTyped(printResponseBody),
 		},
 		{
-			name: "har", short: "what a page asked the network for, as an HTTP archive", isCapture: true,
+			name: "har", short: "print the requests of a page as an HTTP archive", isCapture: true,
 			options: []browserOption{{name: "out", kind: kindFile, value: "path", help: "write it into a file and print " +
 				"the path"}, tabOption},
 			buildRequest: buildGet("/har"),
@@ -60,11 +60,11 @@ func recordCommands() []browserCommand {
 			},
 		},
 		{
-			name: "trace start", short: "record what happens from now on, for a trace viewer",
+			name: "trace start", short: "start recording a trace, for Playwright's viewer",
 			options: []browserOption{
 				{name: "no-screenshots", help: "without pictures"},
-				{name: "no-snapshots", help: "without the content of pages"},
-				{name: "sources", help: "with sources", field: "sources"},
+				{name: "no-snapshots", help: "without page contents"},
+				{name: "sources", help: "include sources", field: "sources"},
 				tabOption,
 			},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
@@ -79,7 +79,7 @@ func recordCommands() []browserCommand {
 			printAnswer: printSentence("trace started"),
 		},
 		{
-			name: "trace stop", short: "end the recording and save it", isCapture: true,
+			name: "trace stop", short: "stop recording and save the trace", isCapture: true,
 			options: []browserOption{{name: "out", kind: kindFile, value: "path", help: "copy it into this file and print " +
 				"the path"}, tabOption},
 			buildRequest: buildPost("/trace/stop"),

@@ -12,7 +12,7 @@ import (
 func storageStateCommands() []browserCommand {
 	list := []browserCommand{
 		{
-			name: "cookies", short: "the cookies, as JSON", options: []browserOption{tabOption},
+			name: "cookies", short: "print the cookies, as JSON", options: []browserOption{tabOption},
 			buildRequest: buildGet("/cookies"),
 			printAnswer:  printField("cookies", "[]"),
 		},
@@ -60,7 +60,7 @@ func storageCommands(kind string) []browserCommand {
 	path, name := "/storage/"+kind, "storage "+kind
 	return []browserCommand{
 		{
-			name: name + " get", args: "[key]", short: "what a page keeps in its " + kind + " storage, as JSON",
+			name: name + " get", args: "[key]", short: "print the " + kind + " storage of a page, as JSON",
 			options: []browserOption{tabOption},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				if len(in.args) > 0 {
@@ -71,12 +71,12 @@ func storageCommands(kind string) []browserCommand {
 			printAnswer: printField("values", "{}"),
 		},
 		{
-			name: name + " set", args: "<key> <value>", short: "put a value there", options: []browserOption{tabOption},
+			name: name + " set", args: "<key> <value>", short: "set a value", options: []browserOption{tabOption},
 			buildRequest: buildPost(path+"/set", "key", "value"),
 			printAnswer:  printSentence("{0} is set"),
 		},
 		{
-			name: name + " clear", short: "empty it", options: []browserOption{tabOption},
+			name: name + " clear", short: "delete all values", options: []browserOption{tabOption},
 			buildRequest: buildPost(path + "/clear"),
 			printAnswer:  printSentence("the " + kind + " storage is empty"),
 		},
@@ -84,13 +84,13 @@ func storageCommands(kind string) []browserCommand {
 }
 
 func emulationCommands() []browserCommand {
-	cancel := browserOption{name: "clear", help: "as it was"}
+	cancel := browserOption{name: "clear", help: "reset it"}
 	viewport := actionCommand(actiontable.KindResize)
 	viewport.name = "set viewport"
 	return []browserCommand{
 		viewport,
 		{
-			name: "set offline", args: "<on|off>", short: "cut the pages off from the network",
+			name: "set offline", args: "<on|off>", short: "turn the network of the pages off or on",
 			options: []browserOption{tabOption}, choices: []string{"on", "off"},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				offline, known := map[string]bool{"on": true, "true": true, "off": false, "false": false}[in.arg(0)]
@@ -114,8 +114,8 @@ func emulationCommands() []browserCommand {
 			buildRequest: buildHeaders, printAnswer: printHeaders,
 		},
 		{
-			name: "set credentials", args: "[user] [password]", short: "answer when the tab's site asks for a name and a " +
-				"password", options: []browserOption{originOption, cancel, tabOption},
+			name: "set credentials", args: "[user] [password]", short: "set the name and password for HTTP " +
+				"authentication", options: []browserOption{originOption, cancel, tabOption},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				return in.setOrClearRequest("/set/credentials", "username and password",
 					map[string]any{"username": in.arg(0), "password": in.arg(1)})
@@ -123,24 +123,24 @@ func emulationCommands() []browserCommand {
 			printAnswer: printByFlag("clear", "the credentials are forgotten", "the credentials are set for {origin}"),
 		},
 		{
-			name: "set geo", args: "[latitude] [longitude]", short: "where the browser believes to be",
+			name: "set geo", args: "[latitude] [longitude]", short: "set the location that pages see",
 			options: []browserOption{
-				{name: "accuracy", kind: kindDecimal, value: "meters", help: "how exactly it knows", field: "accuracy"},
-				{name: "origin", kind: kindText, value: "origin", help: "the site that may ask for it", field: "origin"},
+				{name: "accuracy", kind: kindDecimal, value: "meters", help: "accuracy of the location", field: "accuracy"},
+				{name: "origin", kind: kindText, value: "origin", help: "the site that may read it", field: "origin"},
 				cancel, tabOption,
 			},
 			examples:     []string{"set geo 48.2 16.37 --origin https://example.com", "set geo -33.87 151.2", "set geo --clear"},
 			buildRequest: buildGeo, printAnswer: printByFlag("clear", "the place is the real one again", "the place is set"),
 		},
-		choiceCommand("media", "colorScheme", "<scheme>", "the colour scheme that pages see: dark, light, no-preference or none",
-			"dark", "light", "no-preference", "none"),
-		choiceCommand("timezone", "timezoneId", "<zone>", "the time zone of a page, such as Europe/Vienna"),
-		choiceCommand("locale", "locale", "<locale>", "the language and region of a page, such as de-AT"),
-		choiceCommand("device", "name", "<name>", `behave as this device, such as "iPhone 14"`),
+		choiceCommand("media", "colorScheme", "<scheme>", "set the colour scheme that pages see: dark, light, no-preference "+
+			"or none", "dark", "light", "no-preference", "none"),
+		choiceCommand("timezone", "timezoneId", "<zone>", "set the time zone of a page, such as Europe/Vienna"),
+		choiceCommand("locale", "locale", "<locale>", "set the language and region of a page, such as de-AT"),
+		choiceCommand("device", "name", "<name>", `emulate a device, such as "iPhone 14"`),
 		{
-			name: "permissions grant", args: "<origin> <permission> […]", short: "let a site use what it would have to ask for",
-			options: []browserOption{{name: "optional", kind: kindList, value: "a,b", help: "permissions that may be unknown " +
-				"to this browser", field: "optionalPermissions"}, tabOption, timeoutOption},
+			name: "permissions grant", args: "<origin> <permission> […]", short: "grant a site permissions",
+			options: []browserOption{{name: "optional", kind: kindList, value: "a,b", help: "further permissions, which this " +
+				"browser need not know", field: "optionalPermissions"}, tabOption, timeoutOption},
 			examples: []string{"permissions grant https://example.com audioCapture videoCapture"},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				return in.postRequest("/permissions/grant", map[string]any{"origin": in.arg(0), "permissions": in.args[1:]}), nil

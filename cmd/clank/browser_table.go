@@ -87,8 +87,10 @@ var (
 	}
 	tabOption = browserOption{name: "target-id", kind: kindText, value: "tab", help: "the tab: its id, t1, a label " +
 		"or the start of an id (the last used one)", field: "targetId"}
-	timeoutOption = browserOption{name: "timeout-ms", kind: kindInteger, value: "ms", help: "how long the browser may " +
-		"take for it", field: "timeoutMs"}
+	timeoutOption = browserOption{
+		name: "timeout-ms", kind: kindInteger, value: "ms", help: "time limit",
+		field: "timeoutMs",
+	}
 )
 
 // optionValue is the value of a flag.

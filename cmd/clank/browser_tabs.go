@@ -12,12 +12,12 @@ func tabCommands() []browserCommand {
 	label := browserOption{name: "label", kind: kindText, value: "label", help: "a name for the tab", field: "label"}
 	return []browserCommand{
 		{
-			name: "tabs", short: "list the tabs; starts nothing",
+			name: "tabs", short: "list the tabs; starts no browser",
 			buildRequest: buildGet("/tabs"),
 			printAnswer:  printTyped(printTabs), trimForJSON: trimTabList,
 		},
 		{
-			name: "tab", short: "list the tabs by number",
+			name: "tab", short: "list the tabs, with their numbers",
 			buildRequest: func(in *commandInput) (controlRequest, error) { return in.tabActionRequest("list", nil), nil },
 			printAnswer:  printTyped(printTabs), trimForJSON: trimTabList,
 		},

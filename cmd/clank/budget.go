@@ -19,7 +19,7 @@ import (
 
 func newBudgetCommand(e *commandEnv) *cobra.Command {
 	return newJSONCommand("budget", "",
-		`Shows what was spent today, of what may be, by whom and on which days. The limits
+		`Shows what was spent, today and on earlier days, by whom, and the limits. The limits
 are settings: agentStack.runtimeConfig.budget.task, .session, .user, .guild and .day.`, func(ctx context.Context, asJSON bool, _ []string) error {
 			o, err := readBudget(ctx, e)
 			if err != nil {

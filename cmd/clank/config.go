@@ -23,8 +23,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const configHelp = `Shows or changes settings, those of the page. Without a command it lists what was
-set by hand, with --all every setting. A change applies at once.
+const configHelp = `Shows or changes settings, the same as on the dashboard. Without a command it lists what was
+changed, with --all every setting. A change applies at once.
 
   clank config set agentStack.preset claude_api
   clank config set agentStack.runtimeConfig.budget.task '1 USD, 50 calls'`
@@ -32,7 +32,7 @@ set by hand, with --all every setting. A change applies at once.
 func newConfigCommand(e *commandEnv) *cobra.Command {
 	newList := func(use, long string) *cobra.Command {
 		var all *bool
-		c := newJSONCommand(use, "list the settings, as config alone does", long,
+		c := newJSONCommand(use, "list the settings; the same as config without a command", long,
 			func(ctx context.Context, asJSON bool, _ []string) error {
 				return withSettings(ctx, e, func(v settingsView) error { return listConfig(e, v.Live.State(), *all, asJSON) })
 			})
@@ -40,7 +40,7 @@ func newConfigCommand(e *commandEnv) *cobra.Command {
 		return c
 	}
 	c, list := newList("config", configHelp), newList("list", "")
-	get := newJSONCommand("get <key>", "print a setting so that it can be given to set", "",
+	get := newJSONCommand("get <key>", "print a setting, in the form that set takes", "",
 		func(ctx context.Context, asJSON bool, args []string) error {
 			field, err := findField(args[0])
 			if err != nil {
@@ -52,19 +52,18 @@ func newConfigCommand(e *commandEnv) *cobra.Command {
 		"  clank config set agentStack.preset claude_api", func(ctx context.Context, args []string) error {
 			return changeSetting(ctx, e, args[0], func(f settings.Field) json.RawMessage { return f.ParseText(args[1]) })
 		})
-	unset := newCommand("unset <key>", "make a setting what it is by default", "",
+	unset := newCommand("unset <key>", "reset a setting to its default", "",
 		func(ctx context.Context, args []string) error {
 			return changeSetting(ctx, e, args[0], func(settings.Field) json.RawMessage { return json.RawMessage("null") })
 		})
-	export := newCommand("export", "print what was set by hand, as JSON with comments", "",
+	export := newCommand("export", "print what was changed, as JSON with comments", "",
 		func(ctx context.Context, _ []string) error {
 			return withSettings(ctx, e, func(v settingsView) error {
 				_, err := e.Stdout.Write(settings.WriteJSONC(v.Live.State()))
 				return err
 			})
 		})
-	importing := newCommand("import <file>", "set what a file of config export says, and make all others what they are "+
-		"by default",
+	importing := newCommand("import <file>", "apply a file of config export, and reset all other settings",
 		"  clank config export > settings.jsonc\n  clank config import settings.jsonc",
 		func(ctx context.Context, args []string) error { return importSettings(ctx, e, args[0]) })
 	for _, below := range []*cobra.Command{get, set, unset} {

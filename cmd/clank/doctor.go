@@ -21,14 +21,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const doctorHelp = `Says how things stand: which keys are there, which runtimes can be used with them,
-how the web is searched, what of calls and shares works, what the budget of today has
-left. It asks no vendor and costs nothing. While "clank serve" runs, the public address
-of shared pages and the TURN servers are tested. "clank browser doctor" examines the browser.
-Lines that begin with ! or ✗ are weaknesses: what protects less than it could, and the
-way out. Those with ✗ are serious; the dashboard's first page has them, too.
+const doctorHelp = `Shows which keys are set, which runtimes they allow, how the web is searched, which parts of
+calls and sharing work, and what is left of today's budget. It asks no vendor and costs
+nothing. While "clank serve" runs, it also tests the public address of shared pages and the
+TURN servers. "clank browser doctor" checks the browser.
 
-Exit codes: 0 tasks can be done, 1 the runtime that is chosen for them cannot be used.`
+Lines that begin with ! or ✗ are security weaknesses, with their fix. Those with ✗ are
+serious, and also shown on the dashboard's first page.
+
+Exit codes: 0 tasks can run, 1 the chosen runtime cannot be used.`
 
 // standing is the state of one component.
 type standing struct {

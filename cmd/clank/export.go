@@ -19,17 +19,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const exportPersonHelp = `Writes the data about a person, or about a Discord server, into a tar.gz: data.json, and files.
-clank may be running. The data of their browsers is not in it. Name a person by their ID, or by a
-name that they have used.
+const exportPersonHelp = `Exports the data about a person, or about a Discord server, to a tar.gz: data.json, and files.
+clank can keep running. The contents of their browsers are not included. Name a person by ID, or
+by a name that they have used.
 
   clank export --person ada ada.tar.gz`
 
-const forgetHelp = `Deletes the data about a person, or about a Discord server: tasks and sessions, files, films and
-records, what they said in calls, watches, consents, sign-ins, the state of their browsers, and
-their part in entries of the vault. clank must not be running. What was spent stays in the
-budgets, and the times of decisions stay in the audit log, both without a name. The wish not to be
-heard in calls stays. Backups are not changed.
+const forgetHelp = `Deletes the data about a person, or about a Discord server: tasks and sessions, files, recordings
+and records, what they said in calls, watches, consents, sign-ins, the state of their browsers,
+and their access to entries of the vault. clank must not be running. The budgets keep what was
+spent, and the audit log that something was decided, both without the person. A person's wish not
+to be heard in calls is kept. Backups are not changed.
 
   clank forget --person 123456789012345678`
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const loginHelp = `Prints a new link that opens the dashboard of the running "clank serve" signed in. It
-works once, in the browser that opens it first.`
+const loginHelp = `Prints a new link that signs a browser in to the dashboard of the running "clank serve".
+It works once, in the browser that opens it first.`
 
 func newLoginCommand(e *commandEnv) *cobra.Command {
 	return newJSONCommand("login", "", loginHelp, func(ctx context.Context, asJSON bool, _ []string) error {

@@ -23,9 +23,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const mcpHelp = `Offers the browser to programs that speak the Model Context Protocol: the tool
-"browser" works it step by step, "browser_browse" sends clank's own agent. Without
---http it speaks over its standard input and output, as such programs start it.
+const mcpHelp = `Offers the browser to programs that speak the Model Context Protocol. The tool "browser"
+does single steps, "browser_browse" runs a task with clank's own agent. Without --http it
+speaks over standard input and output, as MCP clients expect.
 
   {"mcpServers": {"clank": {"command": "clank", "args": ["mcp"]}}}
 
@@ -37,7 +37,7 @@ func newMCPCommand(e *commandEnv) *cobra.Command {
 	c := newCommand("mcp", "", mcpHelp, func(ctx context.Context, _ []string) error {
 		return serveMCP(ctx, e, addr, textOnly)
 	})
-	c.Flags().BoolVar(&textOnly, "text-only", false, "send no pictures, for clients whose model cannot see them")
+	c.Flags().BoolVar(&textOnly, "text-only", false, "send no pictures, for clients whose model has no vision")
 	c.Flags().StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as "+
 		"127.0.0.1:8791, instead")
 	return c

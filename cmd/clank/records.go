@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const recordsHelp = `Lists what happened, the last first: tasks and their steps, and what people did to the
-installation (settings, consents, sign-ins, exports). With --json each line is a record;
-"clank serve --log-format json" writes the same lines as they come about.
+const recordsHelp = `Lists what happened, newest first: tasks and their steps, and what people did (settings,
+consents, sign-ins, exports). With --json each line is a record; "clank serve --log-format
+json" writes the same records to its log.
 
   clank records --since 24h --kind browser_browse_failed`
 
@@ -63,10 +63,10 @@ func newRecordsCommand(e *commandEnv) *cobra.Command {
 		})
 	}
 	fs := c.Flags()
-	fs.StringSliceVar(&kinds, "kind", nil, "only those of a `KIND`; may be given several times")
-	fs.StringVar(&q.Task, "task", "", "only those of a task, by its `ID`")
-	fs.StringVar(&q.Guild, "server", "", "only those of a Discord server, by its `ID`")
-	fs.DurationVar(&since, "since", 0, "only those of this last `DURATION`, such as 30m or 24h")
+	fs.StringSliceVar(&kinds, "kind", nil, "only records of this `KIND`; may be given several times")
+	fs.StringVar(&q.Task, "task", "", "only records of the task with this `ID`")
+	fs.StringVar(&q.Guild, "server", "", "only records of the Discord server with this `ID`")
+	fs.DurationVar(&since, "since", 0, "only records of the last `DURATION`, such as 30m or 24h")
 	fs.IntVar(&q.Limit, "limit", telemetry.DefaultLimit, "at most `N` records")
 	completeChoices(c, "kind", recordKinds()...)
 	return c

@@ -23,9 +23,9 @@ func newServeCommand(e *commandEnv) *cobra.Command {
 	var shopAddr, logLevel, logFormat string
 	c := newCommand("serve", "",
 		`Starts the dashboard and, if DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, the Discord
-bot. The browser starts with the first task. After an interrupt or SIGTERM it takes nothing new,
-lets tasks finish for as long as the settings say ("Time to finish"), and ends. What is not done
-goes on after the next start, on Discord by itself. A second interrupt does not wait.`, func(ctx context.Context, _ []string) error {
+bot. The browser starts with the first task. After an interrupt or SIGTERM it accepts nothing
+new, lets running tasks continue for a time (setting "Time to finish"), and exits. Unfinished
+tasks of Discord continue after the next start. A second interrupt stops the tasks at once.`, func(ctx context.Context, _ []string) error {
 			switch logFormat {
 			case logText:
 			case logJSON:
@@ -66,16 +66,17 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 	fs.StringVar(&f.DashboardAddr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
 	fs.StringVar(&shopAddr, "shop-addr", server.DefaultShopAddr, "`ADDRESS` of the demo shop; any free port if it "+
 		"is taken")
-	fs.StringVar(&f.ViewerAddr, "watch-addr", "127.0.0.1:8789", "`ADDRESS` of the page on which people with a link "+
-		"watch a shared browser; any free port if it is taken")
+	fs.StringVar(&f.ViewerAddr, "watch-addr", "127.0.0.1:8789", "`ADDRESS` of the viewer page of shared browsers; any "+
+		"free port if it is taken")
 	fs.StringVar(&f.ControlAddr, "control-addr", "", "`ADDRESS` of the browser's control API, on loopback (default "+
 		"127.0.0.1:18791, or any free port if that is taken)")
-	fs.StringVar(&f.NodeAddr, "node-addr", "", "lend this machine's browsers to other machines at `ADDRESS`, to those "+
-		"who know CLANK_NODE_TOKEN")
-	fs.StringVar(&f.NodeCertFile, "node-cert", "", "certificate `FILE` for that; needed unless ADDRESS is on loopback")
-	fs.StringVar(&f.NodeKeyFile, "node-key", "", "its private key `FILE`")
-	fs.StringVar(&logLevel, "log", "", "`LEVEL` of the log on Stderr: debug, info, warn, error (default warn, with "+
-		"--log-format json info)")
+	fs.StringVar(&f.NodeAddr, "node-addr", "", "lend this machine's browsers at `ADDRESS` to machines that have the "+
+		"same CLANK_NODE_TOKEN")
+	fs.StringVar(&f.NodeCertFile, "node-cert", "", "certificate `FILE` for --node-addr; required unless that is on "+
+		"loopback")
+	fs.StringVar(&f.NodeKeyFile, "node-key", "", "private key `FILE` of the certificate")
+	fs.StringVar(&logLevel, "log", "", "`LEVEL` of the log on stderr: debug, info, warn, error (default warn; info with "+
+		"--log-format json)")
 	fs.StringVar(&logFormat, "log-format", logText, "`FORMAT` of the log: text, or json with a record of each task "+
 		"and step")
 	completeFiles(c, "node-cert")

@@ -19,7 +19,7 @@ import (
 
 const sessionsHelp = `Lists the sessions that can be continued with "clank browse --session ID", last used first.
 
-An id is that of a task or of a session, as "clank browse --json" prints them.`
+Other commands take the id of a task or of a session, as "clank browse --json" prints them.`
 
 func newSessionsCommand(e *commandEnv) *cobra.Command {
 	newList := func(use, short, long string) *cobra.Command {
@@ -47,14 +47,14 @@ func newSessionsCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-const sayHelp = `Tells a task that runs in "clank serve", or waits in line there, something more. It
-is heard at the task's next step. The id is that of the task or of its session.
+const sayHelp = `Sends a message to a task that runs or waits in "clank serve". The model reads it before
+its next step. The id is that of the task or of its session.
 
   clank sessions say bcdf23ghjk 'only those under 50 euros'`
 
 // newSayCommand returns the command that sends a note to a running task.
 func newSayCommand(e *commandEnv) *cobra.Command {
-	return newCommand("say <id> <text>", "tell a task that runs something; it hears it at its next step", sayHelp,
+	return newCommand("say <id> <text>", "send a message to a running task, which reads it before its next step", sayHelp,
 		func(ctx context.Context, args []string) error {
 			server, err := requireServer(e, "tasks can be told something while that does them")
 			if err != nil {
@@ -64,7 +64,7 @@ func newSayCommand(e *commandEnv) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.Stderr, "told to task %s; it hears it at its next step\n", task)
+			fmt.Fprintf(e.Stderr, "sent to task %s; it is read before its next step\n", task)
 			return nil
 		})
 }

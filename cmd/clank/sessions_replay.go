@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const replayHelp = `Opens a fresh window and does what the model of the run answered, step by step, on the
-pages as they are now. No model is asked. Elements are found by their names; what a
-model that sees the screen did is done at the same points, and its steps say what is
-there now. It says where a step comes out otherwise: an element that is missing, another
-text, another address, another title. What people are asked about is asked again.
+const replayHelp = `Performs the recorded actions again in a new window, step by step, on the live pages, without a
+model. Elements are found by their names; what a model did by looking at the screen is done
+at the same points. It reports each difference: a missing element, another text, address or
+title. Actions that need consent are asked about again. The replay has the same effects as the
+run: it buys or sends again what the run bought or sent.
 
 Exit codes: 0 as recorded, 1 failed, 2 wrong usage, 4 something differs, 130 stopped.
 
@@ -29,7 +29,7 @@ Exit codes: 0 as recorded, 1 failed, 2 wrong usage, 4 something differs, 130 sto
 func newReplayCommand(e *commandEnv) *cobra.Command {
 	var against, allow string
 	var asJSON bool
-	c := newCommand("replay <id|file>", "give the recorded answers again, on live pages, and say what differs", replayHelp,
+	c := newCommand("replay <id|file>", "perform a run again on live pages, and report what differs", replayHelp,
 		func(ctx context.Context, args []string) (err error) {
 			mappings, err := recording.ParseMappings(against)
 			if err != nil {

@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const saveScriptHelp = `Saves a run that ended well as a script: plain steps, which need no model the next
-time. What was typed becomes a value that can be another one then.
+const saveScriptHelp = `Saves a successful run as a script of plain steps, which needs no model. What was typed
+becomes a parameter.
 
   clank sessions script bcdf23ghjk find-lamps
   clank browse --script find-lamps 'search = desk'
 
-The script is a text file in the home, in scripts/, and may be edited.`
+The script is a text file in the home directory, in scripts/. You can edit it.`
 
 func newSaveScriptCommand(e *commandEnv) *cobra.Command {
 	var replace *bool
@@ -83,24 +83,26 @@ func newScriptsCommand(e *commandEnv) *cobra.Command {
 	}
 	list := func(store recording.ScriptStore, asJSON bool, _ []string) error { return listScripts(e, store, asJSON) }
 	c := newShow("scripts", "list, show, run or delete the scripts", scriptsHelp, list)
-	show := newShow("show <name>", "show one", "", func(store recording.ScriptStore, asJSON bool, args []string) error {
+	show := newShow("show <name>", "show a script", "", func(store recording.ScriptStore, asJSON bool,
+		args []string,
+	) error {
 		s, err := store.Load(args[0])
 		if err != nil {
 			return err
 		}
 		return e.printResult(asJSON, s, func(w io.Writer) { fmt.Fprint(w, sanitizeLines(s.String())) })
 	})
-	remove := newCommand("delete <name>", "delete one", "", func(_ context.Context, args []string) error {
+	remove := newCommand("delete <name>", "delete a script", "", func(_ context.Context, args []string) error {
 		return withScripts(e, func(store recording.ScriptStore) error { return store.Delete(args[0]) })
 	})
 	doRename := func(_ context.Context, args []string) error {
 		return withScripts(e, func(store recording.ScriptStore) error { return store.Rename(args[0], args[1]) })
 	}
-	rename := newCommand("rename <name> <new-name>", "give one another name", "", doRename)
+	rename := newCommand("rename <name> <new-name>", "rename a script", "", doRename)
 	for _, one := range []*cobra.Command{show, remove, rename} {
 		one.ValidArgsFunction = completeScripts(e)
 	}
-	all := newShow("list", "list them, as scripts alone does", "", list)
+	all := newShow("list", "list the scripts; the same as scripts without a command", "", list)
 	c.AddCommand(all, show, rename, remove, newRunScriptCommand(e))
 	return c
 }

@@ -52,12 +52,11 @@ func openRun(e *commandEnv, id string) (*recording.Recording, error) {
 	return recording.OpenRecording(found[len(found)-1])
 }
 
-const showHelp = `Tells a run: each step with the time it took, what it cost, where the page was, and
-what the model said. Of a session it tells all runs. Of a task that was not recorded
-it tells the steps that the database has.`
+const showHelp = `Shows a run: each step with its time, its cost, its page, and what the model said. For a
+session it shows all runs. For a task that was not recorded it shows the steps in the database.`
 
 func newShowCommand(e *commandEnv) *cobra.Command {
-	c := newJSONCommand("show <id|file>", "tell a run, step by step", showHelp,
+	c := newJSONCommand("show <id|file>", "show a run, step by step", showHelp,
 		func(ctx context.Context, asJSON bool, args []string) error {
 			accounts, err := readAccounts(ctx, e, args[0])
 			if err != nil {
@@ -208,12 +207,12 @@ func countActs(steps []recording.ReportStep) (n int) {
 
 func formatSeconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }
 
-const exportHelp = `Writes a run as one zip: what was asked and answered, the steps, the pages and the
-pictures, without passwords and keys. What pages showed and people asked is in it.
-Without a file it is run-<id>.zip here; - is the standard output.`
+const exportHelp = `Writes a run as one zip file: the task, the answer, the steps, the pages and the pictures.
+Passwords and keys of the vault are removed; other private data on the pages is not. The file
+is run-<id>.zip in this directory unless you name another; - is standard output.`
 
 func newExportCommand(e *commandEnv) *cobra.Command {
-	c := newCommand("export <id> [file]", "write a run with its pictures as one zip", exportHelp,
+	c := newCommand("export <id> [file]", "write a run with its pictures as one zip file", exportHelp,
 		func(_ context.Context, args []string) error {
 			_, found, err := findRuns(e, args[0])
 			if err != nil {

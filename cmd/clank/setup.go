@@ -18,22 +18,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const setupHelp = `Looks at what clank works with: Chromium, a model, Discord, calls and the public
-address. What is missing comes with what to do about it. The dashboard shows the same
-under /setup, and can test the model, and what calls hear and speak with, there.
+const setupHelp = `Checks what clank works with: Chromium, a model, Discord, calls and the public address, and
+says how to get what is missing. The dashboard's Setup page shows the same, and can test the
+model and the speech of calls.
 
-Exit codes: 0 tasks can be done, 1 something is missing for them.`
+Exit codes: 0 tasks can run, 1 something that they need is missing.`
 
-const setupKeyHelp = `Keeps a key for a service in the vault, once the service has taken it. The name is that of
-the environment variable: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY,
-COMPATIBLE_API_KEY or DISCORD_TOKEN. What the environment says goes before the vault. An
-empty line forgets the key.
+const setupKeyHelp = `Tests the key of a service and stores it in the vault. The name is that of the environment
+variable: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, COMPATIBLE_API_KEY or
+DISCORD_TOKEN. The environment takes precedence over the vault. An empty line deletes the key.
 
   clank setup key OPENAI_API_KEY < key.txt`
 
-const setupDiscordHelp = `Prints what to do in Discord's developer portal, and a link that invites the bot to a
-server with the permissions that the settings ask for. With DISCORD_TOKEN or
-DISCORD_TOKEN_FILE set, Discord is asked which application it is for and what is missing.`
+const setupDiscordHelp = `Prints what to do in Discord's developer portal, and a link that invites the bot with the
+permissions that the settings require. If DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, it asks
+Discord for the application and reports what is missing.`
 
 func newSetupCommand(e *commandEnv) *cobra.Command {
 	c := newJSONCommand("setup", "", setupHelp, func(ctx context.Context, asJSON bool, _ []string) error {
@@ -47,7 +46,7 @@ func newSetupCommand(e *commandEnv) *cobra.Command {
 		}
 		return err
 	})
-	c.AddCommand(newCommand("key <name>", "keep a key in the vault, read from stdin or the terminal", setupKeyHelp,
+	c.AddCommand(newCommand("key <name>", "store a key in the vault, read from stdin or the terminal", setupKeyHelp,
 		func(ctx context.Context, args []string) error { return keepServiceKey(ctx, e, args[0]) }))
 	c.AddCommand(newCommand("discord", "print the steps in Discord's developer portal, and a link to invite the bot",
 		setupDiscordHelp,

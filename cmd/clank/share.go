@@ -17,16 +17,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const shareHelp = `Makes a link to the page of a session, live, and prints it. Without an id it is the
-session that was used last. The link is for one person: the browser that opens it
-first has it, or with --user a Discord account, which signs in. It ends with the
-session, and "clank serve" must run.
+const shareHelp = `Makes a link that shows the page of a session live, and prints it. Without an id it is the
+session that was used last. The link is for one person: it belongs to the browser that
+opens it first or, with --user, to a Discord account, which signs in. It ends with the
+session. "clank serve" must be running.
 
   clank share                          watch the session that was used last
   clank share bcdf23ghjk --for 15m     for a quarter of an hour
-  clank share bcdf23ghjk --control     whoever has it may work the page, too
-  clank share --list                   the links that work, and who watches
-  clank share bcdf23ghjk --revoke      make its links void; without an id, all
+  clank share bcdf23ghjk --control     its holder may use mouse and keyboard, too
+  clank share --list                   the valid links, and who watches
+  clank share bcdf23ghjk --revoke      revoke its links; without an id, all links
   clank share --check                  test whether people elsewhere reach links`
 
 func newShareCommand(e *commandEnv) *cobra.Command {
@@ -72,11 +72,12 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 		return e.printResult(asJSON, link, func(w io.Writer) { fmt.Fprintln(w, link.URL) })
 	}
 	fs := c.Flags()
-	fs.BoolVar(&control, "control", false, "whoever has the link may work the page, too")
-	fs.DurationVar(&lasts, "for", 0, "how long it works: a `DURATION` such as 15m or 2h (default: the setting)")
+	fs.BoolVar(&control, "control", false, "its holder may use mouse and keyboard, too")
+	fs.DurationVar(&lasts, "for", 0, "how long it works: a `DURATION` such as 15m or 2h (default: the setting Link "+
+		"lifetime)")
 	fs.StringVar(&user, "user", "", "only the Discord account with this `ID` can open it")
-	fs.BoolVar(&revoke, "revoke", false, "make links void")
-	fs.BoolVar(&list, "list", false, "list the links that work, and who watches")
+	fs.BoolVar(&revoke, "revoke", false, "revoke the links of the session; without an id, all links")
+	fs.BoolVar(&list, "list", false, "list the valid links, and who watches")
 	fs.BoolVar(&check, "check", false, "test whether people elsewhere reach links")
 	c.MarkFlagsMutuallyExclusive("revoke", "list", "check", "control")
 	return c

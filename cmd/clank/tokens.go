@@ -19,9 +19,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const tokensHelp = `Makes secrets for programs of yours: for the browser's control API and for MCP over
-HTTP (control), for the page and its API (page), or for Prometheus (metrics). A secret
-is printed once; what is kept is a digest. Commands of clank itself need none.
+const tokensHelp = `Makes secrets for your own programs: for the control API and MCP over HTTP (control), for
+the dashboard and its API (page), or for Prometheus (metrics). A secret is printed once;
+only its digest is stored. clank's own commands need none.
 
   curl -H "Authorization: Bearer $(clank tokens add my-script)" http://127.0.0.1:18791/tabs`
 
@@ -57,11 +57,11 @@ func newTokensCommand(e *commandEnv) *cobra.Command {
 			})
 		})
 	add.Flags().StringVar(&scope, "for", string(access.ScopeControl), "`WHAT` it opens: "+strings.Join(tokenScopes, ", "))
-	add.Flags().IntVar(&days, "days", 0, "how many `DAYS` it holds; 0 is for ever")
+	add.Flags().IntVar(&days, "days", 0, "how many `DAYS` it is valid; 0 means until it is removed")
 	completeChoices(add, "for", tokenScopes...)
 	c.AddCommand(add, newCommand("list", "list them, without the secrets", "", func(context.Context, []string) error {
 		return withTokens(e, nil, func(store *access.TokenStore) error { return printTokens(e, store) })
-	}), newCommand("remove <name>", "make one invalid", "", func(_ context.Context, args []string) error {
+	}), newCommand("remove <name>", "remove a secret", "", func(_ context.Context, args []string) error {
 		err := withTokens(e, args, func(store *access.TokenStore) error { return store.Remove(args[0]) })
 		if err == nil {
 			fmt.Fprintf(e.Stderr, "%s is removed; it opens nothing any more\n", args[0])
@@ -99,7 +99,7 @@ func printTokens(e *commandEnv, store *access.TokenStore) error {
 		return nil
 	}
 	return e.printResult(false, list, func(w io.Writer) {
-		fmt.Fprintln(w, "NAME\tFOR\tMADE\tHOLDS UNTIL")
+		fmt.Fprintln(w, "NAME\tFOR\tMADE\tVALID UNTIL")
 		for _, t := range list {
 			until := "it is removed"
 			if !t.Expires.IsZero() {

@@ -20,13 +20,12 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-const updateHelp = `Asks where releases are published which is the newest, and says how to get it. It
-installs nothing. The address is that of a release in the form of GitHub's API; it is
-asked by https alone.
+const updateHelp = `Asks for the newest release, and says how to get it. It installs nothing. The address is
+that of a release in the form of GitHub's API, and must begin with https.
 
   clank update --check --from https://api.github.com/repos/OWNER/clank/releases/latest
 
-Exit codes: 0 this is the newest release, 4 there is a newer one, 124 no answer in time.`
+Exit codes: 0 this is the newest release, 4 there is a newer one, 124 timed out.`
 
 // updateCheck is information about the newest release.
 type updateCheck struct {
@@ -74,10 +73,10 @@ func newUpdateCommand(e *commandEnv) *cobra.Command {
 		return nil
 	})
 	fs := c.Flags()
-	fs.BoolVar(&check, "check", false, "ask, and install nothing")
+	fs.BoolVar(&check, "check", false, "check, and install nothing")
 	fs.StringVar(&from, "from", "", "`ADDRESS` of the newest release (default CLANK_RELEASES, or GitHub's of the "+
 		"repository that this was built from)")
-	fs.DurationVar(&timeout, "timeout", 10*time.Second, "`TIME` after which no answer is awaited any more")
+	fs.DurationVar(&timeout, "timeout", 10*time.Second, "`TIME` to wait for an answer")
 	return c
 }
 

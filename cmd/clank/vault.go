@@ -20,10 +20,10 @@ import (
 	"golang.org/x/term"
 )
 
-const vaultHelp = `Keeps logins for pages. A model can have one filled in, and never sees the password.
+const vaultHelp = `Stores logins for pages. A model can have one filled in, and never sees the password.
 
-An origin is scheme, host and port, such as https://shop.example; http only for hosts of this
-machine. Without --for-user and --for-role an entry serves this terminal and the dashboard alone.`
+An origin is a scheme, host and port, such as https://shop.example; http only for this machine.
+Without --for-user and --for-role, only this terminal and the dashboard can use an entry.`
 
 // vaultOptions returns the paths of the vault and its key.
 func vaultOptions(e *commandEnv) (vault.Options, error) {
@@ -50,20 +50,21 @@ func withVault(ctx context.Context, e *commandEnv, do func(*vault.Vault) error) 
 func newVaultCommand(e *commandEnv) *cobra.Command {
 	c := newCommand("vault", "", vaultHelp, nil)
 	var tryAt []string
-	test := newCommand("test <name>", "can it be decrypted, and would a page of --origin get it", "",
+	test := newCommand("test <name>", "check that it can be decrypted, and whether a page of --origin would get it", "",
 		func(ctx context.Context, args []string) error {
 			return withVault(ctx, e, func(v *vault.Vault) error { return testVaultEntry(ctx, e, v, args[0], tryAt) })
 		})
 	test.Flags().StringArrayVar(&tryAt, "origin", nil, "`URL` of a page; may be given several times")
 	c.AddCommand(newVaultAddCommand(e), test,
-		newJSONCommand("list", "what is kept, without secrets", "", func(ctx context.Context, asJSON bool, _ []string) error {
-			return withVault(ctx, e, func(v *vault.Vault) error { return listVaultEntries(ctx, e, v, asJSON) })
-		}),
-		newJSONCommand("show <name>", "one entry, without secrets", "",
+		newJSONCommand("list", "list the entries, without secrets", "",
+			func(ctx context.Context, asJSON bool, _ []string) error {
+				return withVault(ctx, e, func(v *vault.Vault) error { return listVaultEntries(ctx, e, v, asJSON) })
+			}),
+		newJSONCommand("show <name>", "show an entry, without secrets", "",
 			func(ctx context.Context, asJSON bool, args []string) error {
 				return withVault(ctx, e, func(v *vault.Vault) error { return showVaultEntry(ctx, e, v, args[0], asJSON) })
 			}),
-		newCommand("remove <name>", "forget one", "", func(ctx context.Context, args []string) error {
+		newCommand("remove <name>", "delete an entry", "", func(ctx context.Context, args []string) error {
 			return withVault(ctx, e, func(v *vault.Vault) error {
 				err := v.Remove(ctx, args[0])
 				if err == nil {
@@ -72,11 +73,11 @@ func newVaultCommand(e *commandEnv) *cobra.Command {
 				return err
 			})
 		}),
-		newJSONCommand("status", "where the vault and its key are", "",
+		newJSONCommand("status", "show where the vault and its key are", "",
 			func(ctx context.Context, asJSON bool, _ []string) error {
 				return printVaultStatus(ctx, e, asJSON)
 			}),
-		newJSONCommand("rekey", "encrypt everything anew with a new key", "",
+		newJSONCommand("rekey", "encrypt everything with a new key", "",
 			func(ctx context.Context, asJSON bool, _ []string) error {
 				if err := withVault(ctx, e, func(v *vault.Vault) error { return v.Rekey(ctx) }); err != nil {
 					return err
@@ -89,7 +90,7 @@ func newVaultCommand(e *commandEnv) *cobra.Command {
 func newVaultAddCommand(e *commandEnv) *cobra.Command {
 	var n vault.NewEntry
 	var totp, noPassword bool
-	c := newCommand("add <name>", "keep a login; the password is asked for, or read from stdin",
+	c := newCommand("add <name>", "store a login; the password is asked for, or read from stdin",
 		"  clank vault add shop --origin https://shop.example --user ada", func(ctx context.Context, args []string) error {
 			n.Name = args[0]
 			return addVaultEntry(ctx, e, n, totp, noPassword)
@@ -99,9 +100,9 @@ func newVaultAddCommand(e *commandEnv) *cobra.Command {
 	fs.StringVar(&n.Username, "user", "", "user `NAME` of the login")
 	fs.StringArrayVar(&n.Users, "for-user", nil, "`ID` of a person who may use it from Discord; may be given "+
 		"several times")
-	fs.StringArrayVar(&n.Roles, "for-role", nil, "`ID` of a role whose people may; may be given several times")
+	fs.StringArrayVar(&n.Roles, "for-role", nil, "`ID` of a role whose members may use it; may be given several times")
 	fs.BoolVar(&totp, "totp", false, "also ask for the one-time code's otpauth:// address or secret")
-	fs.BoolVar(&noPassword, "no-password", false, "keep the one-time code alone")
+	fs.BoolVar(&noPassword, "no-password", false, "store only the one-time code")
 	return c
 }
 

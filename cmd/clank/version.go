@@ -49,8 +49,8 @@ func thisBuild() build {
 	return b
 }
 
-const versionHelp = `Prints the version; with --json also the commit and its date, whether the sources were
-changed since, the Go release, the system, and the schema of the database.`
+const versionHelp = `Prints the version; with --json also the commit and its date, whether the sources had
+changes, the Go release, the system, and the schema of the database.`
 
 func newVersionCommand(e *commandEnv) *cobra.Command {
 	return newJSONCommand("version", "", versionHelp, func(_ context.Context, asJSON bool, _ []string) error {

@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const watchesHelp = `Lists the pages that are watched, newest first, with what their owners were told last;
-or begins or ends a watch. Pages are looked at as long as "clank serve" runs.
+const watchesHelp = `Lists the watches, newest first, with the last news of each; adds or ends one. Pages are
+checked while "clank serve" runs.
 
   clank watches add https://shop.example/lamp --below 20
   clank watches add https://example.com/news --every 60`
@@ -39,7 +39,7 @@ func newWatchesCommand(e *commandEnv) *cobra.Command {
 		}
 		return e.printResult(asJSON, list, func(w io.Writer) { writeWatches(w, list) })
 	})
-	all = c.Flags().Bool("all", false, "those that have ended as well")
+	all = c.Flags().Bool("all", false, "also those that have ended")
 	c.AddCommand(newAddWatchCommand(e),
 		newCommand("end <id>", "end a watch", "", func(ctx context.Context, args []string) error {
 			return endWatch(ctx, e, args[0])
@@ -65,16 +65,16 @@ func writeWatches(w io.Writer, list []api.WatchView) {
 func newAddWatchCommand(e *commandEnv) *cobra.Command {
 	req := api.WatchRequest{Origin: sessions.FromTerminal}
 	var below, above float64
-	c := newCommand("add <url>", "begin a watch",
+	c := newCommand("add <url>", "add a watch",
 		"  clank watches add https://shop.example/lamp --below 20 --every 60\n  clank watches add "+
 			"https://shop.example/lamp --says 'in stock' --days 14", nil)
 	fs := c.Flags()
-	fs.Float64Var(&below, "below", 0, "tell when the price is below `N`")
-	fs.Float64Var(&above, "above", 0, "tell when the number is above `N`")
-	fs.StringVar(&req.Text, "says", "", "tell when this `TEXT` is on the page")
-	fs.StringVar(&req.What, "when", "", "tell when a model says that these `WORDS` are true of the page")
-	fs.StringVar(&req.Near, "near", "", "take the number beside these `WORDS`")
-	fs.IntVar(&req.Every, "every", 0, "look every `N` minutes (default: the setting)")
+	fs.Float64Var(&below, "below", 0, "when the price or number is below `N`")
+	fs.Float64Var(&above, "above", 0, "when the price or number is above `N`")
+	fs.StringVar(&req.Text, "says", "", "when this `TEXT` is on the page")
+	fs.StringVar(&req.What, "when", "", "when a model says that these `WORDS` are true of the page")
+	fs.StringVar(&req.Near, "near", "", "compare the number near these `WORDS`")
+	fs.IntVar(&req.Every, "every", 0, "check every `N` minutes (default: the setting)")
 	fs.IntVar(&req.Days, "days", 0, "end after `N` days (default: the setting)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		req.URL = args[0]

@@ -112,7 +112,7 @@ func (c *conversation) checkResults(steps []step) {
 		switch {
 		case steps[r.step].want == wantDownload:
 			why = r.downloadProblem()
-		case strings.TrimSpace(r.body) == "" && slices.Contains([]string{"text", "links", "page"}, r.section) && !isPage(r.url):
+		case strings.TrimSpace(r.body) == "" && !isPage(r.url) && slices.Contains(pageSections, r.section):
 			why = noPage
 		}
 		if why != "" {
@@ -121,6 +121,9 @@ func (c *conversation) checkResults(steps []step) {
 		}
 	}
 }
+
+// pageSections are the sections of results with what is on a page.
+var pageSections = []string{"text", "links", "page"}
 
 // downloadProblem says why a step downloaded nothing; "" if it did.
 func (r result) downloadProblem() string {

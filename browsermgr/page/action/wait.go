@@ -50,7 +50,9 @@ func Wait(ctx context.Context, tab WaitTab, a Action) error {
 		{a.Selector != "", fmt.Sprintf("nothing that matches %q was visible", a.Selector), func(ctx context.Context) error {
 			return w.awaitInPage(ctx, waitArg{Selector: a.Selector})
 		}},
-		{a.URL != "", fmt.Sprintf("the address did not become %q", a.URL), func(ctx context.Context) error { return w.awaitURL(ctx, a.URL) }},
+		{a.URL != "", fmt.Sprintf("the address did not become %q", a.URL), func(ctx context.Context) error {
+			return w.awaitURL(ctx, a.URL)
+		}},
 		{isLoadState(a.LoadState), "the page did not reach the load state " + a.LoadState, func(ctx context.Context) error {
 			return tab.AwaitLoad(ctx, a.LoadState)
 		}},

@@ -182,7 +182,7 @@ func table() []Spec { //nolint:funlen // a table
 			Kind: KindWait, About: "wait for a text, an address, an element or a state of the page", Limit: waiting,
 			Needs: [][]string{{"timeMs", "text", "textGone", "selector", "url", "loadState", "fn"}},
 			Params: []Param{
-				{Name: "timeMs", Type: Natural, Max: 30_000, About: "for so long", Effect: AddsTime, flag: "time"},
+				{Name: "timeMs", Type: Natural, Max: 30_000, About: "for this long", Effect: AddsTime, flag: "time"},
 				{Name: "text", About: "until this text can be seen", Effect: HasLimit},
 				{Name: "textGone", About: "until this text cannot be seen", Effect: HasLimit},
 				{Name: "selector", Type: Selector, About: "until this can be seen, by CSS", Effect: HasLimit},
@@ -210,7 +210,7 @@ func table() []Spec { //nolint:funlen // a table
 			Examples: []string{`evaluate --fn "() => document.title"`, `evaluate --fn "(el) => el.value" --ref e5`},
 		},
 		{
-			Kind: KindBack, About: "go back to the page before", Limit: waiting, Command: "back",
+			Kind: KindBack, About: "go back to the previous page", Limit: waiting, Command: "back",
 			Done: "went back", ReadOnly: true,
 			Tool: "back", Label: "go back", ByRef: true,
 		},
@@ -220,7 +220,7 @@ func table() []Spec { //nolint:funlen // a table
 			Tool: "forward", Label: "go forward", ByRef: true,
 		},
 		{
-			Kind: KindReload, About: "load the page again", Limit: waiting, Command: "reload",
+			Kind: KindReload, About: "reload the page", Limit: waiting, Command: "reload",
 			Done: "loaded the page again",
 			Tool: "reload", Label: "reload the page", ByRef: true,
 		},
@@ -229,7 +229,7 @@ func table() []Spec { //nolint:funlen // a table
 			Kind: KindBatch, About: "do several actions, one after the other", In: API,
 			Params: []Param{
 				{Name: "actions", Type: Requests, About: "actions, in order"},
-				{Name: "stopOnError", Type: Bool, About: "end at the first that fails, which is the default"},
+				{Name: "stopOnError", Type: Bool, About: "stop at the first that fails, which is the default"},
 			},
 			Sketch: "{actions}", Command: "batch",
 			Examples: []string{
