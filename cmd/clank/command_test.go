@@ -735,7 +735,7 @@ func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
 		ended <- rec
 	}()
 	ev := r.awaitState(sessions.TaskRunning)
-	say("told to task "+ev.Record.ID, "sessions", "say", ev.Record.ID, "only the late ones")
+	say("sent to task "+ev.Record.ID, "sessions", "say", ev.Record.ID, "only the late ones")
 	close(said)
 	if rec := <-ended; rec.Answer != "late ones" {
 		t.Errorf("the answer is %q", rec.Answer)
