@@ -188,7 +188,9 @@ func TestFilesAreKeptUnderNewNames(t *testing.T) {
 	f := &control.Features{Dir: t.TempDir()}
 	seen := map[string]bool{}
 	for _, tt := range [][2]string{
-		{"clank", "pictures"}, {"clank", "pictures"}, {"clank@person-1", "pictures/clank@person-1"}, // so that it can be forgotten
+		{"clank", "pictures"},
+		{"clank", "pictures"},
+		{"clank@person-1", "pictures/clank@person-1"}, // so that it can be forgotten
 	} {
 		path, err := f.SavePicture(tt[0], ".png", []byte("picture"))
 		check.Must(t, err)

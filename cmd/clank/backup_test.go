@@ -166,9 +166,9 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "of")
 	stopped, stop := context.WithCancelCause(t.Context())
 	stop(errInterrupted)
-	if got := runCommand(stopped, e, "backup", to); got.code != exitStopped || got.stderr != "clank backup: interrupted\n" {
-		t.Errorf("an interrupted backup: exit code %d, %s", got.code, got.stderr)
-	}
+	interrupted := runCommand(stopped, e, "backup", to)
+	check.Equal(t, "exit code", interrupted.code, exitStopped)
+	check.Equal(t, "stderr", interrupted.stderr, "clank backup: interrupted\n")
 	runSteps(t, e,
 		commandStep{"sessions", exitDone, "s3  parked", ""}, // nothing runs here
 		commandStep{"export " + to, exitUsage, "name whom it is about: --person or --server", ""},

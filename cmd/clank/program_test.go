@@ -277,8 +277,8 @@ func checkPartsOfHome(tb testing.TB, home string) {
 		}
 		if text := string(manual); !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+name+"/`") &&
 			!strings.Contains(text, "`"+name+".lock`") {
-			tb.Errorf("%s is in the home: name it in docs/settings.md, and say in homeParts of package server what becomes of it",
-				e.Name())
+			tb.Errorf("%s is in the home: name it in docs/settings.md, and say in homeParts of package server what becomes "+
+				"of it", e.Name())
 		}
 	}
 }

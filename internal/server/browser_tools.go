@@ -35,8 +35,10 @@ func NewBrowserTools(home, url, token string) *BrowserTools {
 	return &BrowserTools{
 		ControlAPI: api,
 		HostTarget: &browsertool.Target{
-			API:   api,
-			Media: []string{filepath.Join(home, picturesFolder), filepath.Join(home, downloadsFolder), filepath.Join(home, "traces")},
+			API: api,
+			Media: []string{
+				filepath.Join(home, picturesFolder), filepath.Join(home, downloadsFolder), filepath.Join(home, tracesFolder),
+			},
 		},
 		receivedDir: filepath.Join(home, lentFolder),
 		sessions:    map[string]*toolConversation{},

@@ -21,7 +21,7 @@ func freeBytes(dir string) (int64, error) {
 		nil
 }
 
-// checkRoot returns an error if this is root, and the nearest of dirs that exists belongs to another account, which could
+// checkRoot returns an error if this is root, and the first of dirs that exists belongs to another account, which could
 // not read what root writes there.
 func checkRoot(dirs ...string) error {
 	if os.Geteuid() != 0 {
@@ -40,8 +40,8 @@ func checkRoot(dirs ...string) error {
 		if account, err := user.LookupId(name); err == nil {
 			as = account.Username
 		}
-		return fmt.Errorf("%s belongs to %s, who could not read what root writes there: run this as that account (sudo -u %s)",
-			dir, as, as)
+		return fmt.Errorf("%s belongs to %s, who could not read what root writes there: run this as that account "+
+			"(sudo -u %s)", dir, as, as)
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ const (
 	browserFolder   = "browser"
 	downloadsFolder = "downloads"
 	picturesFolder  = "pictures"
+	tracesFolder    = "traces"
 	lentFolder      = "lent" // files of browsers on other machines
 	recordsFolder   = "runs"
 	stopWordsFolder = "stopwords"
@@ -46,7 +47,7 @@ var homeParts = []homePart{
 	{name: downloadsFolder, expires: true, people: peoplePlaces},
 	{name: inboundFolder, expires: true, people: peoplePlaces},
 	{name: picturesFolder, backup: backupRecordings, expires: true, people: peoplePlaces},
-	{name: "traces", backup: backupRecordings, expires: true, people: peoplePlaces},
+	{name: tracesFolder, backup: backupRecordings, expires: true, people: peoplePlaces},
 	{name: filmDir, backup: backupRecordings, expires: true, people: peoplePlaces},
 	{name: recordsFolder, backup: backupRecordings, people: peopleInside}, // a record expires as a whole, with its task
 	{name: lentFolder, backup: backupRecordings, expires: true},

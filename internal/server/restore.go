@@ -277,7 +277,8 @@ func unpackFile(root *os.Root, h *tar.Header, from io.Reader) (sum string, err e
 	}
 	hash := sha256.New()
 	_, err = io.Copy(io.MultiWriter(to, hash), from)
-	err = errors.Join(err, to.Sync(), to.Close(), root.Chtimes(h.Name, time.Time{}, h.ModTime)) // files expire by their age
+	err = errors.Join(err, to.Sync(), to.Close())
+	err = errors.Join(err, root.Chtimes(h.Name, time.Time{}, h.ModTime)) // files expire by their age
 	return hex.EncodeToString(hash.Sum(nil)), err
 }
 

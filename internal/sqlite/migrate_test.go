@@ -108,7 +108,8 @@ func TestADatabaseOfEachVersionIsBroughtUpToDateWithItsRows(t *testing.T) {
 			before := tables(t, path)
 			db, err := sqlite.Open(t.Context(), path)
 			check.Must(t, err)
-			if got, err := db.Task(t.Context(), "canary-t1"); err != nil || got.Answer != "canary answer" || len(got.Images) != 1 {
+			if got, err := db.Task(t.Context(), "canary-t1"); err != nil || got.Answer != "canary answer" ||
+				len(got.Images) != 1 {
 				t.Errorf("task = %+v, %v", got, err)
 			}
 			if got, err := db.Tasks(t.Context(), sessions.TaskQuery{Words: "weather"}); err != nil || len(got) != 1 ||

@@ -30,7 +30,8 @@ const (
 		" UNION SELECT user_name FROM watch WHERE user = ?1"
 	tasksOfServer = "SELECT id FROM task WHERE guild = ?1 OR session IN (SELECT id FROM session WHERE guild = ?1)"
 
-	auditNames = "data GLOB '*[^0-9A-Za-z_-]' || ?1 || '[^0-9A-Za-z_-]*'" // as an id, such as in a setting that was changed
+	// by the id, such as in a setting that was changed
+	auditNames = "data GLOB '*[^0-9A-Za-z_-]' || ?1 || '[^0-9A-Za-z_-]*'"
 
 	blankOrigin = "guild = CASE guild WHEN ?1 THEN '' ELSE guild END, user = ''"
 )
@@ -45,8 +46,9 @@ var tableRules = []tableRule{
 	{
 		table: "audit", server: "guild = ?1 OR " + auditNames,
 		person: "user = ?1 OR task IN (" + tasksOfPerson + ") OR " + auditNames + " OR EXISTS (" +
-			"SELECT 1 FROM (" + namesOfPerson + ") WHERE user_name <> '' AND (ltrim(json_extract(data, '$.by'), '@') = user_name" +
-			" OR instr(', ' || json_extract(data, '$.whose') || ', ', ', ' || user_name || ', ')))",
+			"SELECT 1 FROM (" + namesOfPerson + ") WHERE user_name <> '' AND (" +
+			"ltrim(json_extract(data, '$.by'), '@') = user_name OR " +
+			"instr(', ' || json_extract(data, '$.whose') || ', ', ', ' || user_name || ', ')))",
 		// keep that something happened, and when
 		anonymize: blankOrigin + ", channel = '', session = '', task = '', data = '{}'",
 	},

@@ -26,7 +26,7 @@ const (
 	KindKey      Kind = "key_kept"         // data: name, forgotten
 	KindConsent  Kind = "consent_decided"  // data: source, class, origin, allowed, forSession, by, byID, reason
 	KindSignIn   Kind = "signed_in"        // data: with ("link", "token" or "discord"), from (an address)
-	KindSignOut  Kind = "signed_out"       // sign-ins were ended by someone else or from elsewhere; data: by, whose, whoseIDs, from
+	KindSignOut  Kind = "signed_out"       // sign-ins were ended from elsewhere; data: by, whose, whoseIDs, from
 	KindExport   Kind = "exported"         // data: what ("run", "download")
 )
 
