@@ -160,7 +160,7 @@ func TestEachTableSaysWhatItHoldsOfPeople(t *testing.T) {
 		}
 		tells := map[string]bool{} // of the canary, by column of texts
 		for _, row := range rows {
-			for _, value := range strings.Split(row, separator) {
+			for value := range strings.SplitSeq(row, separator) {
 				if column, text, _ := strings.Cut(value, "="); strings.HasPrefix(text, "'") || strings.HasPrefix(text, "X'") {
 					tells[column] = tells[column] || ofCanary.MatchString(text)
 				}
