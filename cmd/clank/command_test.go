@@ -282,7 +282,7 @@ var vaultSteps = []commandStep{
 	{"vault test shop", exitDone, "opens for https://xn--bcher-kva.example", ""},
 	{"vault test shop --origin https://evil.example", exitFailed, "not for this page", ""},
 	{"vault status --json", exitDone, `"entries": 2`, ""},
-	{"vault rekey", exitDone, "2 entries", ""},
+	{"vault rekey", exitDone, "2 logins", ""},
 	{"vault test shop", exitDone, "opens", ""},
 	{"vault remove shop", exitDone, "forgotten", ""},
 	{"vault remove shop", exitFailed, "no such entry", ""},

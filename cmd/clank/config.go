@@ -120,7 +120,7 @@ func importSettings(ctx context.Context, e *commandEnv, file string) error {
 		if _, _, err := v.Live.Replace(ctx, values, v.Live.State().Version); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.Stderr, "saved: %d settings are set by hand\n", len(v.Live.State().Stored))
+		fmt.Fprintf(e.Stderr, "saved: %s changed from the default\n", countNoun(len(v.Live.State().Stored), "setting"))
 		return nil
 	})
 }

@@ -137,7 +137,8 @@ func discordStandings(ctx context.Context, e *commandEnv) (list []standing, err 
 			Detail: s.Problem,
 		}
 		if s.Connected {
-			one.Detail = fmt.Sprintf("connected since %s, %d servers", s.Since.Format(time.DateTime), s.Servers)
+			one.Detail = fmt.Sprintf("connected since %s, %s", s.Since.Format(time.DateTime),
+				countNoun(s.Servers, "server"))
 		}
 		if len(d.Shards) > 1 || !s.Connected {
 			list = append(list, one)

@@ -267,7 +267,7 @@ func printVaultStatus(ctx context.Context, e *commandEnv, asJSON bool) error {
 	}
 	s, err := vault.Inspect(ctx, o)
 	return errors.Join(err, e.printResult(asJSON, s, func(w io.Writer) {
-		fmt.Fprintf(w, "vault\t%s, %d entries\n", s.Path, s.Entries)
+		fmt.Fprintf(w, "vault\t%s, %s\n", s.Path, countNoun(s.Entries, "login"))
 		switch {
 		case s.Key == "environment":
 			fmt.Fprintf(w, "key\t%s\n", o.KeySource)

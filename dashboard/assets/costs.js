@@ -64,7 +64,7 @@ function drawTable(list) {
   body.replaceChildren(...list.map((s, n) => {
     const swatch = el("span", { class: "swatch" });
     swatch.style.background = colours[Math.min(n, coloured)] ?? "";
-    const usd = s.unpriced ? `${usdText(s.usd)} and ${s.unpriced} calls without a known price` : usdText(s.usd);
+    const usd = s.unpriced ? `${usdText(s.usd)} and ${s.unpriced} ${s.unpriced === 1 ? "call" : "calls"} without a known price` : usdText(s.usd);
     return el("tr", {}, el("td", {}, swatch, s.name), el("td", {}, usd), el("td", {}, s.calls.toLocaleString()), el("td", {}, s.tokens.toLocaleString()));
   }));
   $("costs-by").textContent = form.elements.by.selectedOptions[0].text;

@@ -223,7 +223,11 @@ func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
 	}.Checks(ctx)
 	for i := range list {
 		if d := discordFacts(a).State(); list[i].Name == "Discord" && len(d.Shards) > 0 {
-			list[i].Detail = fmt.Sprintf("%s %s It is on %d servers.", list[i].Detail, d.Status, len(d.Servers))
+			servers := "servers"
+			if len(d.Servers) == 1 {
+				servers = "server"
+			}
+			list[i].Detail = fmt.Sprintf("%s %s It is on %d %s.", list[i].Detail, d.Status, len(d.Servers), servers)
 		}
 	}
 	return list
