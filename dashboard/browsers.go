@@ -257,7 +257,5 @@ func (s *Server) openBrowser(w http.ResponseWriter, r *http.Request) error {
 	started, err := s.begin(r.Context(), sessions.Task{
 		Prompt: fmt.Sprintf("open %s", at), Origin: origin, Profile: p.Name(), Model: plain.ModelName, Typed: true,
 	}, false)
-	return writeResult(w, http.StatusAccepted, "open the page", api.TaskStarted{
-		TaskID: started.ID, SessionID: started.SessionID, State: started.State,
-	}, err)
+	return writeStarted(w, "open the page", started, err)
 }

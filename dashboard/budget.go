@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -12,20 +11,8 @@ import (
 
 // budget serves the state of spending.
 func (s *Server) budget(w http.ResponseWriter, r *http.Request) error {
-	o, err := s.overview(r.Context())
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, o)
-}
-
-// overview returns the state of spending.
-func (s *Server) overview(ctx context.Context) (budget.Overview, error) {
-	o, err := s.Budgets.Overview(ctx)
-	if err != nil {
-		return o, failed("read the budgets", err)
-	}
-	return o, nil
+	o, err := s.Budgets.Overview(r.Context())
+	return writeResult(w, http.StatusOK, "read the budgets", o, err)
 }
 
 // amountText returns a text about amounts with plural forms and grouped digits: 1 of 2,000 calls.
@@ -63,9 +50,9 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 	if v := visitorOf(r); v.role < RoleOperator {
 		return s.ownBudgetPage(w, r, v)
 	}
-	o, err := s.overview(r.Context())
+	o, err := s.Budgets.Overview(r.Context())
 	if err != nil {
-		return err
+		return failed("read the budgets", err)
 	}
 	nameOf, err := s.accountNames(r.Context(), nil)
 	if err != nil {

@@ -32,8 +32,7 @@ func (s *Server) costsCSV(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="costs.csv"`)
+	setDownload(w, "text/csv; charset=utf-8", "costs.csv")
 	table := csv.NewWriter(w)
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	// It fails only if the client has gone.
@@ -50,8 +49,7 @@ func (s *Server) costsCSV(w http.ResponseWriter, r *http.Request) error {
 
 // cellText keeps spreadsheets from evaluating a name as a formula.
 func cellText(text string) string {
-	if strings.HasPrefix(text, "=") || strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") ||
-		strings.HasPrefix(text, "@") {
+	if text != "" && strings.Contains("=+-@", text[:1]) {
 		return "'" + text
 	}
 	return text

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -182,7 +183,7 @@ func (f *eventFeed) since(after string) ([]feedEvent, bool) {
 	if !ok || err != nil || epoch != f.epoch || n < oldest-1 || n >= f.next {
 		return nil, false
 	}
-	return append([]feedEvent(nil), f.frames[n+1-oldest:]...), true
+	return slices.Clone(f.frames[n+1-oldest:]), true
 }
 
 const (

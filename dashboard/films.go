@@ -76,10 +76,7 @@ func serveFilm(w http.ResponseWriter, r *http.Request, f *os.File, name string) 
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(filmTimeout)); err != nil {
 		return fmt.Errorf("serve a film: %w", err)
 	}
-	h := w.Header()
-	h.Set("Content-Type", "video/webm")
-	h.Set("Content-Disposition", `attachment; filename="`+name+`.webm"`)
-	h.Set("Cache-Control", "private, no-store")
+	setDownload(w, "video/webm", name+".webm")
 	http.ServeContent(w, r, "", time.Time{}, f)
 	return nil
 }

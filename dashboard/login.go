@@ -125,11 +125,7 @@ func (s *Server) newLoginLink(w http.ResponseWriter, r *http.Request) error {
 
 // logout ends the sign-in of a browser.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Tokens.SignOut(bearer(r)); err != nil {
-		return failed("sign out", err)
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return writeDone(w, "sign out", s.Tokens.SignOut(bearer(r)))
 }
 
 // sessionStatus reports whether the client is signed in.

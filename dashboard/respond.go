@@ -44,20 +44,14 @@ func readJSON(r *http.Request, v any) error {
 		if _, err = dec.Token(); errors.Is(err, io.EOF) {
 			return nil
 		}
-		err = errors.Join(errors.New("there is more than one JSON value"), sizeError(err))
+		if !errors.As(err, new(*http.MaxBytesError)) {
+			err = errors.New("there is more than one JSON value")
+		}
 	}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return refuse(http.StatusRequestEntityTooLarge, "too much was sent: at most %d bytes are taken", large.Limit)
 	}
 	return refuse(http.StatusBadRequest, "the request was not understood: %v", err)
-}
-
-// sizeError reduces an error of a body that is too large to that fact.
-func sizeError(err error) error {
-	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return large
-	}
-	return nil
 }
 
 // writeResult answers with v, or with the error of act.
@@ -75,6 +69,21 @@ func writeDone(w http.ResponseWriter, act string, err error) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// writeStarted answers that a task was accepted, or with the error of act.
+func writeStarted(w http.ResponseWriter, act string, t sessions.TaskRecord, err error) error {
+	return writeResult(w, http.StatusAccepted, act, api.TaskStarted{
+		TaskID: t.ID, SessionID: t.SessionID, State: t.State, Position: t.Position,
+	}, err)
+}
+
+// setDownload makes the response a file for download under a name of letters, digits, hyphens and dots.
+func setDownload(w http.ResponseWriter, mediaType, name string) {
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("Cache-Control", "private, no-store")
 }
 
 // refusal is an error whose text is for people.

@@ -28,10 +28,7 @@ func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) error {
 	case !visitorOf(r).mayRead(t.Origin):
 		return refuse(http.StatusForbidden, "that was asked privately: its record is for the person who asked")
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/zip")
-	h.Set("Content-Disposition", `attachment; filename="run-`+t.ID+`.zip"`)
-	h.Set("Cache-Control", "private, no-store")
+	setDownload(w, "application/zip", "run-"+t.ID+".zip")
 	if r.Method == http.MethodHead {
 		return nil
 	}

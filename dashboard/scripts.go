@@ -56,9 +56,7 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request) error {
 		return scriptError(err)
 	}
 	started, err := s.begin(r.Context(), t, false)
-	return writeResult(w, http.StatusAccepted, "run the script", api.TaskStarted{
-		TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position,
-	}, err)
+	return writeStarted(w, "run the script", started, err)
 }
 
 func (s *Server) renameScript(w http.ResponseWriter, r *http.Request) error {

@@ -31,9 +31,9 @@ import (
 // DefaultAddr is the default listen address.
 const DefaultAddr = "127.0.0.1:8787"
 
-// DefaultRecheck is how often the rights of a connected viewer are checked again. What Discord says about members is
+// defaultRecheck is how often the rights of a connected viewer are checked again. What Discord says about members is
 // cached as long, so someone who lost a role there loses access here within half a minute.
-const DefaultRecheck = 15 * time.Second
+const defaultRecheck = 15 * time.Second
 
 // Server serves the dashboard. Set the exported fields, then call Open, and Close at the end.
 type Server struct {
@@ -63,7 +63,7 @@ type Server struct {
 	Call        http.Handler        // serves the call page's API, below /api/call
 	Assistant   Assistant           // nil if there is none
 	Accounts    Accounts            // nil if nobody signs in with Discord
-	Recheck     time.Duration       // how often the rights of a viewer are checked again; 0 means [DefaultRecheck]
+	Recheck     time.Duration       // how often the rights of a viewer are checked again; 0 means [defaultRecheck]
 	Live        LivePane            // nil if sessions cannot be watched
 	Discord     Discord             // nil if Discord is not used
 	Host        Host
@@ -91,7 +91,7 @@ func (s *Server) Open(ctx context.Context) error {
 	if s.Discord == nil {
 		s.Discord = noDiscord{}
 	}
-	s.Addr, s.Recheck = cmp.Or(s.Addr, DefaultAddr), cmp.Or(s.Recheck, DefaultRecheck)
+	s.Addr, s.Recheck = cmp.Or(s.Addr, DefaultAddr), cmp.Or(s.Recheck, defaultRecheck)
 	if err := s.checkAddr(); err != nil {
 		return err
 	}

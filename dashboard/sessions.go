@@ -30,11 +30,8 @@ func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Manager.CloseSession(r.Context(), se.ID, visitorOf(r).actor(se.Origin)); err != nil {
-		return failed("close the session", err)
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	err = s.Manager.CloseSession(r.Context(), se.ID, visitorOf(r).actor(se.Origin))
+	return writeDone(w, "close the session", err)
 }
 
 // live serves the WebSocket over which a session is watched and controlled.

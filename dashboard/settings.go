@@ -122,8 +122,7 @@ func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) error {
 
 // exportSettings serves the settings set by hand, for [Server.importSettings].
 func (s *Server) exportSettings(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="clank-settings.jsonc"`)
+	setDownload(w, "application/json; charset=utf-8", "clank-settings.jsonc")
 	_, _ = w.Write(settings.WriteJSONC(s.Settings.State())) // fails only if the client has gone
 	return nil
 }
@@ -163,8 +162,7 @@ func (s *Server) save(
 	switch {
 	case err == nil:
 		now := view()
-		applied := true
-		now.Applied = &applied
+		now.Applied = new(true)
 		return writeJSON(w, http.StatusOK, now)
 	case errors.As(err, &invalid):
 		return writeJSON(w, http.StatusUnprocessableEntity,

@@ -191,9 +191,7 @@ func (s *Server) exportTask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.auditExport(r, t, "task as "+kind)
-	w.Header().Set("Content-Type", content+"; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="task-`+t.ID+"."+kind+`"`)
-	w.Header().Set("Cache-Control", "private, no-store")
+	setDownload(w, content+"; charset=utf-8", "task-"+t.ID+"."+kind)
 	_, _ = w.Write(data) // fails only if the client has gone
 	return nil
 }
@@ -269,9 +267,7 @@ func (s *Server) retryTask(w http.ResponseWriter, r *http.Request) error {
 		again.Profile = "" // it may be reserved for that server
 	}
 	started, err := s.begin(r.Context(), again, false)
-	return writeResult(w, http.StatusAccepted, "start the task", api.TaskStarted{
-		TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position,
-	}, err)
+	return writeStarted(w, "start the task", started, err)
 }
 
 // saveScript saves what a task did as a script.

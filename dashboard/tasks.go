@@ -48,9 +48,7 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 		Model: in.Model, MaxSteps: in.MaxSteps, MaxUSD: in.MaxUSD, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow,
 		Files: files,
 	}, in.Asks)
-	return writeResult(w, http.StatusAccepted, "start the task",
-		api.TaskStarted{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position},
-		err)
+	return writeStarted(w, "start the task", started, err)
 }
 
 func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {

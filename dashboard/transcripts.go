@@ -64,8 +64,7 @@ func (s *Server) exportTranscript(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return failed("read the transcript", err)
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+t.Name+`.txt"`)
+	setDownload(w, "text/plain; charset=utf-8", t.Name+".txt")
 	for _, l := range t.Lines {
 		fmt.Fprintf(w, "%s  %s: %s\n", l.At.Format("2006-01-02 15:04:05"), cmp.Or(l.By, "clank"), l.Text)
 	}
