@@ -11,7 +11,7 @@ import (
 var (
 	ErrLossless = errors.New("the picture is lossless WebP (VP8L), which is no video frame: take it with a quality of " +
 		"at most 99")
-	ErrAnimated = errors.New("the picture is an animation, which is no single video frame")
+	errAnimated = errors.New("the picture is an animation, which is no single video frame")
 )
 
 // Sizes of headers in a WebP file, in bytes.
@@ -50,7 +50,7 @@ func VP8FromWebP(webp []byte) (vp8 []byte, width, height int, err error) {
 		case "VP8L":
 			return nil, 0, 0, fmt.Errorf("unwrap a picture: %w", ErrLossless)
 		case "ANIM", "ANMF":
-			return nil, 0, 0, fmt.Errorf("unwrap a picture: %w", ErrAnimated)
+			return nil, 0, 0, fmt.Errorf("unwrap a picture: %w", errAnimated)
 		}
 		rest = rest[min(chunkHeader+n+n&1, int64(len(rest))):] // chunks are padded to an even length
 	}

@@ -24,8 +24,8 @@ var (
 	ErrAPIBadAnswer = errors.New("the answer of the browser control service cannot be read")
 )
 
-// MaxAPIAnswer is the largest accepted answer, in bytes: several files of 10 MiB in base64.
-const MaxAPIAnswer = 64 << 20
+// maxAPIAnswer is the largest accepted answer, in bytes: several files of 10 MiB in base64.
+const maxAPIAnswer = 64 << 20
 
 // APIClient calls a control API. It is safe for concurrent use once its fields are set.
 type APIClient struct {
@@ -53,12 +53,12 @@ func (c *APIClient) Call(ctx context.Context, method, path string, query url.Val
 		return 0, nil, transportError(ctx, c.host(), err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(res.Body, MaxAPIAnswer+1))
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAPIAnswer+1))
 	if err != nil {
 		return 0, nil, transportError(ctx, c.host(), err)
 	}
-	if len(raw) > MaxAPIAnswer {
-		return 0, nil, fmt.Errorf("%w: it is larger than %d MiB", ErrAPIBadAnswer, MaxAPIAnswer>>20)
+	if len(raw) > maxAPIAnswer {
+		return 0, nil, fmt.Errorf("%w: it is larger than %d MiB", ErrAPIBadAnswer, maxAPIAnswer>>20)
 	}
 	answer, err = readAnswer(res.StatusCode, raw)
 	return res.StatusCode, answer, err
@@ -110,8 +110,8 @@ func WithAskID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, askKey{}, id)
 }
 
-// HasAskID reports whether the context is marked by [WithAskID].
-func HasAskID(ctx context.Context) bool {
+// hasAskID reports whether the context is marked by [WithAskID].
+func hasAskID(ctx context.Context) bool {
 	_, ok := ctx.Value(askKey{}).(string)
 	return ok
 }

@@ -23,7 +23,7 @@ const (
 	MaxNodeTimeout     = 10 * time.Minute       // the longest timeout of a request
 	NodeSlack          = 5 * time.Second        // how much longer the caller waits than the node
 	MaxNodeFile        = 10 << 20               // bytes of one file
-	MaxNodeFiles       = 20                     // per answer
+	maxNodeFiles       = 20                     // per answer
 	nodeProbeTimeout   = 750 * time.Millisecond // for the status in the text of a timeout
 	maxNodeRequest     = 1 << 20                // bytes
 )
@@ -162,7 +162,7 @@ func (c *NodeClient) localize(out nodeReply) (json.RawMessage, error) {
 	}
 	stored := map[string]string{}
 	for i, f := range out.Files {
-		if i == MaxNodeFiles {
+		if i == maxNodeFiles {
 			break
 		}
 		local, err := c.store(f)

@@ -359,8 +359,8 @@ func (p *NodeProxy) collectFiles(result json.RawMessage) (files []nodeFile, left
 		}
 		seen[name] = true
 		data, err := ReadMedia(p.FileRoots, name, MaxNodeFile)
-		if err == nil && len(files) == MaxNodeFiles {
-			err = fmt.Errorf("more than %d files", MaxNodeFiles)
+		if err == nil && len(files) == maxNodeFiles {
+			err = fmt.Errorf("more than %d files", maxNodeFiles)
 		}
 		if err != nil {
 			left = append(left, skippedFile{Path: name, Error: err.Error()})

@@ -78,7 +78,7 @@ func (s *Session) run(ctx context.Context, tool *Tool, guest *Guest, raw json.Ra
 	}
 	c := &toolCall{session: s, tool: tool, guest: guest, target: target, in: in, act: act, profile: in.str("profile")}
 	within := callTimeout(name, in, act) + target.Slack
-	if HasAskID(ctx) {
+	if hasAskID(ctx) {
 		within += tool.settings().ApprovalWait()
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)

@@ -389,8 +389,8 @@ func sandboxLine(text string) string {
 	return ""
 }
 
-// IsListening reports whether a program listens on a port of this machine.
-func IsListening(ctx context.Context, port int) bool {
+// isListening reports whether a program listens on a port of this machine.
+func isListening(ctx context.Context, port int) bool {
 	d := net.Dialer{Timeout: time.Second}
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	return err == nil && conn.Close() == nil

@@ -82,7 +82,7 @@ func FindSession(dir DataDir) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("%w on %s: %w", ErrNoSession, dir.Path, err)
 	}
-	if !IsListening(context.Background(), portOf(url)) {
+	if !isListening(context.Background(), portOf(url)) {
 		return Session{}, fmt.Errorf("%w on %s: nothing listens on its last port, %d", ErrNoSession, dir.Path, portOf(url))
 	}
 	return Session{DataDir: dir, WebSocketURL: url, Port: portOf(url)}, nil

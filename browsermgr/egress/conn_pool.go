@@ -112,8 +112,8 @@ func (p *ConnPool) Close() {
 	}
 }
 
-// ErrHeaderTooLarge is returned if a response header exceeds the limit.
-var ErrHeaderTooLarge = errors.New("the header of the answer is too large")
+// errHeaderTooLarge is returned if a response header exceeds the limit.
+var errHeaderTooLarge = errors.New("the header of the answer is too large")
 
 const (
 	maxHeaderBytes = 256 << 10
@@ -142,7 +142,7 @@ func (h *headerReader) Read(p []byte) (int, error) {
 		return h.conn.Read(p)
 	}
 	if h.left <= 0 {
-		return 0, ErrHeaderTooLarge
+		return 0, errHeaderTooLarge
 	}
 	n, err := h.conn.Read(p[:min(len(p), h.left)])
 	h.left -= n

@@ -128,8 +128,8 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// DNSCacheTTL is how long an answer is cached, so that a page with many requests to a host needs one lookup.
-const DNSCacheTTL = 30 * time.Second
+// dnsCacheTTL is how long an answer is cached, so that a page with many requests to a host needs one lookup.
+const dnsCacheTTL = 30 * time.Second
 
 const (
 	lookupTimeout  = 10 * time.Second // of one lookup
@@ -265,7 +265,7 @@ func (c *DNSCache) store(host string, addrs []netip.Addr) {
 	if len(c.answers) >= maxCachedNames {
 		clear(c.answers)
 	}
-	c.answers[host] = cachedAddrs{addrs, now.Add(DNSCacheTTL)}
+	c.answers[host] = cachedAddrs{addrs, now.Add(dnsCacheTTL)}
 }
 
 // Close cancels all lookups and waits for them.

@@ -53,7 +53,7 @@ func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return netip.AddrPort{}, ErrProxyClosed
+		return netip.AddrPort{}, errProxyClosed
 	}
 	if d.server != nil {
 		return d.address, nil

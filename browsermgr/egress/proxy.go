@@ -94,8 +94,8 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// ErrProxyClosed is returned if a Proxy is not open.
-var ErrProxyClosed = errors.New("the checking proxy is closed")
+// errProxyClosed is returned if a Proxy is not open.
+var errProxyClosed = errors.New("the checking proxy is closed")
 
 // rulesInterval is how often the rules are read while there are no requests.
 const rulesInterval = time.Second
@@ -156,7 +156,7 @@ func (g *Proxy) Close(ctx context.Context) error {
 	}
 	g.open = false
 	g.mu.Unlock()
-	g.stop(ErrProxyClosed)
+	g.stop(errProxyClosed)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -202,7 +202,7 @@ func (g *Proxy) profileProxy(profile string) (*profileProxy, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.open {
-		return nil, ErrProxyClosed
+		return nil, errProxyClosed
 	}
 	d := g.byProfile[profile]
 	if d == nil {

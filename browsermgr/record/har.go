@@ -16,15 +16,15 @@ type HARArchive struct {
 
 // HARLog holds the exchanges of one tab, oldest first.
 type HARLog struct {
-	Version string     `json:"version"` // always [HARVersion]
+	Version string     `json:"version"` // always [harVersion]
 	Creator HARTool    `json:"creator"`
 	Browser *HARTool   `json:"browser,omitempty"`
 	Pages   []HARPage  `json:"pages"`
 	Entries []HAREntry `json:"entries"`
 }
 
-// HARVersion is the version of the format.
-const HARVersion = "1.2"
+// harVersion is the version of the format.
+const harVersion = "1.2"
 
 // HARTool names a program and its version.
 type HARTool struct {
@@ -118,7 +118,7 @@ type HARPair struct {
 // HAR returns the recorded requests of the tab as an HTTP archive, without response bodies and secrets.
 func (r *Recorder) HAR(t *page.Tab) HARArchive {
 	log := HARLog{
-		Version: HARVersion, Creator: HARTool{Name: "clank", Version: "1"}, Pages: []HARPage{},
+		Version: harVersion, Creator: HARTool{Name: "clank", Version: "1"}, Pages: []HARPage{},
 		Entries: []HAREntry{},
 	}
 	title := t.Title()

@@ -162,7 +162,7 @@ func (l *requestLog) handleRequest(p *networkEvent) []*exchange {
 	}
 	x := &exchange{id: p.RequestID, frameID: p.FrameID, began: p.Timestamp, wall: time.UnixMicro(int64(p.WallTime * 1e6))}
 	x.Method, x.ResourceType = p.Request.Method, strings.ToLower(p.Type)
-	x.URL, x.URLTruncated = truncateText(RedactURL(p.Request.URL+p.Request.URLFragment), MaxURL)
+	x.URL, x.URLTruncated = truncateText(RedactURL(p.Request.URL+p.Request.URLFragment), maxURL)
 	headers, truncated := cleanHeaders(p.Request.Headers)
 	x.sent, x.RequestHeadersTruncated = l.pack(headers), truncated
 	x.setRequestBody(p, headers["content-type"])
@@ -194,7 +194,7 @@ func (x *exchange) setRequestBody(p *networkEvent, contentType string) {
 		x.RequestBodyOmitted = true
 		return
 	}
-	x.RequestBody, x.RequestBodyTruncated = truncateText(text, MaxRequestBody)
+	x.RequestBody, x.RequestBodyTruncated = truncateText(text, maxRequestBody)
 }
 
 // add adds an exchange that has begun.
@@ -211,7 +211,7 @@ func (l *requestLog) add(x *exchange) {
 func (l *requestLog) handleWebSocket(p *networkEvent) []*exchange {
 	x := &exchange{id: p.RequestID, wall: time.Now()}
 	x.Method, x.ResourceType = "GET", "websocket"
-	x.URL, x.URLTruncated = truncateText(RedactURL(p.URL), MaxURL)
+	x.URL, x.URLTruncated = truncateText(RedactURL(p.URL), maxURL)
 	l.add(x)
 	return nil
 }

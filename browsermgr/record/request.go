@@ -16,9 +16,9 @@ import (
 
 // Limits of one request, in characters, and of a whole answer, in bytes of JSON.
 const (
-	MaxURL          = 64_000
-	MaxRequestBody  = 64_000
-	MaxRequestsSize = 1 << 20
+	maxURL          = 64_000
+	maxRequestBody  = 64_000
+	maxRequestsSize = 1 << 20
 )
 
 // Request is an HTTP exchange. Each redirect is a separate one. Header names are in lower case.
@@ -126,7 +126,7 @@ func cleanHeaders(headers map[string]string) (clean map[string]string, truncated
 	return clean, truncated
 }
 
-// Requests returns the tab's requests whose URL contains filter. If they exceed MaxRequestsSize bytes the oldest are
+// Requests returns the tab's requests whose URL contains filter. If they exceed maxRequestsSize bytes the oldest are
 // omitted. Dropped counts these and, whatever their URL, those not kept. With clear all are then discarded, including
 // those in progress.
 func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) Kept[Request] {
@@ -154,4 +154,4 @@ func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) Kept[Request
 }
 
 // maxHeaderEntries leaves room for the rest of an answer.
-const maxHeaderEntries = MaxRequestsSize - 4<<10
+const maxHeaderEntries = maxRequestsSize - 4<<10

@@ -22,8 +22,8 @@ const (
 	// Lifetime is how long a sign-in is valid.
 	Lifetime = 4 * time.Hour
 
-	// DefaultRecheck is how long an answer of Discord about a person is cached.
-	DefaultRecheck = 30 * time.Second
+	// defaultRecheck is how long an answer of Discord about a person is cached.
+	defaultRecheck = 30 * time.Second
 
 	launchLifetime = 10 * time.Minute // between the request for a session and the start of the Activity that shows it
 	maxVisits      = 2000             // when it is exceeded the oldest are removed
@@ -64,7 +64,7 @@ type Server struct {
 	Logger *slog.Logger
 
 	Now     func() time.Time // nil means [time.Now]
-	Recheck time.Duration    // 0 means [DefaultRecheck]
+	Recheck time.Duration    // 0 means [defaultRecheck]
 
 	site *assets.Site
 
@@ -340,6 +340,6 @@ func (s *Server) now() time.Time {
 	return time.Now()
 }
 
-func (s *Server) recheck() time.Duration { return cmp.Or(s.Recheck, DefaultRecheck) }
+func (s *Server) recheck() time.Duration { return cmp.Or(s.Recheck, defaultRecheck) }
 
 func (s *Server) logger() *slog.Logger { return cmp.Or(s.Logger, slog.New(slog.DiscardHandler)) }

@@ -22,10 +22,10 @@ const (
 	maxTextChars    = 200 // characters of Text and Near
 	maxAddressChars = 2000
 
-	DefaultInterval = time.Hour
-	MaxInterval     = 7 * 24 * time.Hour
-	DefaultDuration = 30 * 24 * time.Hour // lifetime of a watch
-	MaxDuration     = 180 * 24 * time.Hour
+	defaultInterval = time.Hour
+	maxInterval     = 7 * 24 * time.Hour
+	defaultDuration = 30 * 24 * time.Hour // lifetime of a watch
+	maxDuration     = 180 * 24 * time.Hour
 )
 
 // normalizeWatch returns w, requested at now, with its missing values filled in, or [ErrInvalid].
@@ -33,9 +33,9 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 	w.URL, w.What = strings.TrimSpace(w.URL), oneLine(w.What)
 	w.Text, w.Near, w.Currency = oneLine(w.Text), oneLine(w.Near), currencyCode(w.Currency)
 	w.Kind = cmp.Or(w.Kind, KindChanges)
-	w.Every = cmp.Or(w.Every, max(DefaultInterval, least))
+	w.Every = cmp.Or(w.Every, max(defaultInterval, least))
 	if w.Until.IsZero() {
-		w.Until = now.Add(DefaultDuration)
+		w.Until = now.Add(defaultDuration)
 	}
 	if !strings.Contains(w.URL, "://") && w.URL != "" {
 		w.URL = "https://" + w.URL
@@ -47,12 +47,12 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 			untrusted.Shorten(w.URL, 100))
 	case u.User != nil:
 		return w, invalidWatch("the address carries a user name")
-	case w.Every < least || w.Every > MaxInterval:
+	case w.Every < least || w.Every > maxInterval:
 		return w, invalidWatch("choose an interval between %v and %v", sessions.DurationText(least),
-			sessions.DurationText(MaxInterval))
-	case !w.Until.After(now) || w.Until.Sub(now) > MaxDuration:
+			sessions.DurationText(maxInterval))
+	case !w.Until.After(now) || w.Until.Sub(now) > maxDuration:
 		return w, invalidWatch("it can last %v at most, and has to end in the future",
-			sessions.DurationText(MaxDuration))
+			sessions.DurationText(maxDuration))
 	case utf8.RuneCountInString(w.What) > maxWhatChars:
 		return w, invalidWatch("say in at most %d characters what you wait for", maxWhatChars)
 	case utf8.RuneCountInString(w.Text) > maxTextChars || utf8.RuneCountInString(w.Near) > maxTextChars ||

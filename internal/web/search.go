@@ -17,8 +17,8 @@ import (
 
 // Limits of a search.
 const (
-	MaxSearchResults     = 8
-	DefaultSearchResults = 5
+	maxSearchResults     = 8
+	defaultSearchResults = 5
 
 	maxQueryChars  = 400 // characters
 	maxRecencyDays = 3650
@@ -43,7 +43,7 @@ const SearchSetupHint = `set BRAVE_API_KEY (Brave Search) or SERPAPI_API_KEY (Se
 type SearchQuery struct {
 	Text        string
 	RecencyDays int // only pages of the last days, as far as the engine knows their age; 0 means any
-	MaxResults  int // 1 to [MaxSearchResults]; 0 means [DefaultSearchResults]
+	MaxResults  int // 1 to [maxSearchResults]; 0 means [defaultSearchResults]
 }
 
 // SearchResult is one result. Its texts are untrusted.
@@ -207,8 +207,8 @@ func normalizeQuery(q SearchQuery) (SearchQuery, error) {
 		return q, fmt.Errorf("%w: recency_days is below 0", ErrInvalidQuery)
 	}
 	q.RecencyDays = min(q.RecencyDays, maxRecencyDays)
-	q.MaxResults = cmp.Or(q.MaxResults, DefaultSearchResults)
-	q.MaxResults = min(max(q.MaxResults, 1), MaxSearchResults)
+	q.MaxResults = cmp.Or(q.MaxResults, defaultSearchResults)
+	q.MaxResults = min(max(q.MaxResults, 1), maxSearchResults)
 	return q, nil
 }
 

@@ -18,9 +18,9 @@ const maxErrorBody = 64 << 10
 
 // Answers that are none of a model server's.
 var (
-	ErrWebPage   = errors.New("the answer is a web page")
-	ErrNotEvents = errors.New("the answer is no stream of events")
-	ErrEmpty     = errors.New("the answer is empty")
+	errWebPage   = errors.New("the answer is a web page")
+	errNotEvents = errors.New("the answer is no stream of events")
+	errEmpty     = errors.New("the answer is empty")
 )
 
 // Attempt carries one request of a vendor's client library. It stands between the library and the network: it turns
@@ -52,7 +52,7 @@ func (a *Attempt) Do(req *http.Request) (*http.Response, error) {
 	}
 	if isWhole(kind) {
 		_ = resp.Body.Close()
-		return nil, fmt.Errorf("%w: its type is %s", ErrNotEvents, kind)
+		return nil, fmt.Errorf("%w: its type is %s", errNotEvents, kind)
 	}
 	return resp, nil
 }
@@ -82,7 +82,7 @@ func (a *Attempt) Send(req *http.Request) (*http.Response, string, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if strings.HasSuffix(kind, "html") {
 		_ = resp.Body.Close()
-		return nil, "", ErrWebPage
+		return nil, "", errWebPage
 	}
 	return resp, kind, nil
 }
@@ -131,7 +131,7 @@ func (w *watchedBody) Read(p []byte) (int, error) {
 	if n > 0 {
 		w.touch()
 	} else if errors.Is(err, io.EOF) && w.left == maxAnswer {
-		return 0, ErrEmpty
+		return 0, errEmpty
 	}
 	return n, err
 }

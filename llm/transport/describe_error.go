@@ -36,15 +36,15 @@ func DescribeError(e *llm.Error, err error, at Endpoint, p RetryPolicy) (transie
 	case errors.As(err, &inStream):
 		e.Kind, e.Hint = llm.ErrUnavailable, "ask again"
 		e.Message = at.Host + " broke off its answer: " + cmp.Or(inStream.Message, "no reason given")
-	case errors.Is(err, ErrEmpty):
+	case errors.Is(err, errEmpty):
 		e.Kind, e.Message, e.Hint = llm.ErrCutOff, at.DisplayURL+" answered with nothing", "ask again, or "+at.addressHint()
 	case errors.As(err, &cut):
 		e.Kind, e.Message, e.Hint = llm.ErrCutOff, "the answer was cut off in the middle", "ask again"
-	case errors.Is(err, ErrWebPage):
+	case errors.Is(err, errWebPage):
 		e.Kind, e.Message, e.Hint = llm.ErrMalformed, at.DisplayURL+" answered with a web page", at.addressHint()
 	case errors.Is(err, ErrTooLong):
 		e.Kind, e.Message, e.Hint = llm.ErrMalformed, ErrTooLong.Error(), "choose another model, or check "+at.DisplayURL
-	case errors.Is(err, ErrNotEvents), errors.As(err, &malformed):
+	case errors.Is(err, errNotEvents), errors.As(err, &malformed):
 		e.Kind, e.Message = llm.ErrMalformed, "the answer could not be understood"
 		e.Hint = "check that " + at.DisplayURL + " speaks the " + at.API
 	default:

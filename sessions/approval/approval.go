@@ -124,7 +124,7 @@ func (d *DeniedError) Error() string {
 // Errors of [Queue.Answer].
 var (
 	ErrNotPending = errors.New("the question has been answered, or its time is over")
-	ErrNoWords    = errors.New("this question is answered in words")
+	errNoWords    = errors.New("this question is answered in words")
 	ErrOnceOnly   = errors.New("this cannot be allowed for a whole session: allow it once, or refuse it")
 )
 

@@ -224,7 +224,7 @@ func (d *Queue) Answer(id string, a Answer) error {
 	if a.Text = strings.TrimSpace(a.Text); !words {
 		a.Text = ""
 	} else if n := utf8.RuneCountInString(a.Text); n == 0 || n > maxWords {
-		return ErrNoWords
+		return errNoWords
 	}
 	if a.Allowed && a.ForSession && (!p.question.Class.AllowedForSession() || p.question.Session == "") {
 		return ErrOnceOnly

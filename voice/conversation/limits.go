@@ -52,9 +52,9 @@ func (w *CallLimits) Check(now time.Time, people int) []LimitNotice {
 	}
 	switch left := w.AloneTimeout - now.Sub(w.emptySince); {
 	case left <= 0:
-		return append(words, w.endOnce(LeftAloneText, ErrCallEmpty)...)
+		return append(words, w.endOnce(leftAloneText, ErrCallEmpty)...)
 	case left <= warnAlone:
-		return append(words, w.warnOnce(0, AloneSoonText, false)...)
+		return append(words, w.warnOnce(0, aloneSoonText, false)...)
 	}
 	return words
 }

@@ -20,8 +20,8 @@ const (
 		"privacy”. Those for whom I do something come first, then those who spoke to me last. Everybody else: write “stop” " +
 		"here, or use `/clank privacy`."
 
-	AloneSoonText    = "Nobody is in the call with me. I leave in a minute."
-	LeftAloneText    = "I have left the call, as nobody was there any more. `/clank join` brings me back."
+	aloneSoonText    = "Nobody is in the call with me. I leave in a minute."
+	leftAloneText    = "I have left the call, as nobody was there any more. `/clank join` brings me back."
 	LimitSoonText    = "I can stay for two more minutes."
 	LimitNearText    = "I have to leave in less than a minute."
 	LimitReachedText = "I have left the call: it has reached the longest time that a call may last here. `/clank join` " +

@@ -225,7 +225,7 @@ func (r *CallRegistry) reserve(run *activeCall) error {
 	other := r.active[run.key()]
 	switch {
 	case r.closed:
-		return ErrRegistryClosed
+		return errRegistryClosed
 	case other != nil && r.withCurrentChannel(other.CallInfo).Channel == run.Channel:
 		return ErrAlreadyInChannel
 	case other != nil:
@@ -369,7 +369,7 @@ const (
 	ErrInOtherChannel    DeniedError = "I am in another call on this server. Say `/clank leave` there first."
 	ErrTooManyCalls      DeniedError = "I am already in the maximum number of calls on all servers. Try again later."
 	ErrJoinTimedOut      DeniedError = "It took too long to join the call. Please try again."
-	ErrRegistryClosed    DeniedError = "I am shutting down."
+	errRegistryClosed    DeniedError = "I am shutting down."
 	ErrNotInCall         DeniedError = "I am in no call here."
 	ErrNotAllowedToLeave DeniedError = "Only somebody who is in the call, or who may manage messages here, can send " +
 		"me away."

@@ -127,7 +127,7 @@ func sessionLost(at, now voiceSession) (bool, error) {
 // afterDisconnect waits for the main gateway to explain a disconnect: moved or removed.
 func (l *Line) afterDisconnect(ctx context.Context, at voiceSession) (voiceSession, error) {
 	l.setUp(false, "Discord has taken clank out of the voice channel, or is moving it")
-	wait, cancel := context.WithTimeoutCause(ctx, l.joiner.answerTimeout(), ErrNoDestination)
+	wait, cancel := context.WithTimeoutCause(ctx, l.joiner.answerTimeout(), errNoDestination)
 	defer cancel()
 	var s voiceSession
 	err := l.joiner.waitFor(wait, l.guildState, func(now voiceSession) (bool, error) {

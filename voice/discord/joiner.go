@@ -69,8 +69,8 @@ var (
 		"Discord let clank into the channel but named no voice server; try again in a moment")
 	ErrFull          = errors.New("the channel is full; somebody must leave, or a moderator raise its limit")
 	ErrRemoved       = errors.New("somebody has disconnected clank from the call")
-	ErrNoDestination = errors.New("clank was taken out of the call, and Discord did not say where to")
-	ErrClosing       = errors.New("clank is shutting down")
+	errNoDestination = errors.New("clank was taken out of the call, and Discord did not say where to")
+	errClosing       = errors.New("clank is shutting down")
 	ErrOtherChannel  = errors.New("clank was asked into another channel")
 )
 
@@ -86,7 +86,7 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 	self, closed := j.selfID, j.closed
 	j.mu.Unlock()
 	if closed {
-		return nil, joinError(channel, "main gateway", ErrClosing)
+		return nil, joinError(channel, "main gateway", errClosing)
 	}
 	if self == "" {
 		return nil, joinError(channel, "main gateway",
@@ -145,7 +145,7 @@ func (j *Joiner) joinAndConnect(ctx context.Context, r *guildState, guild, chann
 		l.cancel(errLeft)
 		l.dropConnection(ctx, "")
 		j.leaveChannel(ctx, r, guild)
-		return nil, joinError(channel, "voice connection", ErrClosing)
+		return nil, joinError(channel, "voice connection", errClosing)
 	}
 	l.start(run, s)
 	return l, nil

@@ -17,7 +17,7 @@ import (
 // Why a connection has ended by itself.
 var (
 	ErrPageLeft       = errors.New("the page has left")
-	ErrConnectionLost = errors.New("the connection to the page was lost")
+	errConnectionLost = errors.New("the connection to the page was lost")
 	ErrNoRoute        = errors.New("the page could not be connected: its network blocks all the ports")
 )
 
@@ -210,7 +210,7 @@ func (c *Conn) handleState() bool {
 			c.handlers.Interrupted()
 		}
 	case webrtc.PeerConnectionStateFailed:
-		c.end(ErrConnectionLost)
+		c.end(errConnectionLost)
 	case webrtc.PeerConnectionStateClosed:
 		c.end(ErrPageLeft)
 	default:

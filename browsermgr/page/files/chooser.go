@@ -196,7 +196,7 @@ func (d *Transfers) armChooser(c *tabTransfers, a *chooserFiles, limit time.Dura
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		a.report(ErrClosed)
+		a.report(errClosed)
 		return
 	}
 	c.disarmChooser(ErrSuperseded)

@@ -313,7 +313,7 @@ func (d *Transfers) askApproval(it *downloadItem) error {
 	d.mu.Lock()
 	if d.closed {
 		d.mu.Unlock()
-		return ErrClosed
+		return errClosed
 	}
 	it.cancelApproval = cancel
 	asked := it.toDownload()
@@ -340,7 +340,7 @@ func cleanSource(address string) string {
 }
 
 func (d *Transfers) tooLargeError() error {
-	return fmt.Errorf("%w: at most %d bytes", ErrTooLarge, d.opts.MaxBytes)
+	return fmt.Errorf("%w: at most %d bytes", errTooLarge, d.opts.MaxBytes)
 }
 
 // sizeCheckInterval is how often the size of the staging directory is checked, since the browser's progress events are

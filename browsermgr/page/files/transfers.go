@@ -45,10 +45,10 @@ var (
 	ErrOpenedInline = errors.New("no download began: the link opened")
 	// ErrOtherDocument is returned if a tab does not show the expected document.
 	ErrOtherDocument = errors.New("the tab shows another document than the one expected")
-	// ErrTooLarge is returned if a download was cancelled because it is too large.
-	ErrTooLarge = errors.New("the download is larger than allowed")
-	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("downloads and uploads of this browser have ended")
+	// errTooLarge is returned if a download was cancelled because it is too large.
+	errTooLarge = errors.New("the download is larger than allowed")
+	// errClosed is returned after Close.
+	errClosed = errors.New("downloads and uploads of this browser have ended")
 )
 
 // Host decides about downloads and is notified of them. It must be safe for concurrent use.
@@ -155,10 +155,10 @@ func (d *Transfers) Close() error {
 	}
 	d.closed = true
 	for _, it := range d.downloads {
-		d.endDownload(it, ErrClosed)
+		d.endDownload(it, errClosed)
 	}
 	for _, c := range d.tabs {
-		c.disarmChooser(ErrClosed)
+		c.disarmChooser(errClosed)
 		c.signalChange()
 	}
 	d.mu.Unlock()
@@ -251,7 +251,7 @@ func (d *Transfers) acquireTab(t *page.Tab) (c *tabTransfers, leave func(), err 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return nil, nil, ErrClosed
+		return nil, nil, errClosed
 	}
 	c = d.tabTransfersOf(t)
 	c.users++
@@ -297,7 +297,7 @@ func (d *Transfers) waitUntil(ctx context.Context, c *tabTransfers, cond func() 
 		case ok:
 			return nil
 		case closed:
-			return ErrClosed
+			return errClosed
 		}
 		select {
 		case <-changed:

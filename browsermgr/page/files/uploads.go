@@ -274,7 +274,7 @@ func (d *Transfers) copiesDir() (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return "", ErrClosed
+		return "", errClosed
 	}
 	if d.copiesPath != "" {
 		return d.copiesPath, nil

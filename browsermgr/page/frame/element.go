@@ -92,7 +92,7 @@ func (n *DocumentNumbers) Find(main *Frame, ref string) (Element, error) {
 // scripts, which the caller releases.
 func (e Element) Object(ctx context.Context, selector string) (proto.RuntimeRemoteObjectID, error) {
 	arg := Locator{Ref: e.LocalRef, Selector: selector}
-	id, err := ScriptObject(ctx, e.Frame, Script{Fn: "element", Arg: arg})
+	id, err := scriptObject(ctx, e.Frame, Script{Fn: "element", Arg: arg})
 	if !errors.Is(err, cdp.ErrDocumentGone) {
 		return id, err
 	}

@@ -196,11 +196,11 @@ type Mouse struct {
 	Modifiers int    // held modifiers; see [Modifiers]
 }
 
-// MouseButtons returns the names of the mouse buttons.
-func MouseButtons() []string { return []string{"left", "right", "middle", "back", "forward"} }
+// mouseButtons returns the names of the mouse buttons.
+func mouseButtons() []string { return []string{"left", "right", "middle", "back", "forward"} }
 
 // ButtonBit returns the button's bit in the CDP field buttons.
-func (m Mouse) ButtonBit() int { return 1 << max(slices.Index(MouseButtons(), m.Button), 0) }
+func (m Mouse) ButtonBit() int { return 1 << max(slices.Index(mouseButtons(), m.Button), 0) }
 
 // Move returns a move to the position; held reports whether the button is pressed.
 func (m Mouse) Move(held bool) proto.InputDispatchMouseEvent {

@@ -11,7 +11,7 @@ import (
 // TellInternals tells our scripts which roles, names and states the custom elements that the last snapshot named have
 // by their ElementInternals, which scripts cannot read. It reports whether a snapshot would show something new.
 func (f *Frame) TellInternals(ctx context.Context) (bool, error) {
-	list, err := ScriptObject(ctx, f, Script{Fn: "custom"})
+	list, err := scriptObject(ctx, f, Script{Fn: "custom"})
 	if err != nil {
 		return false, err
 	}

@@ -266,7 +266,7 @@ func (l *ListenerQuery) sendToScripts(ctx context.Context, elements, known []lis
 
 // HasHoverListener reports whether scripts of the page listen for hover events on an element or its parent.
 func (f *Frame) HasHoverListener(ctx context.Context, of Locator) (bool, error) {
-	id, err := ScriptObject(ctx, f, Script{Fn: "element", Arg: of})
+	id, err := scriptObject(ctx, f, Script{Fn: "element", Arg: of})
 	if err != nil {
 		return false, err
 	}

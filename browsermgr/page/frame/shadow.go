@@ -53,7 +53,7 @@ func RunInShadows[T ShadowSuspect](ctx context.Context, f *Frame, s Script) (T, 
 // OpenClosedShadows gives our scripts access to the closed shadow roots of the elements that the last script suspected
 // to have one, and returns how many there are. The page cannot notice.
 func (f *Frame) OpenClosedShadows(ctx context.Context) (int, error) {
-	list, err := ScriptObject(ctx, f, Script{Fn: "hosts"})
+	list, err := scriptObject(ctx, f, Script{Fn: "hosts"})
 	if err != nil {
 		return 0, err
 	}

@@ -258,9 +258,9 @@ func awaitAnswer[R any](ctx context.Context, f *Frame, w *isolatedWorld, call *c
 	return res.Result.Value.Value, f.checkDocument(w, err)
 }
 
-// ScriptObject calls one of our functions and returns its result as a remote object, which the caller releases. If
+// scriptObject calls one of our functions and returns its result as a remote object, which the caller releases. If
 // there is none the error is [cdp.ErrDocumentGone].
-func ScriptObject(ctx context.Context, f *Frame, sc Script) (proto.RuntimeRemoteObjectID, error) {
+func scriptObject(ctx context.Context, f *Frame, sc Script) (proto.RuntimeRemoteObjectID, error) {
 	w, err := f.enterWorld(ctx)
 	if err != nil {
 		return "", explainLost(err)

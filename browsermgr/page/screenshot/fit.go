@@ -38,14 +38,14 @@ func fitWithin(ctx context.Context, data []byte, kind string, s *labelSketch, ma
 		return Image{}, fmt.Errorf("read the picture: %w", err)
 	}
 	longest := max(config.Width, config.Height)
-	if s == nil && longest <= MaxSide && len(data) <= maxBytes {
+	if s == nil && longest <= maxSide && len(data) <= maxBytes {
 		return Image{Data: data, Type: kind, Width: config.Width, Height: config.Height}, nil
 	}
 	whole, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return Image{}, fmt.Errorf("read the picture: %w", err)
 	}
-	if s != nil && longest <= MaxSide {
+	if s != nil && longest <= maxSide {
 		img, err := encodeImage(whole, longest, kind, jpegQuality, s)
 		if err != nil || len(img.Data) <= maxBytes {
 			return img, err
@@ -56,7 +56,7 @@ func fitWithin(ctx context.Context, data []byte, kind string, s *labelSketch, ma
 
 // shrinkToFit returns the picture for the first step whose file is small enough.
 func shrinkToFit(ctx context.Context, whole image.Image, longest int, s *labelSketch, maxBytes int) (Image, error) {
-	first := min(longest, MaxSide)
+	first := min(longest, maxSide)
 	for _, side := range slices.Concat([]int{first}, sideSteps) {
 		if side > first {
 			continue // never enlarge it

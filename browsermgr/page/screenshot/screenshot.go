@@ -20,8 +20,8 @@ import (
 const (
 	// DefaultTimeout is the default time limit.
 	DefaultTimeout = 20 * time.Second
-	// MaxSide is the maximum width and height, in pixels.
-	MaxSide = 2000
+	// maxSide is the maximum width and height, in pixels.
+	maxSide = 2000
 	// MaxBytes is the maximum file size.
 	MaxBytes = 5 << 20
 	// MaxLabels is the maximum number of labels drawn.
@@ -61,7 +61,7 @@ type Image struct {
 	Truncated bool
 }
 
-// TakeScreenshot takes a picture in device pixels and shrinks it if necessary to at most [MaxSide] pixels and
+// TakeScreenshot takes a picture in device pixels and shrinks it if necessary to at most [maxSide] pixels and
 // [MaxBytes] bytes; otherwise the file is Chromium's own. It restores the page's geometry and scroll positions. A
 // picture of the viewport without labels does not wait for a running action. If a dialog is open the error is a
 // *page.DialogError.
@@ -227,7 +227,7 @@ func hideBars(ctx context.Context, t *page.Tab, before viewportGeometry) error {
 
 // sharpnessLimit is the maximum side, in pixels, captured at full size. Larger pictures would be shrunk anyway;
 // Chromium draws them smaller with less effort and within its texture size.
-const sharpnessLimit = 4 * MaxSide
+const sharpnessLimit = 4 * maxSide
 
 func shrinkFactor(longest float64) float64 {
 	if longest <= sharpnessLimit {

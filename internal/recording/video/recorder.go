@@ -145,18 +145,18 @@ func (r *Recorder) finish(task string) {
 	}
 }
 
-// ErrOff means that the settings do not allow films on request.
-var ErrOff = errors.New("recording sessions is turned off in the settings")
+// errOff means that the settings do not allow films on request.
+var errOff = errors.New("recording sessions is turned off in the settings")
 
 // Request starts or stops filming the tasks of a session, including the running one.
 func (r *Recorder) Request(session string, on bool) error {
 	if on && r.Mode() == Never {
-		return ErrOff
+		return errOff
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.requested == nil {
-		return ErrOff
+		return errOff
 	}
 	if r.requested[session] = on; !on {
 		delete(r.requested, session)

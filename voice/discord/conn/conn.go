@@ -112,8 +112,8 @@ type session struct {
 	senders   *SenderTable
 }
 
-// ErrClosed is the cause of what Close cancels.
-var ErrClosed = errors.New("the voice connection was closed")
+// errClosed is the cause of what Close cancels.
+var errClosed = errors.New("the voice connection was closed")
 
 // Open connects. It returns when the handshake with the gateway is complete; sending may still have to wait for keys,
 // see [Up]. It retries until ctx ends or retrying cannot help. [ReactionTo] says what to do about the error. Open may
@@ -127,7 +127,7 @@ func (c *Conn) Open(ctx context.Context) error {
 	c.mu.Lock()
 	if c.cancel != nil {
 		c.mu.Unlock()
-		cancel(ErrClosed)
+		cancel(errClosed)
 		return errors.New("open a voice connection: it was opened before")
 	}
 	c.cancel, c.done, c.self, c.paceWake = cancel, make(chan struct{}), self, make(chan struct{}, 1)
@@ -143,7 +143,7 @@ func (c *Conn) Open(ctx context.Context) error {
 			senders.Go(func() { c.pace(run) })
 		}
 		c.err = c.run(run, sync.OnceFunc(func() { close(opened) }))
-		cancel(ErrClosed)
+		cancel(errClosed)
 		senders.Wait()
 	}()
 	select {
@@ -152,7 +152,7 @@ func (c *Conn) Open(ctx context.Context) error {
 	case <-c.done:
 		return c.err
 	case <-ctx.Done():
-		cancel(ErrClosed)
+		cancel(errClosed)
 		<-c.done
 		if errors.Is(ctx.Err(), context.Canceled) { // the caller gave up; that need not mean that it was too slow
 			return context.Cause(ctx)
@@ -171,7 +171,7 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err returns why the connection ended: nil after Close. It must not be called before Done is closed.
 func (c *Conn) Err() error {
-	if errors.Is(c.err, ErrClosed) {
+	if errors.Is(c.err, errClosed) {
 		return nil
 	}
 	return c.err
@@ -190,7 +190,7 @@ func (c *Conn) Close(ctx context.Context) error {
 	if cancel == nil {
 		return nil
 	}
-	cancel(ErrClosed)
+	cancel(errClosed)
 	select {
 	case <-done:
 		return nil

@@ -163,8 +163,8 @@ func isGiven(p Param, v any) bool {
 	return false
 }
 
-// MaxInteger is the largest integer that every client can represent exactly (Number.MAX_SAFE_INTEGER).
-const MaxInteger = 1<<53 - 1
+// maxInteger is the largest integer that every client can represent exactly (Number.MAX_SAFE_INTEGER).
+const maxInteger = 1<<53 - 1
 
 // ScalarText formats a decoded text, number or boolean; ok is false for anything else. Integers are formatted without
 // an exponent.
@@ -191,7 +191,7 @@ func ScalarText(v any) (string, bool) {
 }
 
 func formatNumber(f float64) string {
-	if f == math.Trunc(f) && math.Abs(f) <= MaxInteger {
+	if f == math.Trunc(f) && math.Abs(f) <= maxInteger {
 		return strconv.FormatInt(int64(f), 10)
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
@@ -258,7 +258,7 @@ func isDecimal(text string, whole bool) bool {
 // ParseInteger parses an integer not below least; see [ParseNumber].
 func ParseInteger(v any, least float64) (n int, given, ok bool) {
 	f, given, ok := ParseNumber(v, true)
-	if !given || !ok || f != math.Trunc(f) || f < least || f > MaxInteger {
+	if !given || !ok || f != math.Trunc(f) || f < least || f > maxInteger {
 		return 0, given, false
 	}
 	return int(f), true, true

@@ -155,7 +155,7 @@ func parse(p Param, v any, strict bool) (value any, want string) {
 	case Positive:
 		return wholeNumber(v, 1, "a positive integer.")
 	case Size: // Check reports a missing one
-		return wholeNumber(v, -MaxInteger, "an integer.")
+		return wholeNumber(v, -maxInteger, "an integer.")
 	case Number, Coordinate:
 		n, given, ok := ParseNumber(v, false)
 		if given && !ok {
