@@ -69,10 +69,10 @@ type callSlot struct {
 	turn   chan struct{} // holds a token while a share begins or ends
 	users  int           // how many hold or wait for the turn
 	share  *share        // the turn guards it, and for readers mu
-	search *targetSearch // what has the turn and looks for a stage; mu guards it
+	search *targetSearch // what has the turn and looks for a target; mu guards it
 }
 
-// targetSearch is a share that begins, or looks for another stage.
+// targetSearch is a share that begins, or looks for another target.
 type targetSearch struct {
 	requestedBy sessions.Origin
 	cancel      context.CancelCauseFunc

@@ -15,7 +15,7 @@ import (
 
 // Limits of a share's beginning and end.
 const (
-	targetTimeout      = 15 * time.Second // for one stage to show it
+	targetTimeout      = 15 * time.Second // for one target to show it
 	endTimeout         = 10 * time.Second // to end it
 	checkEvery         = 2 * time.Second  // at whether the session is still there
 	troubleNoticeEvery = time.Minute      // between two notices that the picture is frozen
@@ -55,7 +55,7 @@ type share struct {
 	remaining    []Target // the targets after the current one
 
 	mu              sync.Mutex
-	name            string // of the stage
+	name            string // of the target
 	location        ViewLocation
 	trouble         string
 	troubleReported time.Time // of the trouble
@@ -93,7 +93,7 @@ func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, b
 	return sh
 }
 
-// refusedTargets are stages that would not show a share, with why.
+// refusedTargets are targets that would not show a share, with why.
 type refusedTargets []targetLoss
 
 // before returns the message about them, and then text. The catalogue of texts knows the formats.
@@ -108,34 +108,34 @@ func (r refusedTargets) before(text string) string {
 func (m *Manager) findTarget(ctx context.Context, sh *share) (refused refusedTargets, err error) {
 	late := false
 	for len(sh.remaining) > 0 {
-		stage := sh.remaining[0]
+		target := sh.remaining[0]
 		sh.remaining = sh.remaining[1:]
 		var once sync.Once
 		show := Presentation{ID: sh.id, Call: sh.call, Session: sh.session, Source: sh.source, Lost: func(err error) {
 			once.Do(func() {
 				select {
-				case sh.lost <- targetLoss{stage, err}:
+				case sh.lost <- targetLoss{target, err}:
 				default: // an older loss is being seen to
 				}
 			})
 		}}
 		limited, cancel := context.WithTimeoutCause(ctx, targetTimeout,
 			fmt.Errorf("it was not ready within %s", targetTimeout))
-		place, err := stage.Begin(limited, show)
+		place, err := target.Begin(limited, show)
 		late = late || limited.Err() != nil
 		cancel()
 		if err == nil {
-			sh.target, sh.presentation = stage, show
+			sh.target, sh.presentation = target, show
 			sh.mu.Lock()
-			sh.name, sh.location = stage.Name(), place
+			sh.name, sh.location = target.Name(), place
 			sh.mu.Unlock()
 			return refused, nil
 		}
 		if ctx.Err() != nil {
 			return refused, context.Cause(ctx)
 		}
-		m.logger().Info("a way to share was refused", "call", sh.call.ID, "stage", stage.Name(), "error", err)
-		refused = append(refused, targetLoss{stage, err})
+		m.logger().Info("a way to share was refused", "call", sh.call.ID, "target", target.Name(), "error", err)
+		refused = append(refused, targetLoss{target, err})
 	}
 	code := NoTarget
 	if late {
@@ -151,7 +151,7 @@ func (m *Manager) unwind(ctx context.Context, sh *share, cause error) {
 	sh.cancel(cause)
 	if sh.target != nil {
 		if err := sh.target.End(ctx, sh.presentation); err != nil {
-			m.logger().Warn("a share did not end as it should", "call", sh.call.ID, "stage", sh.target.Name(), "error", err)
+			m.logger().Warn("a share did not end as it should", "call", sh.call.ID, "target", sh.target.Name(), "error", err)
 		}
 		sh.target = nil
 	}
@@ -212,7 +212,7 @@ func (m *Manager) waitForEnd(run context.Context, sh *share) error {
 	events, done := m.Sessions.Subscribe()
 	defer func() { done() }()
 	look := time.Tick(checkEvery)
-	alone := time.NewTimer(moveTimeout) // of a stage that was moved without the call
+	alone := time.NewTimer(moveTimeout) // of a target that was moved without the call
 	alone.Stop()
 	defer alone.Stop()
 	var moved targetLoss
@@ -283,7 +283,7 @@ func (m *Manager) nextTarget(run context.Context, sh *share, l targetLoss) error
 	err = sh.target.End(ctx, sh.presentation)
 	cancel()
 	if err != nil {
-		m.logger().Warn("a stage did not end as it should", "call", sh.call.ID, "stage", l.target.Name(), "error", err)
+		m.logger().Warn("a target did not end as it should", "call", sh.call.ID, "target", l.target.Name(), "error", err)
 	}
 	sh.target = nil
 	looking, found := m.startSearch(run, s, sh.requestedBy)
@@ -342,7 +342,7 @@ func (m *Manager) Move(ctx context.Context, c CallRef) error {
 	m.work.Go(sh.watch)
 	m.work.Go(sh.playSound)
 	st := sh.state()
-	m.logger().Info("a share has moved with its call", "call", c.ID, "session", st.SessionID, "stage", st.Target)
+	m.logger().Info("a share has moved with its call", "call", c.ID, "session", st.SessionID, "target", st.Target)
 	m.notify(Notice{
 		Call: c, Link: st.Location.Link,
 		Text: fmt.Sprintf("The call has moved, and the page that %s shares with it. %v", st.RequestedBy.RequesterName(),

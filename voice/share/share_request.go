@@ -141,7 +141,7 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	m.work.Go(sh.watch)
 	m.work.Go(sh.playSound)
 	st := sh.state()
-	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
+	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "target", st.Target)
 	text := refused.before(st.Location.Text)
 	notice := fmt.Sprintf("%s shares a browser page. %v", by.RequesterName(), text)
 	m.notify(Notice{Call: c, Text: notice, Link: st.Location.Link})

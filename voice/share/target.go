@@ -17,7 +17,7 @@ type CallRef struct {
 	Session string // of links to one session; empty for a call
 }
 
-// Presentation is one share, as a stage gets it.
+// Presentation is one share, as a target gets it.
 type Presentation struct {
 	ID      string // of this share; a later one of the same call has another
 	Call    CallRef
@@ -31,7 +31,7 @@ type Presentation struct {
 
 // ErrTargetMoved is in the chain of the error passed to [Presentation.Lost] when someone moved the target to another
 // channel. Usually they move the call as well, so the manager waits for that: people are told once.
-var ErrTargetMoved = errors.New("the stage was moved to another channel")
+var ErrTargetMoved = errors.New("the target was moved to another channel")
 
 // ViewLocation is where people see a share.
 type ViewLocation struct {

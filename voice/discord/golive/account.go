@@ -116,7 +116,7 @@ func (a *Account) Close(ctx context.Context) error {
 	return nil
 }
 
-// Target shows shares by Go Live, as a stage of package sharing. Its methods are safe for concurrent use.
+// Target shows shares by Go Live, as a target of package share. Its methods are safe for concurrent use.
 type Target struct {
 	Publisher *Publisher
 
