@@ -361,6 +361,8 @@ func (p *Process) explain(err error) error {
 // quoteStderr returns the end of stderr for an error text, or an explanation if the cause is known.
 func quoteStderr(stderr *stderrTail) string {
 	switch text := stderr.quote(); {
+	case sandboxLine(text) != "":
+		return "" // the error has that line
 	case strings.Contains(text, "Too many open files"):
 		return "; it may not open as many files as it needs here: raise the limit, as with ulimit -n 4096, and start " +
 			"clank again"

@@ -55,7 +55,7 @@ type Features struct {
 func (f *Features) Observe(name string, local bool) []page.Observer {
 	log := cmp.Or(f.Logger, slog.New(slog.DiscardHandler))
 	recorder := f.records.NewRecorder()
-	tracer := record.NewTracer(f.folder(folderOf("traces", name)), recorder, log)
+	tracer := record.NewTracer(filepath.Join(f.Dir, folderOf("traces", name)), recorder, log)
 	world := emulate.New(log)
 	world.RequestsIntercepted = f.Held && !local
 	out := []page.Observer{recorder, tracer, world}

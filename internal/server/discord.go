@@ -192,8 +192,8 @@ func (a *Server) storeGuilds(ctx context.Context, account string, now []string, 
 	}
 }
 
-// forgetGuild stops everything that runs for a server that clank has left, and deletes its browser data, downloads
-// and attached files.
+// forgetGuild stops everything that runs for a server that clank has left, and deletes its browser data, downloads,
+// attached files, pictures and traces.
 func (a *Server) forgetGuild(ctx context.Context, guild string) {
 	a.scopes.StopGuild(guild, &cancel.Cause{Reason: cancel.Gone, Detail: "clank is not on the server any more"})
 	if err := a.Settings.ForgetGuild(ctx, guild); err != nil {
@@ -204,7 +204,7 @@ func (a *Server) forgetGuild(ctx context.Context, guild string) {
 		a.logger.Error("what the browsers of a server that was left hold is not deleted", "guild", guild, "error", err)
 		return
 	}
-	for _, kind := range []string{downloadsFolder, inboundFolder, picturesFolder} {
+	for _, kind := range []string{downloadsFolder, inboundFolder, picturesFolder, tracesFolder} {
 		folders, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Profile("*"))) // the pattern is valid
 		people, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Of("*").Profile("*")))
 		for _, folder := range append(folders, people...) {
