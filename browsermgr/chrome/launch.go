@@ -368,6 +368,9 @@ func quoteStderr(stderr *stderrTail) string {
 			"clank again"
 	case strings.Contains(text, "Read-only file system"):
 		return "; the disk of its profile cannot be written: look at the disk's health, and mount it to be written"
+	case strings.Contains(text, "Failed to create socket directory"):
+		return "; it cannot make temporary files in " + os.TempDir() + ": see to it that this folder exists and can be " +
+			"written, or let TMPDIR name another one, and start clank again"
 	case strings.Contains(text, "No space left on device"):
 		return "; the disk of its profile is full: free some space there"
 	case text != "":

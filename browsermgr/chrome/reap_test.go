@@ -311,7 +311,11 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 		"has no room for its profile": {
 			program(t, "echo 'mkdir /p: No space left on device' >&2; exit 1"), "the disk of its profile is full",
 		},
-		"has no sandbox":        {program(t, "echo 'No usable sandbox! Look' >&2; exit 1"), "No usable sandbox! Look"},
+		"has no sandbox": {program(t, "echo 'No usable sandbox! Look' >&2; exit 1"), "No usable sandbox! Look"},
+		"has no folder for temporary files": {
+			program(t, "echo '[1:1:ERROR:process_singleton_posix.cc:1046] Failed to create socket directory.' >&2; exit 21"),
+			"exited with status 21; it cannot make temporary files in " + os.TempDir(),
+		},
 		"tells its exit status": {program(t, "exit 3"), "exited with status 3; it said nothing"},
 		"never answers":         {program(t, "while :; do :; done"), "not ready within "},
 		"hangs":                 {program(t, "echo starting >&2; exec sleep 600"), "was idle for 600ms; it said:\nstarting"},

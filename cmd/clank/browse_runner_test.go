@@ -187,10 +187,11 @@ func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
 	if got := exitCodeOf(err); got != exitStopped {
 		t.Errorf("exit code = %d, want %d (%v)", got, exitStopped, err)
 	}
-	early, stop := context.WithCancelCause(t.Context())
-	stop(errInterrupted)
-	if got := runCommand(early, e, "browse", "read"); got.code != exitStopped || got.stderr != "clank browse: stopped\n" {
-		t.Errorf("stopped while the database is opened: %+v", got)
+	for _, args := range [][]string{{"doctor"}, {"browse", "read"}, {"setup"}} { // when the database is opened
+		got := runCommand(ctx, newTestEnv(t, nil), args...)
+		if want := (commandResult{"", "clank " + args[0] + ": interrupted\n", exitStopped}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
 	}
 }
 

@@ -193,6 +193,15 @@ func similarCommand(c *cobra.Command, word string) string {
 	return ": " + strings.Join(names, ", ")
 }
 
+// explainInterrupt returns the error of a command that failed because a person interrupted it.
+func explainInterrupt(ctx context.Context, err error) error {
+	_, explained := errors.AsType[*exitError](err)
+	if cause := context.Cause(ctx); explained || cause == nil || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &exitError{Code: exitStopped, Err: errors.New("interrupted")}
+}
+
 // explainFlagError converts pflag's error for the value of a flag to a usage error.
 func explainFlagError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)

@@ -130,5 +130,5 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 		root.SetArgs(append(append(line.words, "--"), line.operands...))
 	}
 	cmd, err := root.ExecuteContextC(ctx)
-	return reportError(e, cmd, asJSON, explainFlagError(err))
+	return reportError(e, cmd, asJSON, explainInterrupt(ctx, explainFlagError(err)))
 }
