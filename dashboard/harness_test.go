@@ -25,6 +25,7 @@ import (
 	"clank/internal/sqlite"
 	"clank/internal/telemetry"
 	"clank/internal/test/check"
+	"clank/internal/test/sqlitetest"
 	"clank/sessions"
 	"clank/sessions/access"
 	"clank/sessions/approval"
@@ -57,7 +58,9 @@ func start(t *testing.T) *rig {
 // startIn starts a page on a home that may have been used before.
 func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) *rig {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
+	database := filepath.Join(dir, "clank.db")
+	sqlitetest.Create(t, database)
+	store, err := sqlite.Open(t.Context(), database)
 	check.Must(t, err)
 	r := &rig{
 		t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(approval.Queue), said: said{},

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"clank/dashboard/api"
 	"clank/internal/liveview/assets"
@@ -118,7 +119,8 @@ func (p pageData) Member() string {
 	return p.visitor.id
 }
 
-func loadSiteFiles() (*siteFiles, error) {
+// loadSiteFiles reads the embedded files and parses the pages, once for all servers of a process.
+var loadSiteFiles = sync.OnceValues(func() (*siteFiles, error) {
 	st := &siteFiles{assets: make(map[string][]byte), pages: make(map[string]*template.Template)}
 	sum := sha256.New()
 	ours, err := fs.Sub(assetFiles, "assets")
@@ -163,7 +165,7 @@ func loadSiteFiles() (*siteFiles, error) {
 	}
 	st.pages["report"] = report
 	return st, nil
-}
+})
 
 // requestBody returns the JSON body that a button sends, from names and values in turn.
 func requestBody(namesAndValues ...any) (string, error) {

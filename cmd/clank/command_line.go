@@ -234,8 +234,6 @@ func reportError(e *commandEnv, c *cobra.Command, asJSON bool, err error) int {
 		err, code = usage, exitUsage
 	case ended:
 		err, code = exit.Err, exit.Code
-	case errors.Is(err, errInterrupted):
-		err, code = errors.New("interrupted"), exitStopped
 	}
 	switch {
 	case err == nil:

@@ -5,6 +5,7 @@ package sqlitetest
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,12 +19,25 @@ import (
 func Open(tb testing.TB) *sqlite.DB {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "clank.db")
-	content, err := empty()
-	err = errors.Join(err, os.WriteFile(path, content, 0o600))
-	db, openErr := sqlite.Open(tb.Context(), path)
-	check.Must(tb, errors.Join(err, openErr))
+	Create(tb, path)
+	db, err := sqlite.Open(tb.Context(), path)
+	check.Must(tb, err)
 	tb.Cleanup(func() { check.Must(tb, db.Close()) })
 	return db
+}
+
+// Create writes an empty database to a file, unless it exists.
+func Create(tb testing.TB, path string) {
+	tb.Helper()
+	content, err := empty()
+	check.Must(tb, err)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return
+	}
+	check.Must(tb, err)
+	_, err = file.Write(content)
+	check.Must(tb, errors.Join(err, file.Close()))
 }
 
 // empty returns the file of an empty database: copying it is faster than creating the tables.
