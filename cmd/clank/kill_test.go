@@ -29,8 +29,10 @@ func checkNoTempFiles(t *testing.T, environ []string) {
 			if err != nil || len(entries) > 0 {
 				t.Errorf("left in %s: %v %v", dir, entries, err)
 			}
+			return
 		}
 	}
+	t.Error("the program had no directory of its own for temporary files")
 }
 
 // startServer starts clank serve and waits until it is ready.

@@ -261,7 +261,7 @@ func hang(t *testing.T) (address string, arrived, left chan struct{}) {
 
 func TestATimeoutEndsTheRequestOnTheServer(t *testing.T) {
 	address, arrived, left := hang(t)
-	untilItArrives(arrived, func(limit time.Duration) {
+	untilItArrives(t, arrived, func(limit time.Duration) {
 		err := newClient(t, client.Config{URL: address, Timeout: limit}).Do(t.Context(), "GET", "/tabs", nil, nil, nil)
 		check.Fails(t, err, client.ErrTimeout)
 	})
@@ -269,7 +269,7 @@ func TestATimeoutEndsTheRequestOnTheServer(t *testing.T) {
 }
 
 // untilItArrives repeats a call with a longer limit until its request reached the server before the limit.
-func untilItArrives(arrived <-chan struct{}, call func(limit time.Duration)) {
+func untilItArrives(t *testing.T, arrived <-chan struct{}, call func(limit time.Duration)) {
 	for limit := 50 * time.Millisecond; limit < time.Minute; limit *= 4 {
 		call(limit)
 		select {
@@ -278,6 +278,7 @@ func untilItArrives(arrived <-chan struct{}, call func(limit time.Duration)) {
 		default:
 		}
 	}
+	t.Fatal("no request arrived")
 }
 
 func TestTheWaitDoesNotCutTheTimeThatAnActionWasGiven(t *testing.T) {
@@ -297,7 +298,7 @@ func TestTheWaitDoesNotCutTheTimeThatAnActionWasGiven(t *testing.T) {
 
 func TestTheDeadlineOfTheCallerIsATimeout(t *testing.T) {
 	address, arrived, left := hang(t)
-	untilItArrives(arrived, func(limit time.Duration) {
+	untilItArrives(t, arrived, func(limit time.Duration) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		check.Fails(t, newClient(t, client.Config{URL: address}).Do(ctx, "GET", "/tabs", nil, nil, nil),
