@@ -29,8 +29,9 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	}
 	o.Timeout, o.ReadyTimeout = cmp.Or(o.Timeout, DefaultLaunchTimeout), cmp.Or(o.ReadyTimeout, DefaultReadyTimeout)
 	limit := o.longestTimeout()
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not ready within %s: this machine is too busy for it, "+
-		"or its disk too slow; end other programs, or allow more time in the settings (Browser start timeout)", limit))
+	over := fmt.Errorf("not ready within %s: this machine is too busy for it, or its disk too slow; end other programs, "+
+		"or allow more time in the settings (Browser start timeout)", limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, over)
 	defer cancel()
 	data, err := openUserData(ctx, o)
 	if err != nil {

@@ -93,6 +93,7 @@ func TestAdvisoryTraversalOfOutputs(t *testing.T) {
 	outside := t.TempDir()
 	for _, folder := range []string{"downloads", "traces"} {
 		link := filepath.Join(features.Dir, folder, "out")
+		check.Must(t, os.MkdirAll(filepath.Dir(link), 0o700))
 		check.Must(t, os.Symlink(outside, link))
 		t.Cleanup(func() { _ = os.Remove(link) })
 	}

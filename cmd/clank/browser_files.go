@@ -41,15 +41,7 @@ func fileCommands() []browserCommand {
 				r.body["paths"] = paths
 				return r, err
 			},
-			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
-				files := countNoun(len(in.args), "file")
-				if in.has("ref") || in.has("input-ref") || in.has("element") {
-					p.Line("chose %s", files)
-				} else {
-					p.Line("the next file chooser gets %s", files)
-				}
-				return nil
-			},
+			printAnswer: printUpload,
 		},
 		{
 			name: "download", args: "<ref> <path>", short: "click an element and save the file that it offers",
@@ -95,6 +87,16 @@ func fileCommands() []browserCommand {
 			printAnswer:  printField("browserState", "{}"),
 		},
 	}
+}
+
+func printUpload(p *outputPrinter, in *commandInput, _ []byte) error {
+	files := countNoun(len(in.args), "file")
+	if in.has("ref") || in.has("input-ref") || in.has("element") {
+		p.Line("chose %s", files)
+	} else {
+		p.Line("the next file chooser gets %s", files)
+	}
+	return nil
 }
 
 func checkDownload(_ *commandInput, answer []byte) error {

@@ -196,7 +196,8 @@ func similarCommand(c *cobra.Command, word string) string {
 // explainInterrupt returns the error of a command that failed because a person interrupted it.
 func explainInterrupt(ctx context.Context, err error) error {
 	_, explained := errors.AsType[*exitError](err)
-	if cause := context.Cause(ctx); explained || cause == nil || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
+	cause := context.Cause(ctx)
+	if explained || cause == nil || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return &exitError{Code: exitStopped, Err: errors.New("interrupted")}

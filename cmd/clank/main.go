@@ -40,8 +40,8 @@ func main() {
 }
 
 // notifySignals returns a context that ends at the first interrupt, and one that ends at the second. The third ends
-// the process immediately. A terminal that is closed is a first interrupt only, since its shell and the kernel both send
-// SIGHUP; after nohup, it is none.
+// the process immediately. A terminal that is closed is a first interrupt only, since its shell and the kernel both
+// send SIGHUP; after nohup, it is none.
 func notifySignals() (ctx, hurry context.Context) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	hurry, now := context.WithCancelCause(context.Background())

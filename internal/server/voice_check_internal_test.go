@@ -85,7 +85,7 @@ func TestTheVoiceCheckTestsTheConfiguredServices(t *testing.T) {
 		"a refused key to understand": {
 			soundServer{status: http.StatusUnauthorized}, nil, "Understanding", false, []string{"TRANSCRIPTION_API_KEY"},
 		},
-		"silence": {soundServer{mute: true, heard: "hello"}, nil, "Speech", false, []string{"sound"}},
+		"silence": {soundServer{mute: true, heard: "hello"}, nil, "Speech", false, []string{"nothing"}},
 		"nothing listens": {
 			soundServer{},
 			func(v *settings.Voice) { v.Transcription.URL = "http://127.0.0.1:1/v1" }, "Understanding", false,

@@ -185,7 +185,7 @@ func TestWhatIsNoSoundIsTold(t *testing.T) {
 		{"a web page", 200, "text/html", "<html>", llm.ErrMalformed},
 		{"an object", 200, "application/json", `{}`, llm.ErrMalformed},
 		{"garbage", 200, "audio/ogg", "garbage", llm.ErrMalformed},
-		{"nothing", 200, "audio/ogg", "", llm.ErrMalformed},
+		{"nothing", 200, "audio/ogg", "", llm.ErrCutOff},
 	} {
 		s := serve(t, reply(c.status, c.kind, c.body))
 		_, err := collect(t, synthesizerForTest(t, s, speech.Opus), "Hello.")

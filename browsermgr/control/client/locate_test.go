@@ -3,7 +3,6 @@ package client_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -65,7 +64,7 @@ func TestNoActionIsWaitedForLessLongThanItMayTake(t *testing.T) {
 				}
 			}
 			want += launch + slack + time.Duration(actions)*250*time.Millisecond
-			check.Equal(t, fmt.Sprint(payload), client.CallTimeOf("POST", "/act", nil, payload).Total(), want)
+			check.Equal(t, string(payload), client.CallTimeOf("POST", "/act", nil, payload).Total(), want)
 		}
 	}
 }

@@ -56,13 +56,22 @@ func functionForms(fn string) []string {
 	}
 }
 
+// maxParseRetries is how often a function is parsed again because the page navigated.
+const maxParseRetries = 3
+
 // parseFunction returns the first form that is valid JavaScript.
 func parseFunction(ctx context.Context, f *frame.Frame, fn string) (string, error) {
 	var problem *proto.RuntimeExceptionDetails
 	for _, text := range functionForms(fn) {
-		// A function expression is parsed without being run.
-		res, err := cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, f.Session,
-			proto.RuntimeEvaluate{Expression: "void (" + text + ")"})
+		// A function expression is parsed without being run, and any document will do for it.
+		parse := proto.RuntimeEvaluate{Expression: "void (" + text + ")"}
+		res, err := cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, f.Session, parse)
+		for range maxParseRetries {
+			if !cdp.IsDocumentGone(err) {
+				break
+			}
+			res, err = cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, f.Session, parse)
+		}
 		if err != nil {
 			return "", err
 		}

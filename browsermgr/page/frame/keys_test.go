@@ -142,7 +142,7 @@ func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
 		'a': true, 'Z': true, '~': true, ' ': true, '\n': true, 'é': false, '世': false,
 		'🎉': false,
 	} {
-		check.Equal(t, fmt.Sprint(r), frame.HasKey(r), want)
+		check.Equal(t, string(r), frame.HasKey(r), want)
 	}
 }
 
