@@ -270,6 +270,7 @@ func TestATimeoutEndsTheRequestOnTheServer(t *testing.T) {
 
 // untilItArrives repeats a call with a longer limit until its request reached the server before the limit.
 func untilItArrives(t *testing.T, arrived <-chan struct{}, call func(limit time.Duration)) {
+	t.Helper()
 	for limit := 50 * time.Millisecond; limit < time.Minute; limit *= 4 {
 		call(limit)
 		select {
