@@ -132,7 +132,7 @@ func newForgetCommand(e *commandEnv) *cobra.Command {
 // confirmForget asks for confirmation before a subject is erased.
 func confirmForget(e *commandEnv, of sqlite.Subject) error {
 	id := of.Person + of.Server
-	fmt.Fprintf(e.Stderr, "What is kept of %s is deleted for good. Type the ID to go on: ", id)
+	fmt.Fprintf(e.Stderr, "What is kept of %s is deleted for good. Type the ID to go on:\n", id)
 	if line, _ := bufio.NewReader(e.Stdin).ReadString('\n'); strings.TrimSpace(line) != id {
 		return errors.New("nothing was deleted: the ID was not typed (--yes does not ask)")
 	}

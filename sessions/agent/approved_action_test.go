@@ -247,10 +247,10 @@ func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 	for name, tt := range map[string]struct {
-		slow   time.Duration
-		untold error // what comes of the notice
-		want   string
-		told   int
+		slow      time.Duration
+		noticeErr error
+		want      string
+		told      int
 	}{
 		"soon":               {10 * time.Second, nil, "", 0},
 		"slowly":             {50 * time.Second, nil, "", 1},
@@ -261,7 +261,7 @@ func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
 			o := opener{slow: tt.slow, pages: map[string]string{"http://a/": "a"}}
 			told := 0
 			_, _, _, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{URL: "http://a/"},
-				func(context.Context, string) error { told++; return tt.untold })
+				func(context.Context, string) error { told++; return tt.noticeErr })
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) || told != tt.told ||
 				len(o.asked) != 1 {
 				t.Errorf("%s: told %d times, asked %d times: %v", name, told, len(o.asked), err)

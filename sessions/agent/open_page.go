@@ -38,9 +38,9 @@ func OpenPage(
 	select {
 	case <-opened:
 	case <-time.After(slowOpening):
-		untold := notice(ctx, "the browser opens slowly, as on a busy machine or over a slow line; still waiting for it")
-		if untold != nil {
-			cancel(untold)
+		noticeErr := notice(ctx, "the browser opens slowly, as on a busy machine or over a slow line; still waiting for it")
+		if noticeErr != nil {
+			cancel(noticeErr)
 		}
 		<-opened
 	}
