@@ -326,7 +326,7 @@ func TestAWindowIsGuardedAsNoneIs(t *testing.T) {
 func TestFeaturesThatAnOperatorSwitchesOffJoinOurs(t *testing.T) {
 	features, rest := chrome.MergeDisabledFeatures([]string{
 		"--disable-features=One,Two", "--mute-audio",
-		"--disable-features=Three",
+		"--disable-features=Three", "--enable-features=Other,BackForwardCache",
 	})
 	for _, want := range []string{
 		"MediaRouter", "WebRtcHideLocalIpsWithMdns", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup",
@@ -336,7 +336,8 @@ func TestFeaturesThatAnOperatorSwitchesOffJoinOurs(t *testing.T) {
 			t.Errorf("feature %s is on: %s", want, features)
 		}
 	}
-	check.Equal(t, "rest", strings.Join(rest, " "), "--mute-audio")
+	check.Lacks(t, features, "BackForwardCache")
+	check.Equal(t, "rest", strings.Join(rest, " "), "--mute-audio --enable-features=Other,BackForwardCache")
 }
 
 func TestFlagsThatTakeAProtectionAwayAreFound(t *testing.T) {

@@ -371,7 +371,8 @@ func awaitSnapshotText(tb testing.TB, tab *page.Tab, text string) {
 
 func TestBackToAPageThatWasKeptWithFramesOfOtherOrigins(t *testing.T) {
 	url := crossOriginPage(t, "", `<button onclick="this.textContent='Pressed'">Pay</button>`)
-	tab := openTab(t, url)
+	keeps := browsertest.Launch(t, "--enable-features=BackForwardCache") // as browsers that clank joins do
+	tab := browsertest.Tab(t, browsertest.Connect(t, keeps, page.Options{}), page.TabOptions{URL: url})
 	var before string
 	browsertest.Eventually(t, "the page is kept", func() bool { // Chromium need not
 		awaitSnapshotText(t, tab, `button "Pay"`)
