@@ -233,8 +233,11 @@ func (s *pageSession) makeHistory(ctx context.Context, entries []historyEntry, a
 		return nil
 	}
 	var h proto.PageGetNavigationHistoryResult
-	if err := s.do(ctx, proto.PageGetNavigationHistory{}, &h); err != nil {
-		return err
+	for behind := true; behind; { // the page says that it is shown before it is in the history
+		if err := s.do(ctx, proto.PageGetNavigationHistory{}, &h); err != nil {
+			return err
+		}
+		behind = h.Entries[len(h.Entries)-1].URL != entries[len(entries)-1].url && pause(ctx)
 	}
 	more := len(h.Entries) - len(entries) // a tab's initial empty page
 	if more < 0 || more > 1 {
