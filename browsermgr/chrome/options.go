@@ -216,15 +216,15 @@ func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
 // disabledFeatures are features of Chromium that we do not need. Among them: holding back timers and messages after
 // input until the next frame, which would delay every action; asking the local network for the mDNS names of WebRTC
 // peers that a page makes up; for each window without a screen, starting a renderer for two address bar suggestion
-// pages, which costs more than the rest of a launch; and a new frame with a compositor for each document, which the last
-// two ask for, and which costs a quarter of a navigation.
+// pages, which costs more than the rest of a launch; and a new frame with a compositor for each document, which the
+// last two ask for, and which costs a quarter of a navigation.
 const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput,WebRtcHideLocalIpsWithMdns," +
 	"OptimizationHints,OptimizationGuideModelDownloading,AutofillServerCommunication,CertificateTransparencyComponentUpdater," +
 	"NetworkTimeServiceQuerying,WebUIOmniboxPopup,WebUIOmniboxAimPopup," +
 	"RenderDocument,BackForwardCache"
 
-// mergeDisabledFeatures joins the features that args disable with our own but those that args enable, since Chromium uses
-// only the last such flag, and it before the one that enables. rest holds the other args.
+// mergeDisabledFeatures joins the features that args disable with our own but those that args enable, since Chromium
+// uses only the last such flag, and it before the one that enables. rest holds the other args.
 func mergeDisabledFeatures(args []string) (features string, rest []string) {
 	all := strings.Split(disabledFeatures, ",")
 	for _, arg := range args {
