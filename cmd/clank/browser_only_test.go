@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 )
 
 // buildBrowserOnly builds clank-browser.
@@ -64,6 +66,16 @@ func TestClankBrowserBinaryBehavesLikeTheSubcommand(t *testing.T) {
 	}
 	for _, line := range []string{"", "--help", "help", "tbas", "tabs --nothing", "tabs", "snapshot --format x"} {
 		compare("http://127.0.0.1:1", splitWords(line), nothing)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		out, err := exec.CommandContext(t.Context(), program, "completion", shell).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "clank-browser") {
+			t.Errorf("clank-browser completion %s: %v, %s", shell, err, out)
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), program, cobra.ShellCompRequestCmd, "snap").Output()
+	if err != nil || !strings.HasPrefix(string(out), "snapshot\t") {
+		t.Errorf("clank-browser completes snap with %v, %q; want snapshot", err, out)
 	}
 	check.Must(t, t.Context().Err())
 }

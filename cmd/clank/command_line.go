@@ -300,12 +300,18 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
+const (
+	completionName  = "completion"
+	completionShort = "print a script that completes command lines in bash, zsh or fish"
+)
+
 // newCompletionCommand prints cobra's completion scripts, which call this program.
 func newCompletionCommand(e *commandEnv) *cobra.Command {
 	var c *cobra.Command
-	c = newCommand("completion <shell>", "",
-		"Prints a script that completes command lines in bash, zsh or fish.\n\n  source <(clank completion bash)",
+	c = newCommand(completionName+" <shell>", "", "Prints a script that completes command lines in bash, zsh or fish.\n\n"+
+		"  source <("+programName+" completion bash)",
 		func(_ context.Context, args []string) error {
+			c.Root().Use = programName
 			switch args[0] {
 			case "bash":
 				return c.Root().GenBashCompletionV2(e.Stdout, true)
@@ -318,6 +324,16 @@ func newCompletionCommand(e *commandEnv) *cobra.Command {
 		})
 	c.ValidArgs = []string{"bash", "zsh", "fish"}
 	return c
+}
+
+// unquoteUsage removes from the descriptions of flags the backquotes that mark the name of their value in the help.
+func unquoteUsage(c *cobra.Command) {
+	unquote := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	c.Flags().VisitAll(unquote)
+	c.PersistentFlags().VisitAll(unquote)
+	for _, below := range c.Commands() {
+		unquoteUsage(below)
+	}
 }
 
 // completionArgs returns args in the form that cobra needs to complete the last of them.

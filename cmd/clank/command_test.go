@@ -140,6 +140,7 @@ func TestWrongUseExitsWithTwoAndSaysWhy(t *testing.T) {
 		commandStep{"tokens", exitUsage, "name one of its commands: add, list, remove", ""},
 		commandStep{"completion tcsh", exitUsage, "there is one for bash, zsh, fish", ""},
 		commandStep{"completion", exitUsage, "<shell> is missing", ""},
+		commandStep{"__complete export --p", exitDone, "--person\tthe PERSON, by ID or name\n", ""},
 		commandStep{"help nonsense", exitUsage, `no command "nonsense"`, ""})
 }
 

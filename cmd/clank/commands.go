@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+const programName = "clank"
+
 // commandLineArgs returns the command line of the program.
 func commandLineArgs(args []string) []string { return args }
 
@@ -36,7 +38,7 @@ func commandBuilders(args []string) []commandBuilder {
 		{"restore", "restore a backup", newRestoreCommand},
 		{"export", "export the data about a person or a server to a file", newExportPersonCommand},
 		{"forget", "delete the data about a person or a server", newForgetCommand},
-		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},
+		{completionName, completionShort, newCompletionCommand},
 		{"version", "print the version", newVersionCommand},
 		{"update", "check for a newer release", newUpdateCommand},
 	}

@@ -9,7 +9,7 @@
 // printed. To keep every start fast, commands have few imports and make one request each, and only the requested
 // command is built. Logic that a second front end needs belongs elsewhere; package internal/server does the wiring.
 //
-// With the build tag browseronly it is the program clank-browser: "clank browser" alone, from the same files. It
+// With the build tag browseronly it is the program clank-browser: "clank browser" and completion alone, from the same files. It
 // starts in a third of the time, because nothing else is linked.
 package main
 
@@ -120,6 +120,7 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 	asJSON := asksForJSON(args)
 	if strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		root = newRootCommand(e, nil)
+		unquoteUsage(root)
 		root.SetArgs(completionArgs(root, args))
 	} else {
 		root = newRootCommand(e, args)
