@@ -97,7 +97,7 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 	does(other, "", first.SessionID, "sessions")
 	does(other, "", "Welcome back, Ada", "browse", "open "+site+", read")
 	for _, left := range []string{home, second} {
-		if folders, err := filepath.Glob(left + ".restoring-*"); err != nil || len(folders) > 0 {
+		if folders, err := filepath.Glob(filepath.Join(filepath.Dir(left), ".clank-unfinished-*")); err != nil || len(folders) > 0 {
 			t.Errorf("left behind: %v, %v", folders, err)
 		}
 	}

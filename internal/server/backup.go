@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"clank/browsermgr/profile"
-	"clank/internal/atomicfile"
 	"clank/internal/sqlite"
 
 	"filippo.io/age"
@@ -70,7 +69,7 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 		Format: backupFormat, Version: opts.Version, At: time.Now().UTC().Truncate(time.Second), Home: named,
 		Recordings: opts.Recordings, Keys: opts.Passphrase != "", Files: map[string]string{},
 	}
-	return m, writeNewFile(file, func(tmp *atomicfile.File) error {
+	return m, writeNewFile(file, func(tmp io.Writer) error {
 		out, err := newArchive(tmp, opts.Passphrase)
 		if err == nil {
 			err = (&backup{home: h, ctx: ctx, manifest: &m, to: out.Writer, copied: map[string]bool{}}).write()
@@ -90,11 +89,11 @@ func (h *Home) checkOutside(file string) error {
 }
 
 // writeNewFile writes a file that only its owner may read, completely or not at all.
-func writeNewFile(file string, write func(*atomicfile.File) error) error {
+func writeNewFile(file string, write func(io.Writer) error) (err error) {
 	if err := checkNew(file); err != nil {
 		return err
 	}
-	tmp, err := atomicfile.Create(file)
+	dir, remove, err := makeUnfinished(filepath.Dir(file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no folder %s: make it, or choose another place", filepath.Dir(file))
 	}
@@ -104,15 +103,20 @@ func writeNewFile(file string, write func(*atomicfile.File) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tmp.Cleanup() }()
+	defer func() { err = errors.Join(err, remove()) }()
+	tmp, err := os.OpenFile(filepath.Join(dir, "new"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
 	if err = write(tmp); err == nil {
 		err = tmp.Sync() // takes long
 	}
+	err = cmp.Or(err, tmp.Close())
 	if err == nil {
 		err = checkNew(file) // another one may have been written meanwhile
 	}
 	if err == nil {
-		err = tmp.CloseAtomicallyReplace()
+		err = os.Rename(tmp.Name(), file)
 	}
 	if at, is := errors.AsType[*fs.PathError](err); is && at.Path == tmp.Name() {
 		at.Path = file
@@ -177,10 +181,11 @@ type backup struct {
 }
 
 func (b *backup) write() (err error) {
-	if b.scratch, err = os.MkdirTemp("", "clank-backup-"); err != nil {
+	var remove func() error
+	if b.scratch, remove, err = makeUnfinished(os.TempDir()); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(b.scratch)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	// Files are written before the database refers to them, so copying the database first guarantees that they exist.
 	database := filepath.Join(b.scratch, "clank.db")
 	if b.manifest.Schema, err = sqlite.Snapshot(b.ctx, b.home.DatabaseFile(), database); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/atomicfile"
 	"clank/internal/sqlite"
 	"clank/internal/test/check"
 	"clank/sessions"
@@ -199,7 +199,7 @@ func TestNoBackupIsHalf(t *testing.T) {
 	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "none", "b"), BackupOptions{})), nil,
 		"there is no folder "+filepath.Join(dir, "none"))
 	twice := filepath.Join(t.TempDir(), "b")
-	check.Fails(t, writeNewFile(twice, func(*atomicfile.File) error { // another backup was faster
+	check.Fails(t, writeNewFile(twice, func(io.Writer) error { // another backup was faster
 		return os.WriteFile(twice, []byte("the other"), 0o600)
 	}), nil, "there already")
 	check.Must(t, os.Remove(h.DatabaseFile()))
@@ -208,6 +208,53 @@ func TestNoBackupIsHalf(t *testing.T) {
 	if got := filesBelow(t, dir); !slices.Equal(got, []string{"there"}) {
 		t.Errorf("left behind: %v", got)
 	}
+}
+
+func TestTheUnfinishedFilesOfAKilledProcessAreRemoved(t *testing.T) {
+	h, dest, tmp := newBackupHome(t), t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	file := filepath.Join(dest, "b")
+	check.Must(t, check.Err(h.Backup(t.Context(), file, BackupOptions{})))
+	for name, next := range map[string]func() error{
+		"backup": func() error { return check.Err(h.Backup(t.Context(), file+"2", BackupOptions{})) },
+		"restore": func() error {
+			to := &Home{Dir: filepath.Join(dest, "home")}
+			return check.Err(to.Restore(t.Context(), file, RestoreOptions{}))
+		},
+		"serve": func() error { return (&Server{Home: &Home{Dir: filepath.Join(dest, "home")}}).openStateDir() },
+	} {
+		for _, dir := range []string{dest, tmp} {
+			if name == "restore" && dir == tmp { // which it does not use
+				continue
+			}
+			killed, _, err := makeUnfinished(dir)
+			check.Must(t, err)
+			check.Must(t, os.Remove(filepath.Join(killed, lockFileName))) // its lock is that of no process
+			writeFiles(t, killed, map[string]string{lockFileName: "", "clank.db": "sessions"})
+			writeFiles(t, dir, map[string]string{".clank-unfinished": "somebody else's"})
+		}
+		busy, remove, err := makeUnfinished(dest)
+		check.Must(t, err)
+		check.Must(t, next())
+		if left := globUnfinished(t, dest, tmp); !slices.Equal(left, []string{busy}) {
+			t.Errorf("%s leaves %v, want %s, which is in use", name, left, busy)
+		}
+		check.Must(t, remove())
+	}
+	if left := globUnfinished(t, dest, tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// globUnfinished lists the folders of unfinished files in folders.
+func globUnfinished(t *testing.T, dirs ...string) (found []string) {
+	t.Helper()
+	for _, dir := range dirs {
+		names, err := filepath.Glob(filepath.Join(dir, unfinishedPrefix+"*"))
+		check.Must(t, err)
+		found = append(found, names...)
+	}
+	return found
 }
 
 // mountDisk returns the folder of a disk with this much room.

@@ -228,3 +228,42 @@ func (h *Home) IsClaimed() (bool, error) {
 	}
 	return !free, nil
 }
+
+// unfinishedPrefix begins the names of folders that [makeUnfinished] makes.
+const unfinishedPrefix = ".clank-unfinished-"
+
+// makeUnfinished makes a folder in another one for files that are not complete. The caller calls remove. If this
+// process is killed first, the next call for the same parent removes the folder, or [removeUnfinished].
+func makeUnfinished(parent string) (dir string, remove func() error, err error) {
+	removeUnfinished(parent)
+	for {
+		if dir, err = os.MkdirTemp(parent, unfinishedPrefix); err != nil {
+			return "", nil, err
+		}
+		lock := flock.New(filepath.Join(dir, lockFileName))
+		ok, err := lock.TryLock()
+		if ok {
+			// a locked file cannot be removed on Windows
+			return dir, func() error { return errors.Join(lock.Unlock(), os.RemoveAll(dir)) }, nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // otherwise another process has taken it for abandoned
+			return "", nil, errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+}
+
+// removeUnfinished removes the folders with unfinished files of processes that have ended. What it cannot remove stays.
+func removeUnfinished(parent string) {
+	entries, _ := os.ReadDir(parent)
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), unfinishedPrefix) {
+			continue
+		}
+		dir := filepath.Join(parent, e.Name())
+		lock := flock.New(filepath.Join(dir, lockFileName))
+		if ok, _ := lock.TryLock(); ok {
+			_ = lock.Unlock()
+			_ = os.RemoveAll(dir)
+		}
+	}
+}

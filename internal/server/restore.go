@@ -75,11 +75,15 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if err != nil {
 		return r, err
 	}
-	staged, err := os.MkdirTemp(filepath.Dir(h.Dir), filepath.Base(h.Dir)+".restoring-")
+	unfinished, remove, err := makeUnfinished(filepath.Dir(h.Dir))
 	if err != nil {
 		return r, fmt.Errorf("make a folder beside the home (set CLANK_HOME to where that may be done): %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(staged)) }()
+	defer func() { err = errors.Join(err, remove()) }()
+	staged := filepath.Join(unfinished, "home")
+	if err := os.Mkdir(staged, 0o700); err != nil {
+		return r, err
+	}
 	if r.Manifest, err = readBackup(ctx, from, staged, opts.Passphrase); err != nil {
 		return r, err
 	}

@@ -198,6 +198,8 @@ func (a *Server) inBackground(ctx context.Context, do func(context.Context)) {
 func (a *Server) openStateDir() error {
 	a.StateDir = a.Home.Dir
 	if !a.Ephemeral {
+		removeUnfinished(os.TempDir())
+		removeUnfinished(filepath.Dir(a.StateDir))
 		return nil
 	}
 	place, err := os.MkdirTemp("", "clank-")

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -263,7 +264,7 @@ func (h *Home) eraseTranscripts(of sqlite.Subject) error {
 func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of sqlite.Subject,
 	file string,
 ) (d SubjectData, err error) {
-	write := func(tmp *atomicfile.File) error {
+	write := func(tmp io.Writer) error {
 		out, err := newArchive(tmp, "")
 		if err != nil {
 			return err
