@@ -40,6 +40,8 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 
 // taskEvents streams one task: a "snapshot" with its steps, then "task" and "step" events until the task is final.
 func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) error {
+	s.following.RLock()
+	defer s.following.RUnlock()
 	id := r.PathValue("id")
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()

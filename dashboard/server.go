@@ -80,9 +80,11 @@ type Server struct {
 	http       *http.Server
 	idleConns  idleConns
 	launch     func(func(ctx context.Context)) // runs a function whose context ends with the server
-	end        context.CancelCauseFunc
+	end        context.CancelCauseFunc         // ends launched functions
+	endStreams context.CancelCauseFunc
+	following  sync.RWMutex // read-locked by each stream of one task, which ends with the task
 	unfinished unfinishedTasks
-	work       sync.WaitGroup // launched functions and the accept loop
+	work       sync.WaitGroup // launched functions, the feed and the accept loop
 }
 
 // Open prepares the pages and starts serving. ctx bounds the start only.
@@ -103,10 +105,12 @@ func (s *Server) Open(ctx context.Context) error {
 	}
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.end, s.launch = end, func(do func(context.Context)) { s.work.Go(func() { do(life) }) }
+	streams, endStreams := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.endStreams = endStreams
 	s.feed = newEventFeed(s.Manager.Subscribe)
 	s.http = &http.Server{
 		Handler:           s.handler(),
-		BaseContext:       func(net.Listener) context.Context { return life },
+		BaseContext:       func(net.Listener) context.Context { return streams },
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      time.Minute, // streams extend their own deadline
@@ -115,7 +119,7 @@ func (s *Server) Open(ctx context.Context) error {
 		ConnState:         s.idleConns.trackConn,
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 	}
-	s.launch(s.feed.run)
+	s.work.Go(func() { s.feed.run(streams) })
 	s.followQuestions()
 	s.work.Go(func() {
 		if err := s.http.Serve(s.listen); !errors.Is(err, http.ErrServerClosed) {
@@ -129,6 +133,9 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
+// tellTimeout is how long Close waits until those who follow a task have its end, even if ctx is done.
+const tellTimeout = time.Second
+
 // Close stops the tasks that were started here, ends all streams, and waits until everything has ended or ctx is
 // done. Closing a Server that is not open is not an error.
 func (s *Server) Close(ctx context.Context) error {
@@ -136,6 +143,15 @@ func (s *Server) Close(ctx context.Context) error {
 		return nil
 	}
 	s.end(&cancel.Cause{Reason: cancel.ShuttingDown})
+	var told sync.WaitGroup
+	told.Go(func() {
+		s.following.Lock()
+		defer s.following.Unlock()
+	})
+	soon, done := context.WithTimeout(context.WithoutCancel(ctx), tellTimeout)
+	_ = cancel.WaitFor(soon, &told) // who is not told in time finds the server gone
+	done()
+	s.endStreams(&cancel.Cause{Reason: cancel.ShuttingDown})
 	s.idleConns.close()
 	err := s.http.Shutdown(ctx)
 	if err != nil {

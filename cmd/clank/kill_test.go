@@ -96,7 +96,9 @@ func TestSecondInterruptDoesNotWait(t *testing.T) {
 	if got := server.exitCode(t); got != exitStopped || !strings.HasSuffix(server.stderr.text(), told) {
 		t.Errorf("exit code = %d, want %d and %q at the end of %q", got, exitStopped, told, server.stderr.text())
 	}
-	busy.exitCode(t)
+	if busy.exitCode(t); !strings.Contains(busy.stderr.text(), "stopped by the restart of clank") {
+		t.Errorf("who waits for a task is told %q", busy.stderr.text())
+	}
 	checkNothingLeft(t, home)
 }
 
