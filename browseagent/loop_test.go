@@ -275,16 +275,18 @@ func TestAModelErrorEndsTheTaskAndLeavesTheSession(t *testing.T) {
 	}
 }
 
-func TestASlowModelRunsIntoTheDeadline(t *testing.T) {
+func TestAModelThatFallsSilentRunsIntoTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
+			<-time.After(5 * time.Second)
+			llm.ReportProgress(ctx)
 			<-ctx.Done()
 			return llm.Reply{}, context.Cause(ctx)
 		})
 		b.settings.StepTimeout = 7 * time.Second
 		begun := time.Now()
 		_, err := b.run(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "no answer within 7 seconds") || time.Since(begun) != 7*time.Second {
+		if err == nil || !strings.Contains(err.Error(), "no answer within 7 seconds") || time.Since(begun) != 12*time.Second {
 			t.Errorf("got error %v after %s", err, time.Since(begun))
 		}
 	})

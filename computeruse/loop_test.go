@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"clank/computeruse"
@@ -539,6 +540,23 @@ func TestWaitsAreShort(t *testing.T) {
 	if took := time.Since(began); took > 30*time.Second || b.acts() != "" {
 		t.Errorf("a wait of a millisecond took %s and did %q", took, b.acts())
 	}
+}
+
+func TestAModelThatFallsSilentRunsIntoTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.model.Script = func(ctx context.Context, _ int, _ computeruse.Input) (computeruse.Turn, error) {
+			<-time.After(time.Minute)
+			llm.ReportProgress(ctx)
+			<-ctx.Done()
+			return computeruse.Turn{}, context.Cause(ctx)
+		}
+		begun := time.Now()
+		_, err := b.run(t.Context(), nil)
+		if check.Fails(t, err, nil, "no answer within 2 minutes"); time.Since(begun) != 3*time.Minute {
+			t.Errorf("it was given up after %s", time.Since(begun))
+		}
+	})
 }
 
 func TestModelsAreAskedInTheNameOfTheTask(t *testing.T) {

@@ -161,20 +161,29 @@ func TestAPlaceThatCannotBeWrittenIsNamed(t *testing.T) {
 	})
 }
 
-func TestAFullDiskFailsTheWriteAndLosesNothing(t *testing.T) {
-	db := openNew(t)
+func TestAWriteThatFailsSaysWhyAndLosesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clank.db")
+	db, other := open(t, path), open(t, path)
 	check.Must(t, db.SaveTask(t.Context(), task("kept", "s1", sessions.TaskDone), session("s1")))
-	if err := db.LimitPages(t.Context(), 1); err != nil { // no more than there are
-		t.Fatal(err)
-	}
+	check.Must(t, db.Exec(t.Context(), "PRAGMA busy_timeout = 1"))
 	big := task("big", "s1", sessions.TaskDone)
 	big.Answer = strings.Repeat("x", 1<<20)
-	err := db.SaveTask(t.Context(), big, session("s1"))
-	if err == nil || !strings.Contains(err.Error(), "free some space") {
-		t.Fatalf("err = %v, want one that says to free space", err)
+	for _, tc := range []struct {
+		want     string
+		by       *sqlite.DB
+		do, undo string
+	}{
+		{"free some space", db, "PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000"}, // no more than there are
+		{"another program has kept clank's database locked", other, "BEGIN IMMEDIATE", "ROLLBACK"},
+	} {
+		check.Must(t, tc.by.Exec(t.Context(), tc.do))
+		err := db.SaveTask(t.Context(), big, session("s1"))
+		if fault, ok := errors.AsType[*sessions.StoreError](err); !ok || !strings.Contains(fault.Text, tc.want) {
+			t.Errorf("err = %v, want one that says %q", err, tc.want)
+		}
+		check.Must(t, tc.by.Exec(t.Context(), tc.undo))
 	}
-	check.Must(t, db.LimitPages(t.Context(), 1<<20))
-	check.Must(t, db.SaveTask(t.Context(), big, session("s1"))) // with room again
+	check.Must(t, db.SaveTask(t.Context(), big, session("s1")))
 	all, err := db.Tasks(t.Context(), sessions.TaskQuery{})
 	if err != nil || len(all) != 2 {
 		t.Errorf("tasks = %d, %v, want 2", len(all), err)

@@ -1,19 +1,10 @@
 package sqlite
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // Damage writes a stored setting over with what is no JSON.
 func (db *DB) Damage(ctx context.Context, key string) error {
 	_, err := db.writer.ExecContext(ctx, "UPDATE setting SET value = '{' WHERE key = ?", key)
-	return err
-}
-
-// LimitPages lets the file grow to so many pages at most, as a full disk would.
-func (db *DB) LimitPages(ctx context.Context, n int) error {
-	_, err := db.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", n))
 	return err
 }
 
