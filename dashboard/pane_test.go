@@ -86,9 +86,17 @@ func (l *livePage) ServeLive(w http.ResponseWriter, r *http.Request, _ sessions.
 	l.conn = conn
 	l.mu.Unlock()
 	l.conns.Add(1)
-	l.tell(`{}`)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	go func() { // signs of life
+		for tick := time.Tick(5 * time.Second); ctx.Err() == nil; {
+			l.tell(`{}`)
+			select {
+			case <-ctx.Done():
+			case <-tick:
+			}
+		}
+	}()
 	if l.tab != nil {
 		view, err := l.casts.Watch(ctx, l.tab, screenshot.WatchOptions{FPS: 30})
 		if err != nil {
@@ -511,6 +519,13 @@ func TestThePaneReconnectsAndEnds(t *testing.T) {
 	c.clean()
 	l.rig.close()
 	startIn(t, l.rig.dir, strings.TrimPrefix(l.rig.server.URL(), "http://"), func(s *dashboard.Server) { s.Live = l })
+	tb.waitFor(paneStatus + ` === "Live"`)
+	conns := l.conns.Load()
+	tb.Eval(`globalThis.later = setTimeout; globalThis.setTimeout = (f, ms) => later(f, ms / 30)`)
+	l.tell(`{}`) // and nothing after it
+	eventually(t, "a pane that hears nothing connects again", func() bool { return l.conns.Load() > conns })
+	tb.Eval(`globalThis.setTimeout = later`)
+	l.tell(`{}`)
 	tb.waitFor(paneStatus + ` === "Live"`)
 	tb.click("#pane-toggle")
 	tb.waitFor(`document.querySelector("#pane-box[hidden]") && document.querySelector("#pane-toggle[aria-expanded=false]")`)

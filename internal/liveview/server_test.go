@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -231,6 +232,18 @@ func (keyFrames) Close() {}
 
 // TestSlowViewersGetTheLatestFrame tests that frames wait for a viewer nowhere, that the shown tab follows the window,
 // that video is sent where pictures come late, and that nothing is captured without viewers.
+func TestTheStateIsSentAgainAsASignOfLife(t *testing.T) {
+	t.Parallel()
+	r := start(t, noWindow)
+	v := r.join(r.session(discord("ada", false)), sessions.Viewer{From: discord("ada", false)})
+	var last map[string]any
+	v.next("the same state twice", func(m map[string]any) bool {
+		same := reflect.DeepEqual(m, last)
+		last = m
+		return same
+	})
+}
+
 func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	t.Parallel()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))

@@ -56,7 +56,7 @@ type Size struct {
 	H float64 `json:"h"`
 }
 
-// showStates sends changes of the state.
+// showStates sends changes of the state. It repeats an unchanged state as a sign of life.
 func (c *viewing) showStates(ctx context.Context) error {
 	events, end := c.server.Sessions.Subscribe()
 	defer func() { end() }()
@@ -65,6 +65,7 @@ func (c *viewing) showStates(ctx context.Context) error {
 	}
 	tick := time.Tick(stateInterval)
 	var last []byte
+	var sent time.Time
 	for {
 		state, changed, err := c.state(ctx)
 		if err != nil {
@@ -74,9 +75,9 @@ func (c *viewing) showStates(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(data, last) {
+		if !bytes.Equal(data, last) || time.Since(sent) >= signInterval {
 			c.sendMessage(ctx, json.RawMessage(data))
-			last = data
+			last, sent = data, time.Now()
 		}
 		select {
 		case <-ctx.Done():

@@ -21,6 +21,8 @@ const (
 	lastWriteTimeout = time.Second // after the view has ended
 	// stateInterval is how often the state of the page other than its image is polled, while someone watches.
 	stateInterval = 150 * time.Millisecond
+	// signInterval is how often an unchanged state is sent again. A pane connects again if it hears nothing three times.
+	signInterval = 5 * time.Second
 	// takeTimeout bounds waiting for the running step.
 	takeTimeout = 2 * time.Minute
 	doTimeout   = time.Minute

@@ -5,6 +5,7 @@ import { decoder } from "./frames.js";
 import { Hands } from "./hands.js";
 
 const firstWait = 500, longestWait = 15_000; // milliseconds before the connection is tried again
+const longestSilence = 15_000; // clank says something each five seconds
 const maxUpload = 20 << 20;
 const vp8 = 2; // the kind of a frame
 
@@ -89,6 +90,7 @@ export class Pane {
   close() {
     const { socket } = this;
     clearTimeout(this.retrying);
+    clearTimeout(this.silence);
     Object.assign(this, { path: "", socket: null, live: false, state: nothing, frame: null, message: "" });
     this.endVideo();
     end(socket);
@@ -102,6 +104,7 @@ export class Pane {
     const socket = new WebSocket(to, ["clank.live", `key.${this.secret}`]);
     socket.binaryType = "arraybuffer";
     Object.assign(this, { socket, painted: 0 });
+    this.limitSilence();
     const mine = (handle) => (event) => { if (this.socket === socket) handle(event); };
     socket.addEventListener("open", mine(() => {
       Object.assign(this, { live: true, wanted: "" });
@@ -110,13 +113,26 @@ export class Pane {
       this.draw();
     }));
     socket.addEventListener("message", mine(({ data }) => {
+      this.limitSilence();
       if (typeof data === "string") this.hear(JSON.parse(data));
       else this.onFrame(data);
     }));
     socket.addEventListener("close", mine(() => this.onClose()));
   }
 
+  // limitSilence connects again where nothing comes any more: a line that is cut may not say so.
+  limitSilence() {
+    clearTimeout(this.silence);
+    const { socket } = this;
+    this.silence = setTimeout(() => {
+      if (this.socket !== socket) return;
+      this.onClose();
+      end(socket);
+    }, longestSilence);
+  }
+
   onClose() {
+    clearTimeout(this.silence);
     this.endVideo();
     const state = this.state === nothing ? nothing : { ...this.state, control: {}, dialog: null, chooser: false };
     this.change({ socket: null, live: false, wish: false, state });
