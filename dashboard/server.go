@@ -134,7 +134,7 @@ func (s *Server) Open(ctx context.Context) error {
 }
 
 // tellTimeout is how long Close waits until those who follow a task have its end, even if ctx is done.
-const tellTimeout = time.Second
+const tellTimeout = 2 * time.Second
 
 // Close stops the tasks that were started here, ends all streams, and waits until everything has ended or ctx is
 // done. Closing a Server that is not open is not an error.

@@ -97,7 +97,8 @@ func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 	does(other, "", first.SessionID, "sessions")
 	does(other, "", "Welcome back, Ada", "browse", "open "+site+", read")
 	for _, left := range []string{home, second} {
-		if folders, err := filepath.Glob(filepath.Join(filepath.Dir(left), ".clank-unfinished-*")); err != nil || len(folders) > 0 {
+		folders, err := filepath.Glob(filepath.Join(filepath.Dir(left), ".clank-unfinished-*"))
+		if err != nil || len(folders) > 0 {
 			t.Errorf("left behind: %v, %v", folders, err)
 		}
 	}

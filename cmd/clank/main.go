@@ -9,8 +9,8 @@
 // printed. To keep every start fast, commands have few imports and make one request each, and only the requested
 // command is built. Logic that a second front end needs belongs elsewhere; package internal/server does the wiring.
 //
-// With the build tag browseronly it is the program clank-browser: "clank browser" and completion alone, from the same files. It
-// starts in a third of the time, because nothing else is linked.
+// With the build tag browseronly it is the program clank-browser: "clank browser" and its completion alone, from the
+// same files. It starts in a third of the time, because nothing else is linked.
 package main
 
 import (
