@@ -312,7 +312,7 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 		return Secret{}, err
 	}
 	i := f.index(name)
-	if i < 0 {
+	if i < 0 || f.Entries[i].isServiceKey() {
 		return Secret{}, fmt.Errorf("%w: %s", ErrNotFound, name)
 	}
 	e := f.Entries[i]

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
@@ -511,9 +512,7 @@ func TestTargetsOfInputAreNamed(t *testing.T) {
 			t.Errorf("%+v: got %+v, %v", c, got, err)
 		}
 	}
-	if got, err := intent.DescribeTarget(ctx, tab, "e9999", nil); err == nil {
-		t.Errorf("a ref that names nothing is %+v", got)
-	}
+	check.Fails(t, check.Err(intent.DescribeTarget(ctx, tab, "e9999", nil)), fault.ErrUnknownRef, "e9999")
 	openDialog(t, tab, "alert('stop')")
 	if got, err := intent.DescribeTarget(ctx, tab, "", &frame.Point{X: 10, Y: 10}); err != nil ||
 		got != (intent.InputTarget{}) {
@@ -523,9 +522,9 @@ func TestTargetsOfInputAreNamed(t *testing.T) {
 
 func TestWhatIsGoneNeedsNoGuard(t *testing.T) {
 	ctx := browsertest.Within(t, 30*time.Second)
-	for _, gone := range []func(tab *page.Tab) error{
-		func(tab *page.Tab) error { return tab.Close(ctx) },
-		func(tab *page.Tab) error {
+	for why, gone := range map[error]func(tab *page.Tab) error{
+		page.ErrTabGone: func(tab *page.Tab) error { return tab.Close(ctx) },
+		page.ErrTabCrashed: func(tab *page.Tab) error {
 			tab.MainFrame().Post(proto.PageCrash{})
 			browsertest.Eventually(t, "the tab has crashed", func() bool { return tab.Err() != nil })
 			return nil
@@ -543,10 +542,8 @@ func TestWhatIsGoneNeedsNoGuard(t *testing.T) {
 		}
 		photo := map[string]any{"ref": refOf(t, tab, "Buy now"), "paths": []string{"/x"}}
 		check.Must(t, gone(tab))
-		if j, err := intent.JudgeRequest(ctx, tab, "upload", photo); err == nil {
-			t.Errorf("an upload there is judged %+v", j)
-		}
-		if _, same, err := intent.GuardAction(ctx, tab, click, ""); same || err == nil {
+		check.Fails(t, check.Err(intent.JudgeRequest(ctx, tab, "upload", photo)), why)
+		if _, same, err := intent.GuardAction(ctx, tab, click, ""); same || !errors.Is(err, why) {
 			t.Errorf("a click there: same %v, %v", same, err)
 		}
 		if refused, err := g.End(ctx, tab); refused || err != nil {

@@ -31,6 +31,9 @@ func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Po
 			return err
 		}
 		m, err = frame.RunScript[InputTarget](ctx, f, frame.Script{Fn: "meet", Arg: arg})
+		if ref != "" {
+			return frame.Element{GivenRef: ref}.Explain(err)
+		}
 		return err
 	})
 	if _, open := errors.AsType[*page.DialogError](err); open {

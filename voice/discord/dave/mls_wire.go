@@ -127,7 +127,7 @@ func cutMLSMessage(data []byte) (message, rest []byte, err error) {
 	case uint16(group.ProposalTypeRemove):
 		r.readBytes(4)
 	default:
-		return nil, nil, errMalformed("a proposal, or not one that is allowed")
+		return nil, nil, errors.New("read a proposal: it is malformed, or neither adds nor removes somebody")
 	}
 	r.vector() // signature
 	if r.failed {

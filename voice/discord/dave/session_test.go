@@ -55,9 +55,7 @@ func TestWhoLeavesIsRemoved(t *testing.T) {
 	c.together()
 	sent, err := c.people[ada].Encrypt(dave.Opus, frames[dave.Opus])
 	check.Must(t, err)
-	if got, err := b.Decrypt(ada, dave.Opus, sent); err == nil {
-		t.Errorf("who has left still hears %q", got)
-	}
+	check.Fails(t, check.Err(b.Decrypt(ada, dave.Opus, sent)), nil, "it is not authentic")
 	c.ours(bob)
 	c.together()
 	c.leave(ada)
@@ -206,9 +204,7 @@ func TestNothingIsReadableBetweenVersions(t *testing.T) {
 	check.Equal(t, "a.Version()", a.Version(), 1)
 	check.Must(t, check.Err(b.Decrypt(ada, dave.Opus, frame))) // a frame in clear that was under way
 	c.clock.now = c.clock.now.Add(11 * time.Second)
-	if got, err := b.Decrypt(ada, dave.Opus, frame); err == nil {
-		t.Errorf("a frame in clear came through as %x long after the upgrade", got)
-	}
+	check.Fails(t, check.Err(b.Decrypt(ada, dave.Opus, frame)), nil, "it is not encrypted, and it should be")
 	c.quiet()
 }
 
@@ -328,13 +324,9 @@ func TestOldKeysServeForAWhile(t *testing.T) {
 	c.ours(cyd)
 	c.clock.now = c.clock.now.Add(9 * time.Second)
 	check.Must(t, check.Err(b.Decrypt(ada, dave.Opus, underWay[0]))) // after 9 s
-	if _, err := b.Decrypt(ada, dave.Opus, underWay[0]); err == nil {
-		t.Error("the same frame came through twice")
-	}
+	check.Fails(t, check.Err(b.Decrypt(ada, dave.Opus, underWay[0])), nil, "it came before")
 	c.clock.now = c.clock.now.Add(2 * time.Second)
-	if _, err := b.Decrypt(ada, dave.Opus, underWay[1]); err == nil {
-		t.Error("after 11 s the old key still serves")
-	}
+	check.Fails(t, check.Err(b.Decrypt(ada, dave.Opus, underWay[1])), nil, "it is not authentic")
 	c.together()
 	c.quiet()
 }
@@ -406,9 +398,7 @@ func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {
 	check.Must(t, waiting.Select(1))
 	check.Must(t, waiting.HandleBinary(dave.OpExternalSender, sender))
 	check.Must(t, waiting.HandleBinary(dave.OpProposals, proposals[1]))
-	if err := waiting.HandleBinary(dave.OpProposals, proposals[0]); err == nil {
-		t.Error("who waits to be added adds somebody who is not in the call")
-	}
+	check.Fails(t, waiting.HandleBinary(dave.OpProposals, proposals[0]), nil, "who is not in the call")
 }
 
 func TestSilencePassesWithoutKeys(t *testing.T) {
@@ -418,9 +408,7 @@ func TestSilencePassesWithoutKeys(t *testing.T) {
 	if got, err := a.Decrypt(bob, dave.Opus, silence); err != nil || !bytes.Equal(got, silence) {
 		t.Errorf("silence comes as %x, %v", got, err)
 	}
-	if _, err := a.Decrypt(bob, dave.VP8, silence); err == nil {
-		t.Error("silence passes as a picture")
-	}
+	check.Fails(t, check.Err(a.Decrypt(bob, dave.VP8, silence)), nil, "it is not encrypted, and it should be")
 }
 
 func TestSeveralComeAndGoAtOnce(t *testing.T) {
@@ -524,28 +512,24 @@ func TestMessagesThatMakeNoSense(t *testing.T) {
 	c := callOf(t, ada, bob)
 	a := c.session(ada)
 	before := a.PrivacyCode()
-	for name, handle := range map[string]func() error{
-		"short commit":   func() error { return a.HandleBinary(dave.OpAnnounceCommit, []byte{1}) },
-		"short welcome":  func() error { return a.HandleBinary(dave.OpWelcome, nil) },
-		"no proposals":   func() error { return a.HandleBinary(dave.OpProposals, nil) },
-		"odd proposals":  func() error { return a.HandleBinary(dave.OpProposals, []byte{0, 3, 1, 2, 3}) },
-		"unknown change": func() error { return a.HandleBinary(dave.OpProposals, []byte{2, 0}) },
-		"unknown ref":    func() error { return a.HandleBinary(dave.OpProposals, []byte{1, 3, 2, 1, 2}) },
-		"odd sender":     func() error { return a.HandleBinary(dave.OpExternalSender, []byte{1, 2, 3}) },
-		"unknown binary": func() error { return a.HandleBinary(99, nil) },
-		"no JSON":        func() error { return a.HandleJSON(dave.OpPrepareTransition, json.RawMessage(`{`)) },
-		"unknown JSON":   func() error { return a.HandleJSON(99, json.RawMessage(`{}`)) },
-		"unknown version": func() error {
-			return a.HandleJSON(dave.OpPrepareEpoch, json.RawMessage(`{"protocol_version":2,"epoch":1}`))
-		},
-		"never announced": func() error {
-			return a.HandleJSON(dave.OpExecuteTransition, json.RawMessage(`{"transition_id":77}`))
-		},
-		"version to begin": func() error { return a.Select(2) },
+	for want, err := range map[string]error{
+		"op 29 of the voice gateway: it is too short": a.HandleBinary(dave.OpAnnounceCommit, []byte{1}),
+		"op 30 of the voice gateway: it is too short": a.HandleBinary(dave.OpWelcome, nil),
+		"read proposals: it is malformed":             a.HandleBinary(dave.OpProposals, nil),
+		"read a proposal: it is malformed":            a.HandleBinary(dave.OpProposals, []byte{0, 3, 1, 2, 3}),
+		"proposals: it is malformed":                  a.HandleBinary(dave.OpProposals, []byte{2, 0}),
+		"revoke a proposal: none has that reference":  a.HandleBinary(dave.OpProposals, []byte{1, 3, 2, 1, 2}),
+		"read an external sender: it is malformed":    a.HandleBinary(dave.OpExternalSender, []byte{1, 2, 3}),
+		"binary op 99 of the voice gateway is not":    a.HandleBinary(99, nil),
+		"read op 21 of the voice gateway":             a.HandleJSON(dave.OpPrepareTransition, json.RawMessage(`{`)),
+		"op 99 of the voice gateway is not":           a.HandleJSON(99, json.RawMessage(`{}`)),
+		"take op 24 of the voice gateway: version 2 is not known": a.HandleJSON(dave.OpPrepareEpoch,
+			json.RawMessage(`{"protocol_version":2,"epoch":1}`)),
+		"transition 77: it was not announced": a.HandleJSON(dave.OpExecuteTransition,
+			json.RawMessage(`{"transition_id":77}`)),
+		"the gateway wants version 2 of it": a.Select(2),
 	} {
-		if err := handle(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		check.Fails(t, err, nil, want)
 	}
 	check.Equal(t, "a.PrivacyCode()", a.PrivacyCode(), before)
 	c.together()
