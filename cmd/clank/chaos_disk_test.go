@@ -31,7 +31,7 @@ func (c *chaos) system(name string, args ...string) string {
 func (c *chaos) mountHome() {
 	c.t.Helper()
 	if os.Geteuid() != 0 {
-		c.t.Log("left out: disks that are slow, full or read-only: only root can mount them")
+		c.omits("disks that are slow, full or read-only", errors.New("only root can mount them"))
 		return
 	}
 	image := filepath.Join(filepath.Dir(c.home), "disk")
@@ -62,7 +62,7 @@ func (c *chaos) unmountHome() {
 func (c *chaos) databaseFault() (all []chaosFault) {
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {
-		c.t.Logf("left out: a locked database: %v", err)
+		c.omits("a locked database", err)
 		return nil
 	}
 	var other *exec.Cmd
@@ -124,10 +124,7 @@ func (c *chaos) diskRows() {
 	if c.device == "" {
 		return
 	}
-	g, err := newControlGroup("blkio")
-	if err != nil {
-		c.t.Logf("left out: a slow disk: %v", err)
-	} else {
+	if g, ok := c.controlGroup("blkio", "a slow disk"); ok {
 		info, err := os.ReadFile(filepath.Join("/sys/block", filepath.Base(c.device), "dev"))
 		check.Must(c.t, err)
 		limit := strings.TrimSpace(string(info)) + " "

@@ -90,7 +90,7 @@ func (c *chaos) processFaults() (all []chaosFault) {
 // clockFaults have the clock of clank jump.
 func (c *chaos) clockFaults() []chaosFault {
 	if _, err := clockOf(os.Getpid()); err != nil {
-		c.t.Logf("left out: clocks that jump: %v", err)
+		c.omits("clocks that jump", err)
 		return nil
 	}
 	var all []chaosFault
@@ -174,6 +174,15 @@ func (c *chaos) moveClocks(by time.Duration) {
 // controlGroup limits what processes may use.
 type controlGroup struct{ dir, base, limit string }
 
+// controlGroup makes a group, and leaves out the faults that need it where none can be made.
+func (c *chaos) controlGroup(controller, faults string) (controlGroup, bool) {
+	g, err := newControlGroup(controller)
+	if err != nil {
+		c.omits(faults, err)
+	}
+	return g, err == nil
+}
+
 // newControlGroup makes a group of a controller of the kernel's: memory, pids or blkio.
 func newControlGroup(controller string) (g controlGroup, err error) {
 	const root = "/sys/fs/cgroup"
@@ -232,9 +241,8 @@ func (c *chaos) outOfMemory(pids ...int) {
 
 // memoryFaults use up the memory.
 func (c *chaos) memoryFaults() (all []chaosFault) {
-	g, err := newControlGroup("memory")
-	if err != nil {
-		c.t.Logf("left out: memory that runs out: %v", err)
+	g, ok := c.controlGroup("memory", "memory that runs out")
+	if !ok {
 		return nil
 	}
 	g.end(c)
@@ -252,21 +260,23 @@ func (c *chaos) memoryFaults() (all []chaosFault) {
 
 // limitFaults leave clank no descriptors or threads beyond those that it has.
 func (c *chaos) limitFaults() (all []chaosFault) {
-	if _, err := exec.LookPath("prlimit"); err == nil {
+	if _, err := exec.LookPath("prlimit"); err != nil {
+		c.omits("descriptors that run out", err)
+	} else {
 		all = append(all, chaosFault{
 			name: "no descriptors are left", names: chaosGone + "|open files|limit",
 			do: func() { c.limit("nofile", "20") }, lift: func() { c.limit("nofile", "1024") },
 		})
 	}
-	g, err := newControlGroup("pids")
-	if err != nil {
-		c.t.Logf("left out: threads that run out: %v", err)
+	g, ok := c.controlGroup("pids", "threads that run out")
+	if !ok {
 		return all
 	}
 	g.end(c)
 	return append(all, chaosFault{
 		name: "no threads are left", names: chaosGone + "|processes|limit",
 		do: func() {
+			var err error
 			g, err = newControlGroup("pids")
 			check.Must(c.t, cmp.Or(err, g.setToCurrent(c.server.cmd.Process.Pid)))
 		},

@@ -136,7 +136,7 @@ func (c *chaos) surroundings() {
 	c.limit("nofile", "20")
 	c.try("no descriptors for a browser", "too many|open files|no answer within", func() { c.limit("nofile", "1024") },
 		"open "+c.site.URL+"/, read")
-	if g, err := newControlGroup("pids"); err == nil {
+	if g, ok := c.controlGroup("pids", "no threads for a browser"); ok {
 		c.command("browser", "stop")
 		check.Must(c.t, g.setToCurrent(c.server.cmd.Process.Pid))
 		c.try("no threads for a browser", chaosGone+"|processes|limit|temporarily unavailable", func() { c.endLimit(g) },
@@ -152,8 +152,8 @@ func (c *chaos) surroundings() {
 
 // memoryHog has a page take all the memory that a browser may have.
 func (c *chaos) memoryHog() {
-	g, err := newControlGroup("memory")
-	if err != nil {
+	g, ok := c.controlGroup("memory", "a page that takes all memory")
+	if !ok {
 		return
 	}
 	c.command(c.browseArgs("open " + c.site.URL + "/")...) // a browser runs then
