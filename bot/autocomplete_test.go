@@ -108,7 +108,6 @@ func TestOptionsOfBrowseReachTheTask(t *testing.T) {
 	k.done("read")
 	it := s.browse(s.ada, discordtest.Args{"task": "read", "url": "javascript:alert(1)"})
 	s.answer(it, "Url needs the address of a web page")
-	if _, err := s.SlashCommand(s.room, s.ada, "clank browse", discordtest.Args{"task": "x", "budget": -1.0}); err == nil {
-		t.Error("a budget below nothing is offered")
-	}
+	check.Fails(t,
+		check.Err(s.SlashCommand(s.room, s.ada, "clank browse", discordtest.Args{"task": "x", "budget": -1.0})), nil, `"budget": float64 -1 does not fit`)
 }

@@ -353,7 +353,6 @@ func TestTheEndOfTheBotIsTheEndOfItsQuestions(t *testing.T) {
 	}
 	a.stop()
 	s.outcome(a)
-	if _, err := s.desk.Ask(s.ctx(), a.question); err == nil {
-		t.Error("a closed bot is still there to ask")
-	}
+	check.Fails(t, check.Err(s.desk.Ask(s.ctx(), a.question)),
+		nil, "nobody is there to be asked", "interaction.consent.buy")
 }

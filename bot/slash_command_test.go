@@ -243,9 +243,8 @@ func TestWhyACallCannotBeJoinedIsSaid(t *testing.T) {
 
 func TestWithoutCallsThereAreNoCommandsAboutThem(t *testing.T) {
 	s := openStage(t)
-	if _, err := s.SlashCommand(s.room, s.ada, "clank join", nil); err == nil {
-		t.Error("there is a command for joining")
-	}
+	check.Fails(t, check.Err(s.SlashCommand(s.room, s.ada, "clank join", nil)),
+		nil, "no bot here has registered that command")
 }
 
 func TestPostWritesTextAndPictures(t *testing.T) {
@@ -258,9 +257,7 @@ func TestPostWritesTextAndPictures(t *testing.T) {
 	if err != nil || len(m.Attachments) != 1 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if err := s.bot.Post(t.Context(), "1", "lost", nil); err == nil {
-		t.Error("nobody is told that there is no such channel")
-	}
+	check.Fails(t, s.bot.Post(t.Context(), "1", "lost", nil), nil, "write into channel 1: ", "Unknown Channel")
 }
 
 // watched has watches that a test sets.
@@ -406,9 +403,8 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 
 func TestWithoutWatchesThereAreNoCommandsForThem(t *testing.T) {
 	s := openStage(t)
-	if _, err := s.SlashCommand(s.room, s.ada, "clank watch", discordtest.Args{"url": "x"}); err == nil {
-		t.Error("the command is there")
-	}
+	check.Fails(t, check.Err(s.SlashCommand(s.room, s.ada, "clank watch", discordtest.Args{"url": "x"})),
+		nil, "no bot here has registered that command")
 }
 
 func TestMembershipsAreThoseOfDiscord(t *testing.T) {

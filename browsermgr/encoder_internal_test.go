@@ -106,21 +106,16 @@ func TestPicturesBecomeVideo(t *testing.T) {
 	}
 	wantKey(t, encode(t, e, picture(t, 641, 361, red), false), 641, 361, red)
 	ctx := browsertest.Within(t, 2*browsertest.Patience)
-	if _, err := e.Encode(ctx, []byte("no picture"), false, 1_000_000); err == nil {
-		t.Error("what is no picture was encoded")
-	}
+	check.Fails(t, check.Err(e.Encode(ctx, []byte("no picture"), false, 1_000_000)),
+		nil, "the encoder failed: EncodingError")
 	wantKey(t, encode(t, e, picture(t, 640, 360, red), true), 640, 360, red)
 	e.Close()
 	other.Close()
 	again := encoder(t, h) // whether the browser has ended meanwhile or not
 	wantKey(t, encode(t, again, picture(t, 640, 360, red), false), 640, 360, red)
 	h.Close()
-	if _, err := again.Encode(ctx, picture(t, 640, 360, red), false, 1_000_000); err == nil {
-		t.Error("an encoder outlives its host")
-	}
-	if _, err := h.Open(t.Context()); err == nil {
-		t.Error("a closed host opened an encoder")
-	}
+	check.Fails(t, check.Err(again.Encode(ctx, picture(t, 640, 360, red), false, 1_000_000)), nil, "the browser is gone")
+	check.Fails(t, check.Err(h.Open(t.Context())), nil, "the browser manager is closed")
 }
 
 func BenchmarkFrame(b *testing.B) {

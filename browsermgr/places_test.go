@@ -597,15 +597,15 @@ func TestBrowsersThatAreNotUsedMakeRoom(t *testing.T) {
 
 func TestABrowserOfAPersonHasNoPlaces(t *testing.T) {
 	m := manager(t, nil)
-	for _, name := range []string{"user@server-1", "nobody@", "clank@server-1@server-2"} {
-		if err := m.CheckInstance(name); err == nil {
-			t.Errorf("a place may have %q", name)
-		}
+	for name, want := range map[string]string{
+		"user@server-1": `the browser of profile "user" is not started here`, "nobody@": "invalid profile name",
+		"clank@server-1@server-2": "invalid profile name",
+	} {
+		check.Fails(t, m.CheckInstance(name), nil, want)
 	}
 	if err := m.CheckInstance("clank@server-1"); err != nil {
 		t.Error(err)
 	}
-	if _, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "clank@server-1"}); err == nil {
-		t.Error("an instance is made by hand")
-	}
+	check.Fails(t, check.Err(m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "clank@server-1"})),
+		nil, `"clank@server-1"`)
 }

@@ -332,9 +332,7 @@ func TestTheClientOfEveryRoute(t *testing.T) {
 	check.Fails(t, check.Err(nobody.Health(t.Context())), nil, "http://127.0.0.1:1")
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
-	if _, err := (&api.Client{Base: other.URL}).Health(t.Context()); err == nil {
-		t.Error("another program passes for clank")
-	}
+	check.Fails(t, check.Err((&api.Client{Base: other.URL}).Health(t.Context())), nil, "answered 404 Not Found")
 }
 
 var taskQueryAll = sessions.TaskQuery{}
@@ -472,9 +470,7 @@ func TestSayingStopStopsThePagesWorkAndNothingElse(t *testing.T) {
 	if _, body := r.ask("POST", "/api/stop", "{}"); strings.TrimSpace(body) != `{"stopped":[]}` {
 		t.Errorf("stopping nothing = %s", body)
 	}
-	if _, err := r.client().Start(t.Context(), api.TaskRequest{Prompt: "stop"}); err == nil {
-		t.Error("a client that starts a stop is not told")
-	}
+	check.Fails(t, check.Err(r.client().Start(t.Context(), api.TaskRequest{Prompt: "stop"})), nil, "a wish to stop")
 	if got := r.startTask(`{"prompt":"stop","origin":"terminal"}`); got.TaskID == "" {
 		t.Error("a terminal's words were taken as a wish to stop")
 	}

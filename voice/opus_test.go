@@ -71,9 +71,7 @@ func TestWhatIsNoPacketIsAnErrorAndTheNextIsHeard(t *testing.T) {
 	d, err := voice.NewOpusDecoder(16000)
 	check.Must(t, err)
 	for _, bad := range [][]byte{{}, {0xFF}, {0xFB, 0x00}, make([]byte, 4000)} {
-		if _, err := d.Decode(bad); err == nil {
-			t.Errorf("% x… was decoded", bad[:min(4, len(bad))])
-		}
+		check.Fails(t, check.Err(d.Decode(bad)), nil, "read an Opus packet: ")
 	}
 	if got, err := d.Decode(voice.OpusSilence[:]); err != nil || len(got) != 320 {
 		t.Errorf("afterwards: %d samples, %v", len(got), err)
@@ -82,17 +80,11 @@ func TestWhatIsNoPacketIsAnErrorAndTheNextIsHeard(t *testing.T) {
 
 func TestEncodersRefuseWhatTheyCannotTake(t *testing.T) {
 	t.Parallel()
-	if _, err := voice.NewOpusEncoder(100); err == nil {
-		t.Error("an encoder for 100 Hz")
-	}
-	if _, err := voice.NewOpusDecoder(22050); err == nil {
-		t.Error("a decoder for 22050 Hz")
-	}
+	check.Fails(t, check.Err(voice.NewOpusEncoder(100)), nil, "100 Hz", "rates are from 8000 to 192000 Hz")
+	check.Fails(t, check.Err(voice.NewOpusDecoder(22050)), nil, "decode Opus to 22050 Hz")
 	e, err := voice.NewOpusEncoder(24000)
 	check.Must(t, err)
-	if _, err := e.Encode(make([]int16, 481)); err == nil {
-		t.Error("more than one packet was taken")
-	}
+	check.Fails(t, check.Err(e.Encode(make([]int16, 481))), nil, "481 samples are more than the 480 of one packet")
 	if p, err := e.Encode(nil); err != nil || len(p) == 0 {
 		t.Errorf("nothing gives %x, %v", p, err)
 	}
@@ -319,9 +311,7 @@ func TestLoudSamplesAreCutAndNotTurnedRound(t *testing.T) {
 func TestRatesThatCannotBeAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, rates := range [][2]int{{0, 16000}, {16000, -1}, {16000, 1 << 30}, {47999, 48000}} {
-		if _, err := voice.NewResampler(rates[0], rates[1]); err == nil {
-			t.Errorf("%v was taken", rates)
-		}
+		check.Fails(t, check.Err(voice.NewResampler(rates[0], rates[1])), nil, "rate")
 	}
 }
 
@@ -361,9 +351,7 @@ func TestMusicIsEncodedInStereo(t *testing.T) {
 	if db := decibels(strength(gotLeft[12000:36000], 48000, 1320)); db > -30 {
 		t.Errorf("what is on the right is heard on the left, at %.1f dB", db)
 	}
-	if _, err := e.Encode(make([]int16, 1921)); err == nil {
-		t.Error("more than a packet was encoded")
-	}
+	check.Fails(t, check.Err(e.Encode(make([]int16, 1921))), nil, "1921 samples are more than the 1920 of one packet")
 }
 
 func BenchmarkMusic(b *testing.B) {

@@ -485,7 +485,5 @@ func TestOnlyRegularFilesBelowTheDirectoriesAreRead(t *testing.T) {
 			t.Errorf("%s in %v: got %q, %v", tt.path, tt.dirs, got, err)
 		}
 	}
-	if _, err := browsertool.ReadMedia([]string{dir}, filepath.Join(dir, "a.png"), 3); err == nil {
-		t.Error("a file over the limit was read")
-	}
+	check.Fails(t, check.Err(browsertool.ReadMedia([]string{dir}, filepath.Join(dir, "a.png"), 3)), nil, "larger than")
 }

@@ -244,9 +244,7 @@ func TestEndpoint(t *testing.T) {
 		"", "45629", "45629\n", "0\n/devtools/browser/x", "70000\n/devtools/browser/x",
 		"1\n/json",
 	} {
-		if url, err := chrome.EndpointInFile(bad); err == nil {
-			t.Errorf("%q gives %q", bad, url)
-		}
+		check.Fails(t, check.Err(chrome.EndpointInFile(bad)), nil, "DevToolsActivePort is not complete")
 	}
 }
 
@@ -290,9 +288,7 @@ func TestColors(t *testing.T) {
 		t.Errorf("got %x, %v", got, err)
 	}
 	for _, bad := range []string{"", "FF4500", "#FF450", "#FF45000", "#GG4500", "#+12345"} {
-		if _, err := chrome.ParseColor(bad); err == nil {
-			t.Errorf("%q is accepted", bad)
-		}
+		check.Fails(t, check.Err(chrome.ParseColor(bad)), nil, bad, "#RRGGBB")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/check"
 )
@@ -107,14 +108,14 @@ func TestSnapshotParameters(t *testing.T) {
 			t.Errorf("limit=%s: got %d nodes, %v; want %d", given, v.limit, err, want)
 		}
 	}
-	for _, query := range []string{
-		"format=html", "refs=all", "refs=aria&frame=x", "refs=aria&selector=p", "format=aria&labels=1",
-		"format=aria&mode=efficient", "limit=many", "depth=-1",
+	for query, want := range map[string]string{
+		"format=html": "format must be ai or aria", "refs=all": "refs must be role or aria",
+		"refs=aria&frame=x": "cannot be combined", "refs=aria&selector=p": "cannot be combined",
+		"format=aria&labels=1": "need format=ai", "format=aria&mode=efficient": "need format=ai",
+		"limit=many": "limit must be a positive integer", "depth=-1": "depth must be a non-negative integer",
 	} {
 		q, err := url.ParseQuery(query)
 		check.Must(t, err)
-		if v, err := readSnapshotParams(QueryFields(q), ""); err == nil {
-			t.Errorf("%q is taken for %+v", query, v)
-		}
+		check.Fails(t, check.Err(readSnapshotParams(QueryFields(q), "")), fault.ErrInvalid, want)
 	}
 }

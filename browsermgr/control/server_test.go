@@ -207,9 +207,7 @@ func TestFilesAreKeptUnderNewNames(t *testing.T) {
 }
 
 func TestFilesThatCannotBeKeptAreAnError(t *testing.T) {
-	if _, err := (*control.Features)(nil).SavePicture("clank", ".png", nil); err == nil {
-		t.Error("kept in no folder")
-	}
+	check.Fails(t, check.Err((*control.Features)(nil).SavePicture("clank", ".png", nil)), nil, "no folder for files")
 	file := filepath.Join(t.TempDir(), "file")
 	check.Must(t, os.WriteFile(file, nil, 0o600))
 	f := &control.Features{Dir: file}

@@ -373,9 +373,7 @@ func TestRulesThatCannotBeReadRefuseEverything(t *testing.T) {
 	if status, rule, _ := f.get(t, site(t, nil).URL); status != http.StatusForbidden || rule != egress.RuleUnreadable {
 		t.Errorf("got %d %q", status, rule)
 	}
-	if err := f.Allow(t.Context(), profile, "https://example.com/"); err == nil {
-		t.Error("got no error from Allow")
-	}
+	check.Fails(t, f.Allow(t.Context(), profile, "https://example.com/"), nil, "cannot be read", `"a b"`)
 }
 
 func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
@@ -391,15 +389,12 @@ func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}
-	if err := f.AllowRequest(t.Context(), profile, "http://nowhere.test/"); err == nil {
-		t.Error("a request to a host that does not resolve here was allowed")
-	}
+	check.Fails(t, f.AllowRequest(t.Context(), profile, "http://nowhere.test/"),
+		nil, "look up nowhere.test", "no such host")
 	check.Must(t, f.AllowRequest(t.Context(), profile, "wss://good.test/"))
 	ended, cancel := context.WithCancelCause(t.Context())
 	cancel(context.DeadlineExceeded)
-	if err := f.Allow(ended, profile, "http://slow.test/"); err == nil {
-		t.Error("got no error after the end of the context")
-	}
+	check.Fails(t, f.Allow(ended, profile, "http://slow.test/"), context.DeadlineExceeded)
 }
 
 func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
@@ -438,16 +433,9 @@ func TestListenKeepsItsAddressAndCloseEndsIt(t *testing.T) {
 	for range 2 {
 		check.Must(t, g.Close(t.Context()))
 	}
-	if conn, err := net.Dial("tcp", strings.TrimPrefix(first, "http://")); err == nil {
-		conn.Close()
-		t.Error("it listens after Close")
-	}
-	if _, err := g.Listen(t.Context(), "a"); err == nil {
-		t.Error("got no error from Listen after Close")
-	}
-	if err := g.Allow(t.Context(), "a", "https://example.com/"); err == nil {
-		t.Error("got no error from Allow after Close")
-	}
+	check.Fails(t, check.Err(net.Dial("tcp", strings.TrimPrefix(first, "http://"))), nil, "refused")
+	check.Fails(t, check.Err(g.Listen(t.Context(), "a")), nil, "proxy is closed")
+	check.Fails(t, g.Allow(t.Context(), "a", "https://example.com/"), nil, "proxy is closed")
 }
 
 func TestAddressesThatTheMachineGetsLaterArePrivate(t *testing.T) {

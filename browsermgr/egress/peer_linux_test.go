@@ -63,7 +63,10 @@ func TestOtherAccountsGetNothingThroughTheProxy(t *testing.T) {
 				if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
 					t.Error(err)
 				}
-				if _, err := io.WriteString(conn, request); err != nil || leaves {
+				if _, err := io.WriteString(conn, request); err != nil {
+					t.Error(err)
+				}
+				if leaves {
 					return
 				}
 				answer, err := io.ReadAll(conn)

@@ -107,9 +107,8 @@ func TestDialogWhileLoading(t *testing.T) {
 	if err != nil || !res.BlockedByDialog {
 		t.Fatalf("got %+v, %v; want it blocked by the page's alert", res, err)
 	}
-	if _, err := tab.Navigate(t.Context(), srv.URL); err == nil {
-		t.Error("got no error while the dialog is open")
-	}
+	check.Fails(t, check.Err(tab.Navigate(t.Context(), srv.URL)),
+		nil, `the page shows an alert d1: "Loading"; accept or dismiss it first`)
 	check.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: b")
 }

@@ -142,9 +142,7 @@ func TestUnreadablePicturesAreWithheld(t *testing.T) {
 			t.Errorf("got %d bytes, want an error", len(got))
 		}
 	}
-	if _, err := page.ViewportScale([]byte("not a picture"), 100, 1); err == nil {
-		t.Error("got the scale of no picture")
-	}
+	check.Fails(t, check.Err(page.ViewportScale([]byte("not a picture"), 100, 1)), image.ErrFormat)
 }
 
 func TestScaleIsThatOfTheDocument(t *testing.T) {
@@ -154,9 +152,7 @@ func TestScaleIsThatOfTheDocument(t *testing.T) {
 			t.Errorf("%v CSS pixels at zoom %v: got %v, %v, want %v", tc.width, tc.zoom, got, err, tc.want)
 		}
 	}
-	if _, err := page.ViewportScale(data, 0, 1); err == nil {
-		t.Error("got a scale for a width of nothing")
-	}
+	check.Fails(t, check.Err(page.ViewportScale(data, 0, 1)), nil, "0 CSS pixels")
 }
 
 func TestWhatMovesIsCoveredOnItsWay(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
@@ -146,9 +147,8 @@ func TestSnapshotOptions(t *testing.T) {
 	}
 	urls := snapshot(t, tab, page.SnapshotOptions{URLs: true}).Text
 	check.Contains(t, urls, "\n\nLinks:\n1. A -> http://127.0.0.1", "\n2. B -> ")
-	if _, err := tab.Snapshot(t.Context(), page.SnapshotOptions{Selector: "]["}); err == nil {
-		t.Error("got no error for a malformed selector")
-	}
+	check.Fails(t, check.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{Selector: "]["})), fault.ErrInvalid,
+		`"][" is not a CSS selector`)
 }
 
 func TestSnapshotCutsOnWholeLines(t *testing.T) {

@@ -209,9 +209,7 @@ func TestDamagedFileIsToldAndLeftAlone(t *testing.T) {
 		if _, err := f.List(); err == nil || !strings.Contains(err.Error(), f.Path) {
 			t.Errorf("%s: %v", text, err)
 		}
-		if _, err := f.Create(profile.Profile{Name: "b"}); err == nil {
-			t.Errorf("%s was changed", text)
-		}
+		check.Fails(t, check.Err(f.Create(profile.Profile{Name: "b"})), nil, f.Path)
 		if got, err := os.ReadFile(f.Path); err != nil || string(got) != text {
 			t.Errorf("%s became %s, %v", text, got, err)
 		}
@@ -269,9 +267,7 @@ func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
 		"work@", "@server-1", "work@server-", "work@x", "work@server-1@server-2",
 		"work@server-../x", "work@Server-1", "../x@server-1", "work@server-1 ",
 	} {
-		if p, err := f.Ensure(name); err == nil {
-			t.Errorf("%q is taken for a profile: %+v", name, p)
-		}
+		check.Fails(t, check.Err(f.Ensure(name)), nil, strconv.Quote(name))
 	}
 	for _, name := range []string{"work@server-1", "clank@person-1"} {
 		if _, err := f.Create(profile.Profile{Name: name, CDPURL: "http://box:9222"}); !errors.Is(err, fault.ErrInvalid) {
@@ -347,9 +343,7 @@ func TestMovedFolderCanBeBroughtBack(t *testing.T) {
 }
 
 func TestWhatCannotBeMovedStays(t *testing.T) {
-	if _, err := profile.MoveToTrash(t.Context(), filepath.Join(t.TempDir(), "missing")); err == nil {
-		t.Error("a missing folder was moved")
-	}
+	check.Fails(t, check.Err(profile.MoveToTrash(t.Context(), filepath.Join(t.TempDir(), "missing"))), fs.ErrNotExist)
 	if runtime.GOOS != "linux" {
 		t.Skip("elsewhere the tool decides")
 	}
@@ -357,9 +351,7 @@ func TestWhatCannotBeMovedStays(t *testing.T) {
 	check.Must(t, os.WriteFile(blocked, nil, 0o600))
 	t.Setenv("XDG_DATA_HOME", blocked)
 	from := folder(t, "work")
-	if to, err := profile.MoveToTrash(t.Context(), from); err == nil {
-		t.Errorf("moved to %s", to)
-	}
+	check.Fails(t, check.Err(profile.MoveToTrash(t.Context(), from)), nil, "move "+from+" to the trash", blocked)
 	check.Must(t, check.Err(os.Stat(filepath.Join(from, "cookies"))))
 }
 

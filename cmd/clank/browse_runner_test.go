@@ -210,9 +210,8 @@ func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 			t.Errorf("%s is %s (%v), want %s", name, got, err, want)
 		}
 	}
-	if _, err := encodeForFile(llm.Image{MediaType: "image/jpeg", Data: []byte("x")}, "a.png"); err == nil {
-		t.Error("a broken picture was written")
-	}
+	check.Fails(t, check.Err(encodeForFile(llm.Image{MediaType: "image/jpeg", Data: []byte("x")}, "a.png")),
+		image.ErrFormat)
 }
 
 func TestACommandLineCountsAsTypedAndAScriptDoesNot(t *testing.T) {
@@ -240,9 +239,8 @@ func TestTheServerIsToldWhetherAPersonTypedTheTask(t *testing.T) {
 			http.Error(w, `{"error":"enough"}`, http.StatusTeapot)
 		}))
 		r := remoteRunner{&api.Client{Base: srv.URL, Token: "token"}, &commandEnv{}}
-		if _, err := r.Run(t.Context(), sessions.Task{Prompt: "read", Typed: typed}, func(sessions.Event) {}); err == nil {
-			t.Error("the server's refusal is not told")
-		}
+		check.Fails(t,
+			check.Err(r.Run(t.Context(), sessions.Task{Prompt: "read", Typed: typed}, func(sessions.Event) {})), nil, "enough")
 		srv.Close()
 		if got.Prompt != "read" || got.Typed != typed {
 			t.Errorf("the server was told %+v, want typed %v", got, typed)
@@ -260,9 +258,7 @@ func TestWithoutAServerTheDatabaseIsRead(t *testing.T) {
 		return err
 	})
 	check.Must(t, err)
-	if _, err := db.Sessions(context.Background(), sessions.SessionQuery{}); err == nil {
-		t.Error("the database was left open")
-	}
+	check.Fails(t, check.Err(db.Sessions(context.Background(), sessions.SessionQuery{})), nil, "database is closed")
 	why := errors.New("why")
 	check.Fails(t, withServerOrDatabase(t.Context(), e, nil, func(*sqlite.DB) error { return why }), why)
 	check.Fails(t, check.Err(requireServer(e, "it is needed for this")), nil, "start it first: it is needed for this")

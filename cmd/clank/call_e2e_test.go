@@ -747,9 +747,7 @@ func callOnThePage(t *testing.T, r *serverFixture) {
 	colours := newColourSite(t)
 	done, err := run("open " + colours.URL)
 	check.Must(t, err)
-	if _, err := a.CallService.Share(t.Context(), operator, done.SessionID); err == nil {
-		t.Error("it was shared without a call")
-	}
+	check.Fails(t, check.Err(a.CallService.Share(t.Context(), operator, done.SessionID)), nil, "in no call")
 	stopped := make(chan sessions.TaskRecord, 1)
 	go func() {
 		rec, err := run("open " + r.site.URL + "/hang")

@@ -123,9 +123,7 @@ func TestOwnersOnDiscordAreNotifiedOnceItIsConnected(t *testing.T) {
 	page := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDashboard}}
 	discord := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDiscord}}
 	check.Must(t, w.Host.Notify(t.Context(), page, watches.Notice{}))
-	if err := w.Host.Notify(t.Context(), discord, watches.Notice{}); err == nil {
-		t.Error("told without a connection")
-	}
+	check.Fails(t, w.Host.Notify(t.Context(), discord, watches.Notice{}), nil, "not connected to Discord")
 }
 
 // textSequence is a page whose text arrives in pieces.

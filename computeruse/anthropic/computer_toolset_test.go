@@ -274,15 +274,16 @@ func compare(t *testing.T, want [][]action, calls []computeruse.Call) {
 func TestModelsThatDoNotWorkAScreenAreRefused(t *testing.T) {
 	server := llmtest.NewAnthropicServer(t)
 	check.Equal(t, "name", open(t, server, "claude-opus-5-5", "").Name(), "anthropic:claude-opus-5-5")
-	for model, tools := range map[string]anthropic.Tools{
-		"claude-3-haiku-20240307": anthropic.ToolsAuto,
-		"claude-opus-5-5":         anthropic.Tools20251124,
-		"claude-sonnet-4-5":       anthropic.ToolsBrowser,
-		"claude-haiku-5-5":        "mouse",
+	for model, tt := range map[string]struct {
+		tools anthropic.Tools
+		want  string
+	}{
+		"claude-3-haiku-20240307": {anthropic.ToolsAuto, "does not work a screen"},
+		"claude-opus-5-5":         {anthropic.Tools20251124, "does not know the tools computer_20251124"},
+		"claude-sonnet-4-5":       {anthropic.ToolsBrowser, "does not know the tools browser_toolset_20260801"},
+		"claude-haiku-5-5":        {"mouse", `not "mouse"`},
 	} {
-		if _, err := tryOpen(server, model, tools); err == nil {
-			t.Errorf("%s with tools %s: no error", model, tools)
-		}
+		check.Fails(t, check.Err(tryOpen(server, model, tt.tools)), nil, tt.want)
 	}
 }
 

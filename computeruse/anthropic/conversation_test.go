@@ -180,9 +180,8 @@ func TestMemoriesThatAreNoneAreRefused(t *testing.T) {
 		`[]`, `{"messages":[{"role":"system","content":[]}]}`,
 		`{"messages":[{"role":"user","content":["x"]}]}`,
 	} {
-		if _, err := mind.Begin(computeruse.ConversationOptions{Memory: []byte(memory)}); err == nil {
-			t.Errorf("memory %s: no error", memory)
-		}
+		check.Fails(t, check.Err(mind.Begin(computeruse.ConversationOptions{Memory: []byte(memory)})),
+			nil, "read stored conversation: ")
 	}
 }
 

@@ -209,9 +209,7 @@ func TestAForeignMemoryIsRefused(t *testing.T) {
 		`{"dialect":"gemini generateContent 1","contents":[{"role":"system","parts":[{"text":"x"}]}]}`,
 		`{"dialect":"gemini generateContent 1","contents":[null]}`,
 	} {
-		if _, err := m.Begin(computeruse.ConversationOptions{Memory: []byte(memory)}); err == nil {
-			t.Errorf("%s was taken", memory)
-		}
+		check.Fails(t, check.Err(m.Begin(computeruse.ConversationOptions{Memory: []byte(memory)})), nil, "its memory")
 	}
 }
 

@@ -1,6 +1,7 @@
 package atomicfile_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,7 +30,5 @@ func TestAFileIsWrittenCompletelyOrNotAtAll(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	if err := atomicfile.Write(filepath.Join(dir, "missing", "file"), nil); err == nil {
-		t.Error("a file was written where no folder is")
-	}
+	check.Fails(t, atomicfile.Write(filepath.Join(dir, "missing", "file"), nil), fs.ErrNotExist)
 }

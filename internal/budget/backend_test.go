@@ -295,9 +295,8 @@ func TestAComputerUseCallIsEstimatedWithTheWholeConversation(t *testing.T) {
 	b := newBench(t, nil)
 	m := &mind{answer: func() (computeruse.Turn, error) { return computeruse.Turn{}, errors.New("no count") }}
 	talk := b.talk(t, m)
-	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{strings.Repeat("x", 2000)}}); err == nil {
-		t.Fatal("the mind's error is lost")
-	}
+	check.Fails(t, check.Err(talk.Next(t.Context(), computeruse.Input{Says: []string{strings.Repeat("x", 2000)}})),
+		nil, "no count")
 	first := b.last(t).Amount.Tokens
 	if first < 1600 {
 		t.Errorf("got an estimate of %d tokens, want those of the brief, the words and the answer", first)

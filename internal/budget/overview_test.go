@@ -218,9 +218,7 @@ func TestAReservationIsReplacedByTheUsageOfItsAccount(t *testing.T) {
 	if got := b.today(t); got.Held.Money != budget.Dollars(0.10) {
 		t.Errorf("held %+v", got.Held)
 	}
-	if _, err := b.keeper.Hold(ctx, minute); err == nil {
-		t.Error("more is held than may be spent")
-	}
+	check.Fails(t, check.Err(b.keeper.Hold(ctx, minute)), nil, "0.10 of 0.15 USD for today")
 	h.Settle(llm.WithAccount(t.Context(), ada), llm.Usage{InputTokens: 500, USD: 0.12}, time.Second)
 	h.Settle(ctx, llm.Usage{InputTokens: 500, USD: 0.12}, time.Second) // counts no second time
 	h.Release(ctx)

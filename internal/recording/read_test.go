@@ -290,9 +290,7 @@ func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 		dir := recorded(t)
 		check.Must(t, plant(dir))
 		var out bytes.Buffer
-		if err := recording.ExportRun(&out, dir); err == nil {
-			t.Errorf("%s: it was exported, %d bytes", name, out.Len())
-		}
+		check.Fails(t, recording.ExportRun(&out, dir), nil, "export the run: ")
 		if _, err := recording.ListRuns(filepath.Dir(dir)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -96,9 +96,7 @@ func TestFailuresAreRecorded(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	m := &script{err: &llm.Error{Kind: llm.ErrRateLimited, Model: "test:script", Message: "too many"}}
-	if err := work(t, agent(rec, m), "t1", "look"); err == nil {
-		t.Fatal("the task did not fail")
-	}
+	check.Fails(t, work(t, agent(rec, m), "t1", "look"), m.err)
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	last := b.Entries[len(b.Entries)-1]
 	if last.Kind != recording.KindEnd || !strings.Contains(last.End.Error, "too many") {

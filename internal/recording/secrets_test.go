@@ -147,9 +147,7 @@ func TestPasswordStaysASecretWhenTheTaskIsHandedOver(t *testing.T) {
 		use("browser_open", `{"url":"http://shop.test/"}`),
 		use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("typed"),
 	}})
-	if err := work(t, rec.Backend("first", over{typing}), "t1", "log in"); err == nil {
-		t.Fatal("it was not handed over")
-	}
+	check.Fails(t, work(t, rec.Backend("first", over{typing}), "t1", "log in"), nil, "handed over")
 	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("hunter2 it was")}}), "t1", "go on: hunter2"))
 	check.Lacks(t, everything(t, rec.Dir), "hunter2")
 }

@@ -79,14 +79,12 @@ func TestAKeyIsStoredOnceItsServiceAcceptsItAndModelsAreListed(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"HOME", "agentStack.preset"} {
-		if err := server.SaveServiceKey(t.Context(), v, environ, name, "sk-0123456789", finder); err == nil {
-			t.Errorf("%s was kept as a key", name)
-		}
+		check.Fails(t, server.SaveServiceKey(t.Context(), v, environ, name, "sk-0123456789", finder),
+			nil, "no key called "+name)
 	}
 	env["OPENAI_API_KEY"] = "from the environment"
-	if err := server.SaveServiceKey(t.Context(), v, environ, "OPENAI_API_KEY", "sk-0123456789", finder); err == nil {
-		t.Error("a key was kept that the environment hides")
-	}
+	check.Fails(t, server.SaveServiceKey(t.Context(), v, environ, "OPENAI_API_KEY", "sk-0123456789", finder),
+		nil, "OPENAI_API_KEY comes from the environment")
 	if files, err := os.ReadDir(h.Dir); err != nil ||
 		!slices.ContainsFunc(files, func(f os.DirEntry) bool { return filepath.Ext(f.Name()) == ".key" }) {
 		t.Errorf("the vault is not in the home: %v %v", files, err)

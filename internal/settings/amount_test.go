@@ -30,13 +30,13 @@ func TestLimitsAreReadAsPeopleWriteThem(t *testing.T) {
 }
 
 func TestLimitsThatCannotBeReadAreRefused(t *testing.T) {
-	for _, text := range []string{
-		"1", "USD 1", "1 EUR", "-1 USD", "NaN USD", "Inf USD", "1 USD 2 usd", "1.5 calls",
-		"1e9 calls", "x tokens", "9999999999999 tokens",
+	for text, want := range map[string]string{
+		"1": "must be pairs", "USD 1": `unlike "1"`, "1 EUR": `unlike "EUR"`, "-1 USD": `unlike "-1"`,
+		"NaN USD": `unlike "NaN"`, "Inf USD": `unlike "Inf"`, "1 USD 2 usd": `must name "usd" once`,
+		"1.5 calls": `a whole number before "calls", unlike "1.5"`, "1e9 calls": `unlike "1e9"`,
+		"x tokens": `unlike "x"`, "9999999999999 tokens": `unlike "9999999999999"`,
 	} {
-		if got, err := settings.ParseLimit(text); err == nil {
-			t.Errorf("ParseLimit(%q) = %+v, want an error", text, got)
-		}
+		check.Fails(t, check.Err(settings.ParseLimit(text)), nil, want)
 	}
 }
 

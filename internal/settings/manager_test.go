@@ -337,9 +337,8 @@ func TestAStoreThatFailsChangesNothing(t *testing.T) {
 	if l.Current() != settings.Defaults() {
 		t.Error("the change was applied")
 	}
-	if err := (&settings.Manager{Store: store, Log: slog.New(slog.DiscardHandler)}).Open(t.Context()); err == nil {
-		t.Error("Open hid that settings could not be loaded")
-	}
+	check.Fails(t, (&settings.Manager{Store: store, Log: slog.New(slog.DiscardHandler)}).Open(t.Context()),
+		nil, "load settings: disk full")
 }
 
 func TestOfManyChangesAtOnceEveryOneIsSavedOrRefused(t *testing.T) {

@@ -128,18 +128,15 @@ func TestAVerdictIsRead(t *testing.T) {
 
 func TestAnInvalidVerdictIsAnError(t *testing.T) {
 	for _, text := range []string{"", "yes", "{", `{"why":"x"}`, `{"met":"yes"}`, `[]`} {
-		if got, err := ask(t, &model{text: text}); err == nil {
-			t.Errorf("%q: got %+v", text, got)
-		}
+		check.Fails(t, check.Err(ask(t, &model{text: text})), nil, "the model gave no verdict")
 	}
 	spent := &llm.Error{Kind: llm.ErrTimeout}
 	check.Fails(t, check.Err(ask(t, &model{err: spent})), spent)
 	none := watches.ModelJudge{Model: func(context.Context) (llm.Model, error) { //nolint:nilnil // no model is a choice
 		return nil, nil
 	}}
-	if _, err := none.Ask(t.Context(), watches.Watch{}, watches.JudgeQuestion{}); err == nil {
-		t.Error("judged without a model")
-	}
+	check.Fails(t, check.Err(none.Ask(t.Context(), watches.Watch{}, watches.JudgeQuestion{})),
+		nil, "choose an assistant model in the settings")
 }
 
 func TestThePageIsMarkedAsWrittenByStrangers(t *testing.T) {

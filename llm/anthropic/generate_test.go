@@ -485,9 +485,8 @@ func TestPicturesAreSentAsTheyAreInEachTry(t *testing.T) {
 	s := &llmtest.Tape{Body: stream(begun) + "event: error\ndata: " +
 		`{"type":"error","error":{"type":"overloaded_error","message":"busy"}}` + "\n\n"}
 	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Image: &picture}}}}}
-	if _, err := taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil); err == nil {
-		t.Fatal("no error")
-	}
+	check.Fails(t, check.Err(taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil)),
+		nil, "broke off its answer: busy")
 	if len(s.Bodies) != 3 {
 		t.Fatalf("%d tries, want 3", len(s.Bodies))
 	}
@@ -534,9 +533,7 @@ func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
 		`"x"`, `{"type":7}`, `{"type":"text","text":7}`, `{"type":"tool_result","content":"x"}`,
 		`{"type":"tool_result","content":["x"]}`,
 	} {
-		if b, err := anthropic.ReadBlock(json.RawMessage(raw)); err == nil {
-			t.Errorf("%s is read as %v", raw, b)
-		}
+		check.Fails(t, check.Err(anthropic.ReadBlock(json.RawMessage(raw))), nil, "read block: ")
 	}
 }
 

@@ -231,9 +231,8 @@ func TestAServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 }
 
 func TestNamesOfModelsAreChecked(t *testing.T) {
-	if _, err := gemini.New(gemini.Options{Key: testKey, Model: "../x"}); err == nil {
-		t.Error("a path is taken for a model")
-	}
+	check.Fails(t, check.Err(gemini.New(gemini.Options{Key: testKey, Model: "../x"})),
+		nil, `"../x" is not a name of a Gemini model`)
 	m, err := gemini.New(gemini.Options{Key: testKey, Model: "models/" + newer})
 	if err != nil || m.Name() != "gemini:"+newer || !m.Caps().Computer || !m.Caps().ToolImages {
 		t.Errorf("New = %v, %v", m, err)

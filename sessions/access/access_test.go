@@ -125,9 +125,7 @@ func TestStateIsSharedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 	}
 	lockedOut := sessions.Origin{User: eve, Guild: other}
 	for _, want := range []string{"", "clank", "clank@server-1"} {
-		if got, err := shared.Profile(lockedOut, "server-1", want, "clank"); err == nil {
-			t.Errorf("somebody without a grant, %q: got %q, want a refusal", want, got)
-		}
+		check.Fails(t, check.Err(shared.Profile(lockedOut, "server-1", want, "clank")), nil, "“Shared profiles”")
 	}
 	if got, err := (access.Rules{}).Profile(sessions.Origin{User: ada}, "person-1", "", ""); got != "" || err != nil {
 		t.Errorf("where nothing lasts: %q, %v", got, err)
@@ -206,11 +204,12 @@ func TestGrantsAreReadLineByLine(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	for _, bad := range []string{"work", "Work: " + ada, "../x: " + ada, ": " + ada, "work:", "work: ada", "work: * " +
-		ada} {
-		if _, err := access.ParseGrants(bad); err == nil {
-			t.Errorf("%q: read without an error", bad)
-		}
+	const noName = "the name of a profile and a colon"
+	for bad, want := range map[string]string{
+		"work": noName, "Work: " + ada: noName, "../x: " + ada: noName, ": " + ada: noName,
+		"work:": "nobody is named", "work: ada": `"ada" is not a Discord id`, "work: * " + ada: `"*" is not a Discord id`,
+	} {
+		check.Fails(t, check.Err(access.ParseGrants(bad)), nil, want)
 	}
 }
 

@@ -200,9 +200,7 @@ func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 func TestANativeModelKnowsWhoItTalksWithAndShowsThings(t *testing.T) {
 	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada")
-		if o, err := m.on.Asker(t.Context(), nil); err == nil {
-			t.Errorf("before anybody spoke it talks with %+v", o)
-		}
+		check.Fails(t, check.Err(m.on.Asker(t.Context(), nil)), nil, "nobody has spoken yet")
 		p.sound("ada", 100*time.Millisecond)
 		if o, err := m.on.Asker(t.Context(), []string{"ada"}); err != nil || o.UserName != "Ada" || o.Channel != "v" {
 			t.Errorf("it talks with %+v, %v", o, err)
@@ -238,9 +236,7 @@ func TestAToolOfANativeModelHasTheRightsOfThoseWhoAskedForIt(t *testing.T) {
 			p.sound(who, 100*time.Millisecond)
 			p.spots(who, "clank")
 		}
-		if o, err := m.on.Asker(t.Context(), []string{"ada", "bob"}); err == nil {
-			t.Errorf("it is done for %q", o.User)
-		}
+		check.Fails(t, check.Err(m.on.Asker(t.Context(), []string{"ada", "bob"})), nil, "several people spoke", "alone")
 	})
 }
 

@@ -184,9 +184,7 @@ func (l *log) kinds() []voice.EventKind {
 func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	ada := w.person(t, w.call, w.ada)
-	if _, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, "x"); err == nil {
-		t.Error("a channel without a number was joined")
-	}
+	check.Fails(t, check.Err(w.joiner.Join(voicetest.Deadline(t), w.guild.ID, "x")), nil, `"x": its id is no number`)
 	l, lg := w.join(t, w.call)
 	ada.Speak(conn.SpeakingMicrophone)
 	check.Must(t, ada.Send([]byte{0x78, 1}))

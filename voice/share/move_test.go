@@ -69,9 +69,8 @@ func TestAShareThatIsRefusedWhereItsCallHasGoneIsShownByLink(t *testing.T) {
 			t.Errorf("shown by %q, told %+v; want the link, and why", now.Target, told)
 		}
 		link.err = errors.New("there is no address")
-		if err := h.Move(t.Context(), call); err == nil {
-			t.Error("moved although nothing can show it")
-		}
+		check.Fails(t, h.Move(t.Context(), call),
+			nil, "by Go Live: the account may not enter the channel", "by a link: there is no address")
 		synctest.Wait()
 		if told := h.news(); len(h.Shares()) > 0 || len(told) != 1 || !strings.Contains(told[0].Text, "not shared any more") {
 			t.Errorf("got %+v, told %+v; want the end told once", h.Shares(), told)

@@ -188,15 +188,15 @@ func TestATranscriptionEndsWithItsContextAndItsDeadline(t *testing.T) {
 }
 
 func TestBadRemoteOptionsAreRefused(t *testing.T) {
-	for _, o := range []speech.TranscriberOptions{{}, {Model: "m", Server: speech.RemoteServer{BaseURL: "ftp://x"}}} {
-		if _, err := speech.NewTranscriber(o); err == nil {
-			t.Errorf("NewTranscriber(%+v) took it", o)
-		}
+	for want, o := range map[string]speech.TranscriberOptions{
+		"the model is not set": {}, "must be http:// ": {Model: "m", Server: speech.RemoteServer{BaseURL: "ftp://x"}},
+	} {
+		check.Fails(t, check.Err(speech.NewTranscriber(o)), nil, want)
 	}
-	for _, o := range []speech.SynthesizerOptions{{}, {Model: "m"}, {Model: "m", Voice: "v", Format: "mp3"}} {
-		if _, err := speech.NewSynthesizer(o); err == nil {
-			t.Errorf("NewSpeaker(%+v) took it", o)
-		}
+	for want, o := range map[string]speech.SynthesizerOptions{
+		"the voice is not set": {Model: "m"}, `the format "mp3"`: {Model: "m", Voice: "v", Format: "mp3"},
+	} {
+		check.Fails(t, check.Err(speech.NewSynthesizer(o)), nil, want)
 	}
 }
 

@@ -226,13 +226,9 @@ func TestTheEndOfTheHostEndsTheCall(t *testing.T) {
 	check.Equal(t, "the page is told", told(t, page, "ended")["text"], "The call has ended: clank is ending.")
 	for range call.Events() {
 	}
-	if err := call.Err(); err == nil {
-		t.Error("the call does not say why it has ended")
-	}
+	check.Fails(t, call.Err(), nil, "clank is ending")
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{})
-	if _, err := r.Join(t.Context(), webrtc.JoinRequest{SDP: offer}); err == nil {
-		t.Error("a page could join after the end")
-	}
+	check.Fails(t, check.Err(r.Join(t.Context(), webrtc.JoinRequest{SDP: offer})), nil, "clank is ending")
 }
 
 func TestWhoCannotJoinIsToldWhy(t *testing.T) {

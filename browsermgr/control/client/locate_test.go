@@ -3,6 +3,7 @@ package client_test
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -270,14 +271,11 @@ func TestAnnounceAndDiscover(t *testing.T) {
 }
 
 func TestAnnounceWhereNothingCanBeWritten(t *testing.T) {
-	if _, err := client.Announce(filepath.Join(t.TempDir(), "missing"), "http://127.0.0.1:1", "x"); err == nil {
-		t.Error("got no error")
-	}
+	check.Fails(t, check.Err(client.Announce(filepath.Join(t.TempDir(), "missing"), "http://127.0.0.1:1", "x")),
+		fs.ErrNotExist, "announce the server")
 	home := t.TempDir()
 	check.Must(t, os.Mkdir(filepath.Join(home, "control.json"), 0o700))
-	if _, err := client.Announce(home, "http://127.0.0.1:1", "x"); err == nil {
-		t.Error("got no error over a directory")
-	}
+	check.Fails(t, check.Err(client.Announce(home, "http://127.0.0.1:1", "x")), fs.ErrExist, "announce the server")
 	if left, err := os.ReadDir(home); len(left) != 1 || err != nil {
 		t.Errorf("got %v, %v, want no temporary file left", left, err)
 	}

@@ -290,14 +290,12 @@ func TestEntriesThatNobodyCanMeanAreNamed(t *testing.T) {
 			}
 		}
 	}
-	for _, rules := range []policy.Rules{
-		{BlockedHosts: []string{"*"}},
-		{Ports: []policy.PortRange{{First: 9, Last: 8}}},
-		{PrivateNetwork: 7},
+	for want, rules := range map[string]policy.Rules{
+		"list the only hosts in hostnameAllowlist": {BlockedHosts: []string{"*"}},
+		"ports: 9-8 is upside down":                {Ports: []policy.PortRange{{First: 9, Last: 8}}},
+		"private network: unknown mode 7":          {PrivateNetwork: 7},
 	} {
-		if _, err := policy.Compile(rules); err == nil {
-			t.Errorf("%+v: no error", rules)
-		}
+		check.Fails(t, check.Err(policy.Compile(rules)), nil, want)
 	}
 }
 

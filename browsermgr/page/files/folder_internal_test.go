@@ -67,9 +67,7 @@ func TestAFileThatIsExchangedAfterItWasFoundIsNotRead(t *testing.T) {
 			check.Must(t, err)
 			check.Must(t, swap(filepath.Join(dir, "sub", "file"), secret))
 			to := filepath.Join(t.TempDir(), "0", "file")
-			if _, err := files[0].copyTo(to, 1<<20); err == nil {
-				t.Error("it was read")
-			}
+			check.Fails(t, check.Err(files[0].copyTo(to, 1<<20)), nil)
 			if got, err := os.ReadFile(to); err == nil && bytes.Contains(got, []byte("secret")) {
 				t.Errorf("got %q", got)
 			}
@@ -170,9 +168,7 @@ func TestADownloadThatIsExchangedWhileItIsSavedIsRefused(t *testing.T) {
 			check.Must(t, err)
 			defer func() { _ = n.Close() }()
 			check.Must(t, swap(from))
-			if err := folder.MoveIn(n, "a"); err == nil {
-				t.Error("it was saved")
-			}
+			check.Fails(t, folder.MoveIn(n, "a"), nil)
 			if _, err := os.Lstat(filepath.Join(folder.Dir(), "a")); err == nil {
 				t.Error("something lies in its place")
 			}
@@ -192,9 +188,7 @@ func TestOnlyRegularFilesAreFinished(t *testing.T) {
 	} {
 		path := from + name
 		check.Must(t, put(path))
-		if _, err := folder.OpenStaged(path); err == nil {
-			t.Errorf("a %s was taken for a download", name)
-		}
+		check.Fails(t, check.Err(folder.OpenStaged(path)), nil, name+" is not a regular file")
 	}
 	n, err := folder.OpenStaged(from)
 	check.Must(t, err)

@@ -3,6 +3,7 @@ package files_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -190,9 +191,8 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 			t.Errorf("%q: got %q, %v; want it refused for its name", name, got, err)
 		}
 	}
-	if _, err := (files.UploadPolicy{Folders: []string{dir}}).Resolve("s", []string{"media://inbound/id1"}); err == nil {
-		t.Error("got no error without a folder for what was sent")
-	}
+	check.Fails(t, check.Err((files.UploadPolicy{Folders: []string{dir}}).Resolve("s", []string{"media://inbound/id1"})),
+		nil, "media://inbound/id1", "no file came with this session's tasks")
 }
 
 func FuzzUploads(f *testing.F) {
@@ -273,9 +273,7 @@ func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(got) != "s" {
 		t.Errorf("got %q, %v outside", got, err)
 	}
-	if err := take(folder, filepath.Join(staging, "gone"), "a"); err == nil {
-		t.Error("got no error for a file that is gone")
-	}
+	check.Fails(t, take(folder, filepath.Join(staging, "gone"), "a"), fs.ErrNotExist)
 }
 
 func TestIdentifyTellsWhatAFileIs(t *testing.T) {

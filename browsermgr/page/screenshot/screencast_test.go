@@ -225,10 +225,9 @@ func TestViewEndsWithItsReason(t *testing.T) {
 		break
 	}
 	check.Fails(t, check.Err(casts.Watch(t.Context(), tab, screenshot.WatchOptions{})), page.ErrTabGone)
+	tab, casts, _ = live(t, `<body>`)
 	check.Must(t, casts.Close())
-	if _, err := casts.Watch(t.Context(), tab, screenshot.WatchOptions{}); err == nil {
-		t.Error("watching began after Close")
-	}
+	check.Fails(t, check.Err(casts.Watch(t.Context(), tab, screenshot.WatchOptions{})), screenshot.ErrScreencastOver)
 }
 
 func TestAHeldTabIsShownToItsHolderAlone(t *testing.T) {
@@ -247,9 +246,7 @@ func TestAHeldTabIsShownToItsHolderAlone(t *testing.T) {
 	until(t, mine, "#ff0000")
 	seen, cancel := context.WithCancel(t.Context())
 	cancel()
-	if f, err := other.Next(seen); err == nil {
-		t.Errorf("another viewer is given frame %d meanwhile", f.Number)
-	}
+	check.Fails(t, check.Err(other.Next(seen)), context.Canceled)
 	tab.EndHold()
 	casts.Refresh(tab)
 	until(t, other, "#ff0000")

@@ -80,9 +80,7 @@ func testWhole(t *testing.T, s watches.Store) {
 		check.Diff(t, "watch", got, want, sameTime)
 	}
 	check.Fails(t, check.Err(s.Watch(t.Context(), "w9")), watches.ErrNotFound)
-	if err := s.AddWatch(t.Context(), least, 100, 100); err == nil {
-		t.Error("the same watch was added twice")
-	}
+	check.Fails(t, s.AddWatch(t.Context(), least, 100, 100), nil, "add watch", "UNIQUE")
 }
 
 func ids(t *testing.T, s watches.Store, q watches.Query) []string {

@@ -581,9 +581,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	if got := h.Endings()[0]; got.Code != 1000 {
 		t.Errorf("ended with %+v, want a goodbye", got)
 	}
-	if err := c.Open(voicetest.Deadline(t)); err == nil {
-		t.Error("opened twice")
-	}
+	check.Fails(t, c.Open(voicetest.Deadline(t)), nil, "opened before")
 	check.Fails(t, c.SendAudio([]byte{1}), voice.ErrUnavailable)
 }
 

@@ -41,7 +41,7 @@ func TestTheServersLinesAreRead(t *testing.T) {
 			t.Errorf("%s: error %v (-want +got):\n%s", name, err, diff)
 		}
 	}
-	for name, text := range map[string]string{
+	for _, text := range map[string]string{
 		"nothing":    "",
 		"no address": known,
 		"no host":    known + "a=rtcp:5000\n",
@@ -49,9 +49,7 @@ func TestTheServersLinesAreRead(t *testing.T) {
 		"no port":    known + "c=IN IP4 203.0.113.7\na=rtcp:0\n",
 		"no secret":  strings.ReplaceAll(known, "a=ice-pwd", "a=x") + "a=candidate:" + candidate,
 	} {
-		if got, err := parseRemote(text); err == nil {
-			t.Errorf("%s: got %+v, want an error", name, got)
-		}
+		check.Fails(t, check.Err(parseRemote(text)), nil, "ice-ufrag, ice-pwd, fingerprint and an address")
 	}
 }
 

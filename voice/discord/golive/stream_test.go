@@ -705,9 +705,8 @@ func TestGoLiveIsAStageOfSharing(t *testing.T) {
 			ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src,
 			Lost: func(error) {},
 		}
-		if _, err := s.Begin(t.Context(), share.Presentation{ID: "b", Call: share.CallRef{ID: "page"}}); err == nil {
-			t.Error("something was shown outside of Discord")
-		}
+		check.Fails(t, check.Err(s.Begin(t.Context(), share.Presentation{ID: "b", Call: share.CallRef{ID: "page"}})),
+			nil, "a voice channel of a server on Discord")
 		if err := s.End(t.Context(), show); err != nil {
 			t.Errorf("the end of what was not begun: %v", err)
 		}
