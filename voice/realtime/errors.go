@@ -32,9 +32,11 @@ func (e *serverError) Error() string { return cmp.Or(e.Message, e.Code, e.Type, 
 // errResponseStalled ends a connection on which a response has stalled.
 var errResponseStalled = errors.New("the response stalled")
 
+const retryHint = "it is tried again"
+
 // explain returns what a failure means and what to do. Its text does not contain the key.
 func (s *Session) explain(err error) *llm.Error {
-	e := &llm.Error{Model: s.model(), Err: err, Kind: llm.ErrUnavailable, Hint: "it is tried again"}
+	e := &llm.Error{Model: s.model(), Err: err, Kind: llm.ErrUnavailable, Hint: retryHint}
 	var refused *refusedError
 	var failed *serverError
 	switch {

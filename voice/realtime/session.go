@@ -201,6 +201,9 @@ func (s *Session) Run(ctx context.Context, on Listener) error {
 		}
 		failure := s.explain(err)
 		if isFinal(failure) || time.Since(lost) >= cmp.Or(max(0, s.MaxOutage), time.Minute) {
+			if failure.Hint == retryHint {
+				failure.Hint = "trying again did not help: check the network and the server"
+			}
 			return failure
 		}
 		s.logger().Info("the conversation's connection is made again", "error", failure, "wait", wait)

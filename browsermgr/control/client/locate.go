@@ -116,7 +116,7 @@ func defaultAddress(getenv func(string) string) (string, error) {
 	if text := strings.TrimSpace(getenv("OPENCLAW_GATEWAY_PORT")); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 65535-controlPortOffset {
-			return "", fmt.Errorf("OPENCLAW_GATEWAY_PORT is %q, which is not a port", text)
+			return "", fmt.Errorf("OPENCLAW_GATEWAY_PORT is %q: set a port from 1 to %d", text, 65535-controlPortOffset)
 		}
 		port = n + controlPortOffset
 	}

@@ -216,21 +216,18 @@ func TestLocate(t *testing.T) {
 func TestLocateRefusesWhatItCannotUse(t *testing.T) {
 	broken := t.TempDir()
 	check.Must(t, os.WriteFile(filepath.Join(broken, "control.json"), []byte("{"), 0o600))
-	for name, tc := range map[string]struct {
+	for want, tc := range map[string]struct {
 		hints client.LocateHints
 		env   map[string]string
 	}{
-		"gateway's port": {env: map[string]string{"OPENCLAW_GATEWAY_PORT": "65534"}},
-		"no port":        {env: map[string]string{"OPENCLAW_GATEWAY_PORT": "tcp://1"}},
-		"address":        {hints: client.LocateHints{URL: "ws://127.0.0.1:18789"}},
-		"broken file":    {hints: client.LocateHints{Home: broken}},
+		`"65534": set a port from 1 to 65533`:      {env: map[string]string{"OPENCLAW_GATEWAY_PORT": "65534"}},
+		`OPENCLAW_GATEWAY_PORT is "tcp://1"`:       {env: map[string]string{"OPENCLAW_GATEWAY_PORT": "tcp://1"}},
+		"is not an http address":                   {hints: client.LocateHints{URL: "ws://127.0.0.1:18789"}},
+		"remove it, or name the server with --url": {hints: client.LocateHints{Home: broken}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			tc.hints.Getenv = func(name string) string { return tc.env[name] }
-			if address, _, err := client.Locate(tc.hints); err == nil {
-				t.Errorf("got %s, want an error", address)
-			}
-		})
+		tc.hints.Getenv = func(name string) string { return tc.env[name] }
+		_, _, err := client.Locate(tc.hints)
+		check.Fails(t, err, nil, want)
 	}
 	named := client.LocateHints{Home: broken, URL: "http://127.0.0.1:6", Getenv: func(string) string { return "" }}
 	if _, _, err := client.Locate(named); err != nil {
