@@ -164,8 +164,7 @@ func TestAnEmptyReplyIsNotAnAnswer(t *testing.T) {
 		t.Errorf("got %q", answer.Text)
 	}
 	b.script(reply(llm.StopEnd))
-	_, err := b.run(t.Context())
-	check.Fails(t, err, nil, "3 replies in a row")
+	check.Fails(t, check.Err(b.run(t.Context())), nil, "3 replies in a row")
 }
 
 func TestUnusableCallsGoBackAndThenEnd(t *testing.T) {

@@ -180,9 +180,7 @@ func TestNoBrowserIsStartedInPlaceOfOneAtAnAddress(t *testing.T) {
 	m := manager(t, nil)
 	attachOnly(t, m, fmt.Sprintf(`{"cdpUrl":"http://%s"}`, l.Addr()))
 	_, err = findProfile(t, m, "ext").Acquire(t.Context(), true)
-	if !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), l.Addr().String()) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, err, browsermgr.ErrUnavailable, l.Addr().String())
 }
 
 // nobodysList is an endpoint policy that refuses every address.
@@ -200,15 +198,10 @@ func TestAddressIsCheckedAgainstThePolicy(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Endpoints = nobodysList{}
 	})
-	if _, err := m.CreateProfile(t.Context(),
-		browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"}); !errors.Is(err,
-		profile.ErrEndpointBlocked) {
-		t.Errorf("create: %v", err)
-	}
+	check.Fails(t, check.Err(m.CreateProfile(t.Context(),
+		browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"})), profile.ErrEndpointBlocked)
 	attachOnly(t, m, `{"cdpUrl":"wss://metadata.invalid"}`)
-	if _, err := findProfile(t, m, "ext").Acquire(t.Context(), true); !errors.Is(err, profile.ErrEndpointBlocked) {
-		t.Errorf("use: %v", err)
-	}
+	check.Fails(t, check.Err(findProfile(t, m, "ext").Acquire(t.Context(), true)), profile.ErrEndpointBlocked)
 }
 
 func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
@@ -267,10 +260,7 @@ func TestRefusedConsentIsNotAskedForAgain(t *testing.T) {
 	create(t, m, browsermgr.CreateProfileOptions{Name: "ext", Driver: "existing-session", UserDataDir: dir})
 	p := findProfile(t, m, "ext")
 	for range 3 {
-		_, err := p.Acquire(t.Context(), true)
-		if !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "Allow remote debugging?") {
-			t.Errorf("got %v", err)
-		}
+		check.Fails(t, check.Err(p.Acquire(t.Context(), true)), browsermgr.ErrUnavailable, "Allow remote debugging?")
 		status(t, p)
 	}
 	if n := asked.Load(); n != 1 {
@@ -488,9 +478,7 @@ func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
 func TestFlagsThatBypassTheProxyAreRefused(t *testing.T) {
 	m := behind(t, recording(t), "--lang=de", "--Proxy-Bypass-List=*")
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-	if !errors.Is(err, chrome.ErrProxyBypass) || !strings.Contains(err.Error(), "--Proxy-Bypass-List=*") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, err, chrome.ErrProxyBypass, "--Proxy-Bypass-List=*")
 }
 
 func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
@@ -502,9 +490,7 @@ func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
 			configure(m, func(c *profile.Config) { c.Args = []string{"--lang=de", flag} })
 		})
 		_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-		if !errors.Is(err, chrome.ErrDevToolsExposed) || !strings.Contains(err.Error(), flag) {
-			t.Errorf("%s: got %v", flag, err)
-		}
+		check.Fails(t, err, chrome.ErrDevToolsExposed, flag)
 	}
 }
 
@@ -547,10 +533,7 @@ func TestProxyAndObserversAreAskedForAtEachStart(t *testing.T) {
 		m.Gate = g
 	})
 	p := findProfile(t, m, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "no port is free") {
-		t.Errorf("a browser without its proxy: %v", err)
-	}
+	check.Fails(t, p.Start(t.Context(), browsermgr.StartOptions{}), browsermgr.ErrUnavailable, "no port is free")
 	check.Fails(t, p.Start(ctx, browsermgr.StartOptions{}), context.Canceled)
 	for n := range 2 {
 		if got := g.endedCount(); got != n+1 {

@@ -64,17 +64,11 @@ func TestCrashDuringAnActionIsReportedAndTheWindowRecovers(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("the error took %s", took)
 	}
-	if err == nil || !strings.Contains(err.Error(), "signal 9") ||
-		!strings.Contains(err.Error(), "the page is reopened on the next step") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, err, nil, "signal 9", "the page is reopened on the next step")
 	if url, _, tabs := state(t, w); url != base+"/" || len(tabs) != 0 {
 		t.Errorf("state without a browser: %q %q", url, tabs)
 	}
-	if _, err := w.Act(t.Context(), "click", map[string]any{"ref": ref}); err == nil ||
-		!strings.Contains(err.Error(), "take a snapshot") {
-		t.Errorf("a ref of the page that is gone: %v", err)
-	}
+	check.Fails(t, check.Err(w.Act(t.Context(), "click", map[string]any{"ref": ref})), nil, "take a snapshot")
 	again, reopened, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
 	if err != nil || again != w || reopened != "" {
 		t.Errorf("the window after its page is back: same %t, reopened %q, %v", again == w, reopened, err)
@@ -96,11 +90,8 @@ func TestABrowserThatHangsIsReplaced(t *testing.T) {
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	check.Must(t, check.Suspend(m.Status()[0].PID))
-	_, err := w.Act(t.Context(), "tabNew", nil)
-	if err == nil || !strings.Contains(err.Error(), "did not answer any more, and was ended; the page is reopened on "+
-		"the next step") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(w.Act(t.Context(), "tabNew", nil)),
+		nil, "did not answer any more, and was ended; the page is reopened on the next step")
 	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened again at "+base+
 		"/two; what was typed there is lost")
 }
@@ -152,10 +143,7 @@ func TestCrashedPageIsReportedAndReloaded(t *testing.T) {
 	}()
 	<-signs
 	killPages(t, m)
-	if err := <-failed; err == nil ||
-		!strings.Contains(err.Error(), "the page crashed; the page is reopened on the next step") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, <-failed, nil, "the page crashed; the page is reopened on the next step")
 	notes := act(t, w, "wait", map[string]any{"text": "Second page"})
 	contains(t, notes, "the page had crashed and was opened again at "+base+"/two")
 }
@@ -165,9 +153,7 @@ func TestLaunchFailureIsReportedAndTheNextLaunchWorks(t *testing.T) {
 		configure(m, func(c *profile.Config) { c.LaunchTimeout, c.ReadyTimeout = time.Millisecond, time.Millisecond })
 	})
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-	if err == nil || !strings.Contains(err.Error(), "not ready within ") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, err, nil, "not ready within ")
 	configure(m, func(c *profile.Config) { c.LaunchTimeout, c.ReadyTimeout = 0, 0 })
 	window(t, m, browsermgr.WindowOptions{Key: "a"})
 }
@@ -177,14 +163,10 @@ func TestHeadedWindowWithoutADisplayIsRefused(t *testing.T) {
 	t.Setenv("WAYLAND_DISPLAY", "")
 	m := manager(t, nil)
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a", Headed: true})
-	if err == nil || !strings.Contains(err.Error(), "needs a display") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, err, nil, "needs a display")
 	b := window(t, m, browsermgr.WindowOptions{Key: "b"})
 	_, _, err = m.Window(t.Context(), browsermgr.WindowOptions{Key: "c", Headed: true})
-	if err == nil || !strings.Contains(err.Error(), "runs headless and is in use") {
-		t.Errorf("beside a headless window: %v", err)
-	}
+	check.Fails(t, err, nil, "runs headless and is in use")
 	if _, _, tabs := state(t, b); len(tabs) != 1 {
 		t.Errorf("the headless window: %q", tabs)
 	}
@@ -206,9 +188,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}()
 	<-signs
 	check.Must(t, m.Close(t.Context()))
-	if err := <-failed; !errors.Is(err, browsermgr.ErrClosed) {
-		t.Errorf("the action that was running: %v", err)
-	}
+	check.Fails(t, <-failed, browsermgr.ErrClosed)
 	if got := processesOf(t, m.Home); len(got) != 0 {
 		t.Errorf("processes left: %v", got)
 	}
@@ -250,9 +230,7 @@ func TestOpenRefusesWhatCannotWork(t *testing.T) {
 		"no home directory":    {},
 		"invalid profile name": {Home: t.TempDir(), Profile: "../up"},
 	} {
-		if err := m.Open(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		check.Fails(t, m.Open(t.Context()), nil, want)
 	}
 }
 

@@ -40,10 +40,8 @@ func TestTheEndOfTheNetworkProcessIsNamedAndTheNextLoadWorks(t *testing.T) {
 		return notes, err
 	}
 	act(t, w, "navigate", map[string]any{"url": srv.URL})
-	if _, err := during("navigate", map[string]any{"url": srv.URL + "/slow"}); err == nil ||
-		!strings.Contains(err.Error(), want+", so what was loading is lost: try again") {
-		t.Errorf("navigate: %v", err)
-	}
+	check.Fails(t, check.Err(during("navigate", map[string]any{"url": srv.URL + "/slow"})),
+		nil, want+", so what was loading is lost: try again")
 	notes, err := during("click", map[string]any{"ref": refOf(t, w, "Slow")})
 	check.Must(t, err)
 	eventually(t, "word of it, with this action or the next", func() bool {

@@ -478,9 +478,7 @@ func TestTheStateOfAPersonIsEncrypted(t *testing.T) {
 	if moved, err := p.Reset(t.Context()); err != nil || !moved.Moved || moved.To != "" {
 		t.Errorf("reset: %+v, %v", moved, err)
 	}
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("after a reset: %v", err)
-	}
+	check.Fails(t, check.Err(os.Stat(dir)), os.ErrNotExist)
 	begin("undefined")
 	stop(t, p)
 }

@@ -112,9 +112,7 @@ func TestHeldKeysAndButtonsAreReleasedWithTheirDocument(t *testing.T) {
 	w := recordingWindow(t)
 	act(t, w, "keyDown", map[string]any{"key": "Shift"})
 	act(t, w, "pointerDown", map[string]any{"x": 5, "y": 5})
-	if _, err := w.Act(t.Context(), "pointerDown", map[string]any{"x": 5, "y": 5}); !errors.Is(err, page.ErrInvalid) {
-		t.Errorf("a second button went down: %v", err)
-	}
+	check.Fails(t, check.Err(w.Act(t.Context(), "pointerDown", map[string]any{"x": 5, "y": 5})), page.ErrInvalid)
 	act(t, w, "reload", nil)
 	act(t, w, "evaluate", map[string]any{"fn": told})
 	act(t, w, "clickCoords", map[string]any{"x": 8, "y": 8})
@@ -260,9 +258,7 @@ func TestScreenshotBehindADialogFailsAtOnce(t *testing.T) {
 	w := recordingWindow(t)
 	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px" onclick="confirm('Sure?')">b</button>`)
 	contains(t, act(t, w, "clickCoords", map[string]any{"x": 10, "y": 10}), "Sure?")
-	if _, err := w.Screenshot(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "Sure?") {
-		t.Errorf("got %v, want the dialog", err)
-	}
+	check.Fails(t, check.Err(w.Screenshot(t.Context(), "")), nil, "Sure?")
 	act(t, w, "dialog", map[string]any{"accept": true})
 	if shot, err := w.Screenshot(t.Context(), ""); err != nil || shot.Width != 1280 || shot.Height != 720 {
 		t.Errorf("got %v×%v, %v", shot.Width, shot.Height, err)
@@ -366,7 +362,6 @@ func TestAWindowIsFilmedAsPicturesAre(t *testing.T) {
 	})
 	eventually(t, "no process of it", func() bool { return len(processesOf(t, m.Home)) == 0 })
 	check.Must(t, w.Close(t.Context()))
-	if _, _, err := w.CaptureWebP(t.Context(), 80, 1); err == nil {
-		t.Error("a window that is closed was filmed")
-	}
+	_, _, err := w.CaptureWebP(t.Context(), 80, 1)
+	check.Fails(t, err, nil, "the window is closed")
 }

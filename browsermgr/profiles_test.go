@@ -123,18 +123,12 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if deleted, err := m.DeleteProfile(t.Context(), "work"); err != nil || !deleted {
 		t.Errorf("deleted %t, %v", deleted, err)
 	}
-	if _, err := m.FindProfile("work"); !errors.Is(err, profile.ErrNotFound) {
-		t.Errorf("after its deletion: %v", err)
-	}
+	check.Fails(t, check.Err(m.FindProfile("work")), profile.ErrNotFound)
 	if deleted, err := m.DeleteProfile(t.Context(), "work"); !errors.Is(err, profile.ErrNotFound) || deleted {
 		t.Errorf("again: %t, %v", deleted, err)
 	}
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, profile.ErrNotFound) {
-		t.Errorf("a start that was under way at its deletion: %v", err)
-	}
-	if lease, err := p.Acquire(t.Context(), true); !errors.Is(err, profile.ErrNotFound) {
-		t.Errorf("a use that was under way at its deletion: %v, %v", lease, err)
-	}
+	check.Fails(t, p.Start(t.Context(), browsermgr.StartOptions{}), profile.ErrNotFound)
+	check.Fails(t, check.Err(p.Acquire(t.Context(), true)), profile.ErrNotFound)
 }
 
 func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
@@ -144,9 +138,9 @@ func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
 	check.Must(t, os.WriteFile(blocked, nil, 0o600))
 	t.Setenv("XDG_DATA_HOME", blocked)
-	if deleted, err := m.DeleteProfile(t.Context(), "work"); err == nil || deleted {
-		t.Errorf("deleted %t, %v", deleted, err)
-	}
+	deleted, err := m.DeleteProfile(t.Context(), "work")
+	check.Fails(t, err, nil, "to the trash: ", blocked)
+	check.Equal(t, "deleted", deleted, false)
 	findProfile(t, m, "work")
 	create(t, m, browsermgr.CreateProfileOptions{Name: "never-started"})
 	if deleted, err := m.DeleteProfile(t.Context(), "never-started"); err != nil || deleted {
@@ -389,9 +383,7 @@ func TestSettingsAreReadAtEachStart(t *testing.T) {
 		}
 	})
 	p := findProfile(t, m, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrDisabled) {
-		t.Errorf("switched off: %v", err)
-	}
+	check.Fails(t, p.Start(t.Context(), browsermgr.StartOptions{}), browsermgr.ErrDisabled)
 	if r, err := p.Doctor(t.Context(), false); err != nil || r.OK ||
 		findCheck(t, r, "plugin-enabled").Status != chrome.CheckFail {
 		t.Errorf("the doctor: %v, %v", r.Checks, err)

@@ -188,11 +188,8 @@ await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(a
 		t.Errorf("told:\n%s", got)
 	}
 	for _, address := range []string{"http://plain.refused.example/doc", "https://tunnel.example/doc"} {
-		_, err := w.Act(t.Context(), "navigate", map[string]any{"url": address})
-		if !errors.Is(err, browsermgr.ErrNavigationBlocked) ||
-			!strings.Contains(err.Error(), address+" document is refused: ask the operator") {
-			t.Errorf("navigate %s: %v", address, err)
-		}
+		check.Fails(t, check.Err(w.Act(t.Context(), "navigate", map[string]any{"url": address})),
+			browsermgr.ErrNavigationBlocked, address+" document is refused: ask the operator")
 	}
 	act(t, w, "navigate", map[string]any{"url": base + "/"})
 	notes := act(t, w, "evaluate",
@@ -266,10 +263,8 @@ func TestRequestsOfABrowserWeDidNotStartAreChecked(t *testing.T) {
 	})
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", Profile: "there", URL: server.URL + "/"})
 	for _, path := range []string{"/secret", "/hop"} {
-		_, err := w.Act(t.Context(), "navigate", map[string]any{"url": server.URL + path})
-		if !errors.Is(err, browsermgr.ErrNavigationBlocked) {
-			t.Errorf("navigate %s: %v", path, err)
-		}
+		check.Fails(t, check.Err(w.Act(t.Context(), "navigate", map[string]any{"url": server.URL + path})),
+			browsermgr.ErrNavigationBlocked)
 	}
 	if url, _, _ := state(t, w); url != server.URL+"/" {
 		t.Errorf("the page that was there has gone to %s", url)

@@ -71,10 +71,7 @@ func TestStaleTabsOfSessionsAreClosed(t *testing.T) {
 	if all := strings.Join(lines, "\n"); strings.Contains(all, oldest+" ") || !strings.HasPrefix(lines[1], "* ") {
 		t.Errorf("the oldest tab %s is not the one that went:\n%s", oldest, all)
 	}
-	_, err := w.Act(t.Context(), "tabSelect", map[string]any{"tab": oldest})
-	if err == nil || !strings.Contains(err.Error(), "no more than 2 tabs") {
-		t.Errorf("the limit is not named: %v", err)
-	}
+	check.Fails(t, check.Err(w.Act(t.Context(), "tabSelect", map[string]any{"tab": oldest})), nil, "no more than 2 tabs")
 	for _, tab := range nobodys {
 		if !slices.Contains(u.Browser.Tabs(), tab) {
 			t.Errorf("%s, a tab of nobody, was swept", tab.ID())
@@ -286,9 +283,7 @@ func TestBreakerIsOpenForAWhileAfterFailuresInARow(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		for _, want := range []string{`profile "work"`, "3 times", "for 30 seconds", "broken"} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%q does not say %q", err, want)
-			}
+			check.Fails(t, err, nil, want)
 		}
 		time.Sleep(browsermgr.BreakerPause + 1) //nolint:forbidigo // the clock of the bubble
 		if isOpen(&b) {
@@ -316,9 +311,7 @@ func TestSuccessResetsTheBreaker(t *testing.T) {
 func TestOneRefusalOpensTheBreaker(t *testing.T) {
 	var b browsermgr.LaunchBreaker
 	b.Open(errBroken)
-	if err := b.Check("user"); !errors.Is(err, errBroken) {
-		t.Errorf("got %v, want that it is held", err)
-	}
+	check.Fails(t, b.Check("user"), errBroken)
 	b.Close()
 	if isOpen(&b) {
 		t.Error("it is open after it was closed")

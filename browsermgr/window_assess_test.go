@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr"
+	"clank/internal/test/check"
 	"clank/sessions"
 )
 
@@ -201,9 +202,8 @@ func TestTargetsOfInputAreNamed(t *testing.T) {
 	if _, name, secret, err := w.InputField(t.Context(), refOf(t, w, `Code`)); err != nil || name != "Code" || !secret {
 		t.Errorf("by ref: %q, secret %t, %v", name, secret, err)
 	}
-	if _, _, _, err := w.InputField(t.Context(), "e9999"); err == nil {
-		t.Error("a ref that names nothing has a field")
-	}
+	_, _, _, err := w.InputField(t.Context(), "e9999")
+	check.Fails(t, err, nil, "see what input would reach: Unknown ref e9999")
 	act(t, w, "evaluate", map[string]any{"fn": `setTimeout(() => alert('stop'), 0); return ''`})
 	eventually(t, "the dialog is open, and nothing can be met behind it", func() bool {
 		role, name, err := w.ElementAt(t.Context(), 20, 20)

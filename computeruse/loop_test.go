@@ -209,8 +209,7 @@ func TestASpentBudgetEndsWithWhatWasFound(t *testing.T) {
 func TestUselessRepliesEndTheTask(t *testing.T) {
 	unknown := do(computeruse.Action{Kind: computeruse.ActUnknown, Text: "dance"})
 	b := newBench(t, computeruse.Turn{}, unknown, unknown, say("never"))
-	_, err := b.run(t.Context(), nil)
-	check.Fails(t, err, nil, "3 replies in a row")
+	check.Fails(t, check.Err(b.run(t.Context(), nil)), nil, "3 replies in a row")
 }
 
 func TestGoingInCirclesEndsTheTask(t *testing.T) {

@@ -94,8 +94,7 @@ func TestATaskWhoseFilesCannotBeTakenIsRefused(t *testing.T) {
 			r.Files = tt.store
 			task := named("mine", "ada", "p")
 			task.Files = make([]sessions.File, tt.files)
-			_, err := r.Run(context.Background(), task, nil)
-			check.Fails(t, err, sessions.ErrBadTask, tt.want)
+			check.Fails(t, check.Err(r.Run(context.Background(), task, nil)), sessions.ErrBadTask, tt.want)
 		})
 	}
 }

@@ -686,9 +686,7 @@ func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
 			t.Errorf("the last session, asked privately: %q, %v", last.ID, err)
 		}
 		task.Origin.Private = false
-		if last, err := r.LastSession(t.Context(), task.Origin); !errors.Is(err, sessions.ErrNotFound) {
-			t.Errorf("the last session, asked in public: %q, %v; want none", last.ID, err)
-		}
+		check.Fails(t, check.Err(r.LastSession(t.Context(), task.Origin)), sessions.ErrNotFound)
 		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrBadTask, "private")
 	})
 }

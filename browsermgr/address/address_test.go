@@ -7,6 +7,7 @@ import (
 
 	"clank/browsermgr/address"
 	"clank/browsermgr/fault"
+	"clank/internal/test/check"
 )
 
 func TestAddress(t *testing.T) {
@@ -70,9 +71,7 @@ func TestLoadErrorsAreInWords(t *testing.T) {
 		{"%%", "net::ERR_TIMED_OUT", "%% does not answer"},
 	}
 	for _, tt := range tests {
-		if err := address.NewNetError(tt.address, tt.code); !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s of %s: got %q, want %q in it", tt.code, tt.address, err, tt.want)
-		}
+		check.Fails(t, address.NewNetError(tt.address, tt.code), nil, tt.want)
 	}
 }
 

@@ -90,8 +90,8 @@ func TestASilentBrowserIsGivenUpAndABusyPageIsNot(t *testing.T) {
 					t.Fatalf("asked %d times, %v", asked, c.Err())
 				}
 				begun := time.Now()
-				err := c.Session("page", errors.New("lost")).Do(t.Context(), proto.RuntimeEvaluate{Expression: "for(;;);"})
-				check.Fails(t, err, tc.want)
+				check.Fails(t, c.Session("page", errors.New("lost")).Do(t.Context(), proto.RuntimeEvaluate{Expression: "for(;;);"}),
+					tc.want)
 				if took := time.Since(begun); took < tc.least || took > tc.most {
 					t.Errorf("it was given up after %v, want %v to %v", took, tc.least, tc.most)
 				}

@@ -488,9 +488,7 @@ func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 				t.Fatalf("got %v, want a NotFoundError", err)
 			}
 			for _, want := range []string{"no supported browser found", tt.looked, tt.install} {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not contain %q", err, want)
-				}
+				check.Fails(t, err, nil, want)
 			}
 		})
 	}
@@ -508,9 +506,6 @@ func TestConfiguredBrowser(t *testing.T) {
 		t.Errorf("by name: got %+v, %v", got, err)
 	}
 	for _, bad := range []string{"~/my/gone", "~/my/notes", "nochrome"} {
-		_, err := m.Find(t.Context(), bad)
-		if err == nil || !strings.Contains(err.Error(), filepath.Base(bad)) {
-			t.Errorf("%s: got %v, want an error that names it", bad, err)
-		}
+		check.Fails(t, check.Err(m.Find(t.Context(), bad)), nil, filepath.Base(bad))
 	}
 }

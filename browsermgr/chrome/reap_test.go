@@ -409,8 +409,8 @@ func TestCancelWhileLaunchingLeavesNothing(t *testing.T) {
 }
 
 func TestWindowWithoutADisplayIsRefused(t *testing.T) {
-	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: "/bin/true", Env: []string{"HOME=/nowhere"}})
-	check.Fails(t, err, chrome.ErrNoDisplay)
+	check.Fails(t, check.Err(chrome.Launch(t.Context(),
+		chrome.LaunchOptions{Executable: "/bin/true", Env: []string{"HOME=/nowhere"}})), chrome.ErrNoDisplay)
 }
 
 // Run by root, Chromium refuses its sandbox before anything else.
@@ -421,9 +421,7 @@ func TestNoBrowserStartsWithoutItsSandboxUnlessToldTo(t *testing.T) {
 	*) echo with >>`+seen+`; echo 'FATAL: No usable sandbox! see the wiki' >&2; exit 1;;
 esac`)
 	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: fake, Headless: true})
-	if !errors.Is(err, chrome.ErrNoSandbox) || !strings.Contains(err.Error(), "CLANK_NO_SANDBOX=1") {
-		t.Errorf("got %v, want that it is refused, and what to do", err)
-	}
+	check.Fails(t, err, chrome.ErrNoSandbox, "CLANK_NO_SANDBOX=1")
 	want := "with\nwithout\n"
 	if os.Geteuid() == 0 {
 		want = "without\n"
@@ -472,9 +470,7 @@ func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 		"99999\n/devtools/browser/1",
 	} {
 		write(text)
-		if got, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) {
-			t.Errorf("%q reads as %+v, %v", text, got, err)
-		}
+		check.Fails(t, check.Err(chrome.FindSession(dir)), chrome.ErrNoSession)
 	}
 	write(fmt.Sprintf("%d\n/devtools/browser/ab-c\n", port))
 	got, err := chrome.FindSession(dir)
@@ -483,10 +479,7 @@ func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	check.Must(t, l.Close())
-	if _, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) ||
-		!strings.Contains(err.Error(), "nothing listens") {
-		t.Errorf("a browser that has ended: %v", err)
-	}
+	check.Fails(t, check.Err(chrome.FindSession(dir)), chrome.ErrNoSession, "nothing listens")
 }
 
 func TestUsualDirectoriesOfEachSystem(t *testing.T) {

@@ -344,15 +344,14 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	for _, fn := range []string{"window", "10n", "Symbol('x')", "() => () => 1", "const a = {}; a.a = a; return a"} {
-		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-		check.Fails(t, err, nil, "not JSON-serialisable")
+		check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})),
+			nil, "not JSON-serialisable")
 	}
 	for fn, want := range map[string]string{
 		"x.y.z": "x is not defined", "(": "bracket or a value is missing at the end",
 		"() => { throw new TypeError('mine') }": "mine",
 	} {
-		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-		check.Fails(t, err, nil, want)
+		check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})), nil, want)
 	}
 	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i "+
 		"id=deep>deep</i>'")
@@ -361,8 +360,8 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("got %s, want the element of the shadow root", res.Value)
 	}
 	js(t, tab, "document.querySelector('button').remove()")
-	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => 1"})
-	check.Fails(t, err, nil, "Unknown ref")
+	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => 1"})),
+		nil, "Unknown ref")
 }
 
 func TestEndlessScriptIsTerminated(t *testing.T) {
@@ -374,9 +373,7 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 	} {
 		start := time.Now()
 		_, err := tab.Act(t.Context(), a)
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%+v: got %v, want the limit", a, err)
-		}
+		check.Fails(t, err, context.DeadlineExceeded)
 		if a.Kind == actiontable.KindEvaluate {
 			check.Fails(t, err, nil, "the JavaScript was stopped: it did not end within 1s")
 		}

@@ -184,9 +184,7 @@ func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
 		{Frame: "]["},
 		{Frame: "#d"},
 	} {
-		if _, err := tab.Snapshot(t.Context(), opts); !errors.Is(err, page.ErrInvalid) {
-			t.Errorf("%+v: got %v, want it refused", opts, err)
-		}
+		check.Fails(t, check.Err(tab.Snapshot(t.Context(), opts)), page.ErrInvalid)
 	}
 	check.Fails(t, check.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{Frame: "e99"})),
 		page.ErrUnknownRef)
@@ -365,8 +363,8 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 		check.Fails(t, err, nil, "Unknown ref "+ref, "new snapshot")
 	}
 	check.Must(t, check.Err(tab.Reload(t.Context())))
-	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: nodes[1].Ref})
-	check.Fails(t, err, nil, "Unknown ref")
+	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: nodes[1].Ref})),
+		nil, "Unknown ref")
 }
 
 func TestTreeMasksSecrets(t *testing.T) {
@@ -440,8 +438,8 @@ func TestRefOfReplacedElementIsGone(t *testing.T) {
 	tab := show(t, rows)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "l.innerHTML = l.innerHTML")
-	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e1"})
-	check.Fails(t, err, nil, "gone from the page")
+	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e1"})),
+		nil, "gone from the page")
 }
 
 func TestRefEndsWithItsDocument(t *testing.T) {
@@ -464,14 +462,11 @@ func TestRefSpellings(t *testing.T) {
 	}
 	browsertest.WantJS(t, tab, "hits.join('')", `"bbbbbbb"`)
 	for _, ref := range []string{"e", "x5", "e-1", "e0", "f0e1", "fe1", "e1 e2", "e99999999999999999999", "button"} {
-		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); !errors.Is(err,
-			page.ErrInvalid) {
-			t.Errorf("ref %q: got %v, want it refused", ref, err)
-		}
+		check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})), page.ErrInvalid)
 	}
 	for _, ref := range []string{"e77", "f9e1"} {
-		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-		check.Fails(t, err, nil, "Unknown ref "+ref, "new snapshot")
+		check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})),
+			nil, "Unknown ref "+ref, "new snapshot")
 	}
 }
 

@@ -124,8 +124,7 @@ func TestAClickInAFrameThatIsNotDrawnYetArrives(t *testing.T) {
 		if at {
 			limited = page.Action{Kind: actiontable.KindClickCoords, X: 25, Y: 50, TimeoutMs: 700}
 		}
-		_, err := tab.Act(t.Context(), limited)
-		check.Fails(t, err, fault.ErrNotInteractable, "not drawn there yet")
+		check.Fails(t, check.Err(tab.Act(t.Context(), limited)), fault.ErrNotInteractable, "not drawn there yet")
 		time.AfterFunc(1000*time.Millisecond, resume)
 		limited.TimeoutMs = 0
 		act(t, tab, limited)
@@ -157,8 +156,8 @@ func TestEffectsThatAreDrawnLateAreAwaited(t *testing.T) {
 	resume := func() { signalAll(pids, syscall.SIGCONT) }
 	t.Cleanup(resume)
 	time.AfterFunc(450*time.Millisecond, func() { signalAll(pids, syscall.SIGSTOP) })
-	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "link"), TimeoutMs: 600})
-	check.Fails(t, err, fault.ErrNotInteractable, "is covered by")
+	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "link"),
+		TimeoutMs: 600})), fault.ErrNotInteractable, "is covered by")
 	resume()
 	for _, tt := range []struct {
 		on, want string

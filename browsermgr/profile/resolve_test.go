@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -263,9 +264,7 @@ func TestALabelMovesToTheTabItIsGivenTo(t *testing.T) {
 	}
 	check.Diff(t, "names by target", namesByTarget(&r), map[string]string{"A": "t1", "B": "shop"})
 	for _, bad := range []string{"", "a b", "ä", strings.Repeat("x", 65), "a/b"} {
-		if _, err := r.Label("A", bad); !errors.Is(err, fault.ErrInvalid) {
-			t.Errorf("label %q: got %v, want ErrInvalid", bad, err)
-		}
+		check.Fails(t, check.Err(r.Label("A", bad)), fault.ErrInvalid)
 	}
 	check.Fails(t, check.Err(r.Label("Z", "ok")), profile.ErrTabNotFound)
 }
@@ -327,8 +326,9 @@ func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 func TestLaunchWithoutAProgramSaysSo(t *testing.T) {
 	none := chrome.Executable{Path: filepath.Join(t.TempDir(), "none")}
 	b, err := profile.Launch(t.Context(), none, chrome.LaunchOptions{Headless: true, NoSandbox: true}, page.Options{})
-	if err == nil || b.Conn != nil || b.Process != nil {
-		t.Errorf("got %+v, %v", b, err)
+	check.Fails(t, err, fs.ErrNotExist, none.Path)
+	if b.Conn != nil || b.Process != nil {
+		t.Errorf("got %+v", b)
 	}
 }
 
@@ -363,10 +363,8 @@ func in(dir string) profile.Resolved {
 }
 
 func TestPersonWithoutOpenDevToolsIsToldHow(t *testing.T) {
-	_, err := profile.FindSession(in(t.TempDir()))
-	if !errors.Is(err, chrome.ErrNoSession) || !strings.Contains(err.Error(), "chrome://inspect/#remote-debugging") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(profile.FindSession(in(t.TempDir()))), chrome.ErrNoSession,
+		"chrome://inspect/#remote-debugging")
 }
 
 // asker returns a browser that asks its person before it accepts a connection.

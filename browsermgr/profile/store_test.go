@@ -54,10 +54,7 @@ func TestBuiltInProfilesAreAlwaysThere(t *testing.T) {
 			t.Errorf("%q finds %+v, %v", name, p, err)
 		}
 	}
-	if _, err := f.Find("nobody"); !errors.Is(err, profile.ErrNotFound) || !strings.Contains(err.Error(), "clank, user") ||
-		!strings.Contains(err.Error(), "nobody") {
-		t.Errorf("an unknown one: %v", err)
-	}
+	check.Fails(t, check.Err(f.Find("nobody")), profile.ErrNotFound, "clank, user", "nobody")
 	create(t, f, profile.Profile{Name: "openclaw"})
 	if p, err := f.Find("openclaw"); err != nil || p.Name != "openclaw" {
 		t.Errorf("a real profile of that name: %+v, %v", p, err)
@@ -206,9 +203,7 @@ func TestDamagedFileIsToldAndLeftAlone(t *testing.T) {
 		f := file(t)
 		check.Must(t, os.MkdirAll(filepath.Dir(f.Path), 0o700))
 		check.Must(t, os.WriteFile(f.Path, []byte(text), 0o600))
-		if _, err := f.List(); err == nil || !strings.Contains(err.Error(), f.Path) {
-			t.Errorf("%s: %v", text, err)
-		}
+		check.Fails(t, check.Err(f.List()), nil, f.Path)
 		check.Fails(t, check.Err(f.Create(profile.Profile{Name: "b"})), nil, f.Path)
 		if got, err := os.ReadFile(f.Path); err != nil || string(got) != text {
 			t.Errorf("%s became %s, %v", text, got, err)
@@ -257,10 +252,7 @@ func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
 		{Name: "near", AttachOnly: &headless, CDPPort: 18890},
 	} {
 		create(t, f, p)
-		if _, err := f.Find(p.Name + "@server-1"); !errors.Is(err, fault.ErrInvalid) ||
-			!strings.Contains(err.Error(), "one state for all") {
-			t.Errorf("%s: %v", p.Name, err)
-		}
+		check.Fails(t, check.Err(f.Find(p.Name+"@server-1")), fault.ErrInvalid, "one state for all")
 	}
 	check.Fails(t, check.Err(f.Find("nobody@server-1")), profile.ErrNotFound) // without a base
 	for _, name := range []string{

@@ -754,9 +754,8 @@ func TestAModelThatConversesByItselfCanBrowse(t *testing.T) {
 		ts.ran[0].Origin.User != ada.User {
 		t.Errorf("shown %+v, ran %+v", shown, ts.ran)
 	}
-	if _, _, err := tool.Call(t.Context(), ada, json.RawMessage(`{}`)); err == nil {
-		t.Error("a call without a query is no error")
-	}
+	_, _, err = tool.Call(t.Context(), ada, json.RawMessage(`{}`))
+	check.Fails(t, err, nil, "query")
 	ts.run = func(context.Context, sessions.Task, func(sessions.Event)) (sessions.TaskRecord, error) {
 		return sessions.TaskRecord{}, errors.New("no browser")
 	}

@@ -140,7 +140,6 @@ func TestTextAfterAStopIsNotStreamed(t *testing.T) {
 			stop(context.Canceled)
 		},
 	}, nil)
-	if err == nil || n != 1 {
-		t.Errorf("%d pieces, %v", n, err)
-	}
+	check.Fails(t, err, context.Canceled)
+	check.Equal(t, "pieces", n, 1)
 }

@@ -109,14 +109,10 @@ func TestScriptStoreSavesScripts(t *testing.T) {
 		t.Errorf("left in the directory: %v, %v", files, err)
 	}
 	check.Must(t, shelf.Delete("lamps"))
-	for _, err := range []error{
-		shelf.Delete("lamps"), shelf.Delete("../x"),
-		shelf.Save(recording.Script{Name: "a/b"}, true), shelf.Save(recording.Script{Name: "empty"}, true),
-	} {
-		if err == nil {
-			t.Error("no error")
-		}
-	}
+	check.Fails(t, shelf.Delete("lamps"), recording.ErrScriptNotFound)
+	check.Fails(t, shelf.Delete("../x"), nil, `"../x"`)
+	check.Fails(t, shelf.Save(recording.Script{Name: "a/b"}, true), nil, `"a/b"`)
+	check.Fails(t, shelf.Save(recording.Script{Name: "empty"}, true), nil, "script empty: it has 0 steps")
 	check.Fails(t, check.Err(shelf.Load("tables")), recording.ErrScriptNotFound)
 }
 

@@ -276,9 +276,8 @@ func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
 	}
 	send.Classes = []string{"send", "submit"}
 	asked, _, err := approveAll(t, k, f, task, send, approval.Answer{By: "@ada"})
-	if asked != "submit" || err == nil {
-		t.Errorf("asked about %q, %v", asked, err)
-	}
+	check.Equal(t, "asked about", asked, "submit")
+	check.Fails(t, err, nil, "@ada said no")
 }
 
 func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
@@ -526,10 +525,7 @@ func TestModelsAndTheWindowAreForOperatorsUnlessTheyAreListed(t *testing.T) {
 			sessions.Task{Model: "openai:dear", Headed: true, Origin: sessions.Origin{Kind: sessions.FromTerminal}}, "",
 		},
 	} {
-		if err := checkOperatorOptions(s, c.task); (err == nil) != (c.no == "") || err != nil &&
-			!strings.Contains(err.Error(), c.no) {
-			t.Errorf("%s: got %v, want %q", name, err, c.no)
-		}
+		check.Outcome(t, name, checkOperatorOptions(s, c.task), c.no)
 	}
 }
 
@@ -676,10 +672,8 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	}
 	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false)),
 		vault.ErrNotFound)
-	if _, err := k.FillCode(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "https://shop.example"); !errors.Is(
-		err, vault.ErrNotFound) {
-		t.Errorf("a code for a stranger: %v", err)
-	}
+	check.Fails(t, check.Err(k.FillCode(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "https://shop.example")),
+		vault.ErrNotFound)
 	if _, _, err := k.Where(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", true); !errors.Is(err,
 		vault.ErrNotFound) {
 		t.Errorf("a stranger comes to know where: %v", err)

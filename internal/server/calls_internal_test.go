@@ -107,22 +107,19 @@ func TestAPageIsSharedOnlyInItsPlace(t *testing.T) {
 		return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, User: "ada"}
 	}
 	for name, c := range map[string]struct {
-		by      sessions.Origin
-		profile string
-		ok      bool
+		by            sessions.Origin
+		profile, want string
 	}{
-		"on its server":            {on("1"), "clank@server-1", true},
-		"on another":               {on("2"), "clank@server-1", false},
-		"in a direct message":      {on(""), "clank@server-1", false},
-		"by the operator":          {sessions.Origin{Kind: sessions.FromDashboard}, "clank@server-1", true},
-		"one from before":          {on("1"), "clank", false}, // it has not worked in its place yet
-		"with another's profile":   {on("1"), "work", false},
-		"of another place's state": {on("1"), "clank@server-2", false},
+		"on its server":            {on("1"), "clank@server-1", ""},
+		"on another":               {on("2"), "clank@server-1", "share it there"},
+		"in a direct message":      {on(""), "clank@server-1", "share it there"},
+		"by the operator":          {sessions.Origin{Kind: sessions.FromDashboard}, "clank@server-1", ""},
+		"one from before":          {on("1"), "clank", "belongs to the operator now; go on with the session"}, // it has not worked in its place yet
+		"with another's profile":   {on("1"), "work", "not yours to use"},
+		"of another place's state": {on("1"), "clank@server-2", "share it there"},
 	} {
 		err := shareHost{x}.CheckShare(c.by, sessions.Session{Origin: on("1"), Profile: c.profile})
-		if (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Outcome(t, name, err, c.want)
 	}
 }
 

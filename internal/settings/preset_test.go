@@ -133,10 +133,8 @@ func TestAnUnlistedRuntimeIsRefusedAndNeverMeansTheLocalOne(t *testing.T) {
 	_, _, err := l.Update(t.Context(), map[string]json.RawMessage{keyOverride: json.RawMessage(`"hosted"`)}, "")
 	check.Fails(t, err, nil, "must be one of")
 	l = open(t, &memory{values: map[string]json.RawMessage{keyOverride: json.RawMessage(`"hosted"`)}})
-	if way, err := settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything); err == nil ||
-		!strings.Contains(err.Error(), `no runtime "hosted"`) {
-		t.Errorf("stored by something else: %+v, %v", way, err)
-	}
+	check.Fails(t, check.Err(settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything)),
+		nil, `no runtime "hosted"`)
 	set(t, l, keyOverride, "null")
 	check.Must(t, check.Err(settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything))) // after it was reset
 }

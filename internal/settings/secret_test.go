@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"clank/internal/settings"
@@ -36,9 +35,7 @@ func TestASecretComesFromItsVariableOrItsFile(t *testing.T) {
 			if got.Reveal() != tc.want || got.IsSet() != (tc.want != "") {
 				t.Errorf("secret = %q, want %q", got.Reveal(), tc.want)
 			}
-			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
-				t.Errorf("error = %v, want %q", err, tc.wantErr)
-			}
+			check.Outcome(t, tc.name, err, tc.wantErr)
 		})
 	}
 }

@@ -149,15 +149,14 @@ func TestAPlaceThatCannotBeWrittenIsNamed(t *testing.T) {
 	t.Run("below a file", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "file")
 		check.Must(t, os.WriteFile(file, nil, 0o600))
-		_, err := sqlite.Open(t.Context(), filepath.Join(file, "clank.db"))
-		check.Fails(t, err, nil, file)
+		check.Fails(t, check.Err(sqlite.Open(t.Context(), filepath.Join(file, "clank.db"))), nil, file)
 	})
 	t.Run("in a folder that is read-only", func(t *testing.T) {
 		dir := t.TempDir()
 		check.Must(t, os.Chmod(dir, 0o500))
 		check.ObeyModes(t)
-		_, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
-		check.Fails(t, err, nil, "cannot be written", "check who owns", "clank.db")
+		check.Fails(t, check.Err(sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))),
+			nil, "cannot be written", "check who owns", "clank.db")
 	})
 }
 

@@ -172,8 +172,8 @@ func TestSearXNGErrorsWithoutJSONOrEnginesAreExplained(t *testing.T) {
 	s := searcher(&web.SearXNG{URL: base})
 	check.Fails(t, check.Err(s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})), nil, "search.formats")
 	answer = `{"results":[],"unresponsive_engines":[["google","CAPTCHA"],["bing","timeout"]]}`
-	_, err := s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
-	check.Fails(t, err, nil, "google: CAPTCHA, bing: timeout")
+	check.Fails(t, check.Err(s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})),
+		nil, "google: CAPTCHA, bing: timeout")
 }
 
 // fake answers what it is told to.
@@ -268,8 +268,7 @@ func TestTheHourHasALimitForEachPersonAndEachServer(t *testing.T) {
 
 func TestWithoutAnEngineTheErrorSaysHowToSetOneUp(t *testing.T) {
 	s := &web.Searcher{Engine: func() web.SearchEngine { return nil }, PerHour: func() (int, int) { return 20, 20 }}
-	_, err := s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
-	check.Fails(t, err, web.ErrNoEngine, "BRAVE_API_KEY")
+	check.Fails(t, check.Err(s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})), web.ErrNoEngine, "BRAVE_API_KEY")
 }
 
 func TestBadQueriesAreRefused(t *testing.T) {

@@ -507,9 +507,8 @@ func TestARequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 	s := &llmtest.Tape{}
 	req := ask("hi")
 	req.Tools = []llm.Tool{{Name: "look", Schema: json.RawMessage(`{"type":`)}}
-	if _, err := taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil); err == nil || len(s.Requests) != 0 {
-		t.Errorf("err = %v after %d requests, want an error after none", err, len(s.Requests))
-	}
+	check.Fails(t, check.Err(taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil)), nil, "the request cannot be written")
+	check.Equal(t, "requests", len(s.Requests), 0)
 }
 
 func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {

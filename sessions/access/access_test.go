@@ -86,9 +86,7 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 		},
 	} {
 		err := c.rules.Check(c.who)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q", name, err, c.want)
-		}
+		check.Outcome(t, name, err, c.want)
 		if _, ok := errors.AsType[*access.RefusedError](err); err != nil && !ok {
 			t.Errorf("%s: %T is no RefusedError", name, err)
 		}
@@ -103,25 +101,25 @@ func TestStateIsSharedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 		place sessions.Place
 		want  string
 		got   string // empty = refused
+		no    string
 	}{
-		"a server has its own":             {access.Rules{}, "server-1", "", "clank@server-1"},
-		"by the name people know":          {access.Rules{}, "server-1", "clank", "clank@server-1"},
-		"by its whole name":                {access.Rules{}, "server-1", "clank@server-1", "clank@server-1"},
-		"another server's":                 {access.Rules{}, "server-1", "clank@server-2", ""},
-		"a person's":                       {access.Rules{}, "server-1", "clank@person-1", ""},
-		"a server's from a direct message": {access.Rules{}, "person-1", "clank@server-1", ""},
-		"of a profile of the operator's":   {access.Rules{}, "server-1", "work@server-1", ""},
-		"no place at all":                  {access.Rules{}, "server-1", "clank@", ""},
-		"shared with the server":           {shared, "server-1", "", "clank"},
-		"shared, by name":                  {shared, "server-1", "clank", "clank"},
-		"shared, and its own from before":  {shared, "server-1", "clank@server-1", "clank@server-1"},
-		"shared, another's from before":    {shared, "server-1", "clank@server-2", ""},
-		"shared, in private":               {shared, "person-1", "", "clank"},
+		"a server has its own":             {access.Rules{}, "server-1", "", "clank@server-1", ""},
+		"by the name people know":          {access.Rules{}, "server-1", "clank", "clank@server-1", ""},
+		"by its whole name":                {access.Rules{}, "server-1", "clank@server-1", "clank@server-1", ""},
+		"another server's":                 {access.Rules{}, "server-1", "clank@server-2", "", "belongs to another server"},
+		"a person's":                       {access.Rules{}, "server-1", "clank@person-1", "", "belongs to another server"},
+		"a server's from a direct message": {access.Rules{}, "person-1", "clank@server-1", "", "belongs to another server"},
+		"of a profile of the operator's":   {access.Rules{}, "server-1", "work@server-1", "", "“Shared profiles”"},
+		"no place at all":                  {access.Rules{}, "server-1", "clank@", "", "“Shared profiles”"},
+		"shared with the server":           {shared, "server-1", "", "clank", ""},
+		"shared, by name":                  {shared, "server-1", "clank", "clank", ""},
+		"shared, and its own from before":  {shared, "server-1", "clank@server-1", "clank@server-1", ""},
+		"shared, another's from before":    {shared, "server-1", "clank@server-2", "", "belongs to another server"},
+		"shared, in private":               {shared, "person-1", "", "clank", ""},
 	} {
 		got, err := c.rules.Profile(sessions.Origin{User: ada, Guild: home, Channel: lounge}, c.place, c.want, "clank")
-		if got != c.got || (err == nil) != (c.got != "") {
-			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.got)
-		}
+		check.Equal(t, name, got, c.got)
+		check.Outcome(t, name, err, c.no)
 	}
 	lockedOut := sessions.Origin{User: eve, Guild: other}
 	for _, want := range []string{"", "clank", "clank@server-1"} {
@@ -166,9 +164,12 @@ func TestAProfileWithLoginsIsOnlyForThoseItIsBoundTo(t *testing.T) {
 	} {
 		p := sessions.Origin{User: c.user, Roles: c.roles, Guild: home, Channel: lounge}
 		got, err := c.rules.Profile(p, "server-1", c.want, "clank")
-		if got != c.got || (err == nil) != (c.got != "") {
-			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.got)
+		refusal := ""
+		if c.got == "" {
+			refusal = "“Shared profiles”"
 		}
+		check.Equal(t, name, got, c.got)
+		check.Outcome(t, name, err, refusal)
 	}
 }
 

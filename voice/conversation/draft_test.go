@@ -353,9 +353,7 @@ func TestASentenceIsMadeWhileTheOneBeforeItIsSaid(t *testing.T) {
 		}
 		feed <- "Three."
 		time.AfterFunc(500*time.Millisecond, func() { end(errBroken) })
-		if n, err := m.Say(ctx, feed); n != 0 || err == nil {
-			t.Errorf("after the end, said %d, %v", n, err)
-		}
+		check.Fails(t, check.Err(m.Say(ctx, feed)), errBroken)
 		check.Must(t, <-over)
 	})
 }

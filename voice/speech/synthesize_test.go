@@ -310,8 +310,8 @@ func TestBadESpeakOptionsAreRefused(t *testing.T) {
 			t.Errorf("New(%+v) = %v, want it refused", o, err)
 		}
 	}
-	_, err := speech.NewESpeak(speech.ESpeakOptions{Program: "no-such-program"})
-	check.Fails(t, err, speech.ErrESpeakMissing, "install the package espeak-ng")
+	check.Fails(t, check.Err(speech.NewESpeak(speech.ESpeakOptions{Program: "no-such-program"})), speech.ErrESpeakMissing,
+		"install the package espeak-ng")
 }
 
 func TestWhatESpeakCannotSayIsTold(t *testing.T) {

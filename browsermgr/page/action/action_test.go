@@ -1,14 +1,13 @@
 package action_test
 
 import (
-	"errors"
 	"math"
-	"strings"
 	"testing"
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/check"
 )
 
 func TestValidateNamesWhatIsWrong(t *testing.T) {
@@ -55,10 +54,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{action.Action{Kind: actiontable.KindScroll, Pixels: -5}, "pixels must be a non-negative integer"},
 		{action.Action{Kind: actiontable.KindWait, TimeMs: 30001}, "timeMs exceeds maximum of 30000ms"},
 	} {
-		err := action.Validate(tt.action)
-		if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: got %v, want %q", tt.action, err, tt.want)
-		}
+		check.Fails(t, action.Validate(tt.action), fault.ErrInvalid, tt.want)
 	}
 	for _, a := range []action.Action{
 		{Kind: actiontable.KindBack},

@@ -36,9 +36,7 @@ func TestOfflineHoldsForTheWholeContextAndNoOther(t *testing.T) {
 	browsertest.WantEqual(t, inFrame(t, tab, reach), `"offline"`)
 	wantJS(t, other, reach, `"online"`)
 	later, err := b.NewTab(ctx, page.TabOptions{URL: srv.URL + "/b", ContextID: id})
-	if err == nil || later == nil {
-		t.Errorf("got %v, want a tab opened later to be offline", err)
-	}
+	check.Fails(t, err, nil, "ERR_INTERNET_DISCONNECTED")
 	check.Must(t, state.SetOffline(ctx, later, false))
 	wantJS(t, tab, reach, `"online"`)
 	browsertest.Navigate(t, later, srv.URL+"/b")
@@ -220,10 +218,8 @@ func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 		{"https://x.example", []string{"noSuchThing"}, "noSuchThing"},
 		{"https://x.example", []string{"midi", "clipboardReadWrite"}, "clipboardReadWrite is granted to no site"},
 	} {
-		if _, err := state.GrantPermissions(ctx, tab, tt.origin, tt.permissions, nil, time.Second); !errors.Is(err,
-			page.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q %q: got %v, want a refusal with %q", tt.origin, tt.permissions, err, tt.want)
-		}
+		check.Fails(t, check.Err(state.GrantPermissions(ctx, tab, tt.origin, tt.permissions, nil, time.Second)),
+			page.ErrInvalid, tt.want)
 	}
 }
 

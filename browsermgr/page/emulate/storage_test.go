@@ -74,9 +74,7 @@ func TestWrongCookiesAreRefused(t *testing.T) {
 		if err == nil {
 			err = state.SetCookie(ctx, tab, c)
 		}
-		if !errors.Is(err, page.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want a refusal with %q", tt.body, err, tt.want)
-		}
+		check.Fails(t, err, page.ErrInvalid, tt.want)
 	}
 	if got, _ := state.Cookies(ctx, tab); len(got) != 0 {
 		t.Errorf("got cookies %v", got)

@@ -201,8 +201,8 @@ func TestDownloadOfWhatOpensInlineEndsAtOnceAndSaysWhere(t *testing.T) {
 	} {
 		tab := b.tab(t, s.URL)
 		start := time.Now()
-		_, err := b.Download(t.Context(), tab, refOf(t, tab, tt.link), "inline.txt", 0)
-		check.Fails(t, err, files.ErrOpenedInline, tt.want)
+		check.Fails(t, check.Err(b.Download(t.Context(), tab, refOf(t, tab, tt.link), "inline.txt", 0)),
+			files.ErrOpenedInline, tt.want)
 		if took := time.Since(start); took > files.MaxTimeout/4 {
 			t.Errorf("%s: told after %s", tt.link, took)
 		}
@@ -224,8 +224,8 @@ func TestClickThatDownloadsNothingIsToldSoonUnlessThePageAwaitsAResponse(t *test
 	}()
 	<-s.asked
 	start := time.Now()
-	_, err := b.Download(t.Context(), tab, refOf(t, tab, "Plain"), "p.txt", 0)
-	check.Fails(t, err, files.ErrNoDownload, "of the click: take a new snapshot")
+	check.Fails(t, check.Err(b.Download(t.Context(), tab, refOf(t, tab, "Plain"), "p.txt", 0)), files.ErrNoDownload,
+		"of the click: take a new snapshot")
 	if took := time.Since(start); took > files.MaxTimeout/4 {
 		t.Errorf("told after %s", took)
 	}

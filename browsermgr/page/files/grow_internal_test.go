@@ -3,7 +3,6 @@
 package files
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,10 +18,7 @@ func TestAFileThatIsLargerThanItSaidIsNotUploaded(t *testing.T) {
 	check.Must(t, err)
 	into := t.TempDir()
 	f := uploadFile{dir: dir, rel: "status"}
-	n, err := f.copyTo(filepath.Join(into, "0", "status"), 10)
-	if !errors.Is(err, errUploadTooLarge) {
-		t.Errorf("got %d bytes, %v; want it refused", n, err)
-	}
+	check.Fails(t, check.Err(f.copyTo(filepath.Join(into, "0", "status"), 10)), errUploadTooLarge)
 	if n, err := f.copyTo(filepath.Join(into, "1", "status"), int64(4*len(whole))); err != nil || n == 0 {
 		t.Errorf("within the limit: got %d bytes, %v", n, err)
 	}

@@ -201,9 +201,7 @@ func TestAFrameIsFilledInAPageOfItsLoginIfItCanBeSeen(t *testing.T) {
 			browsertest.WantEqual(t, n, 0)
 			res, err := fill(t, tab, inside, url)
 			if c.why != "" {
-				if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) {
-					t.Errorf("got %+v, %v", res, err)
-				}
+				check.Fails(t, err, login.ErrRefused, c.why)
 				return
 			}
 			if err != nil || res.Origin != inside || !res.Password {
@@ -312,10 +310,8 @@ func TestWhereSomethingWouldBeFilledInIsToldWithoutFillingIt(t *testing.T) {
 		})
 	}
 	tab, _ := show(t, both)
-	if got, err := new(login.Filler).FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop",
-		[]string{"https://other.example"}, 0); !errors.Is(err, login.ErrRefused) {
-		t.Errorf("another origin: %q, %v", got, err)
-	}
+	check.Fails(t, check.Err(new(login.Filler).FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop",
+		[]string{"https://other.example"}, 0)), login.ErrRefused)
 }
 
 func TestASecretThatIsNotGivenIsNotFilledIn(t *testing.T) {

@@ -201,9 +201,7 @@ func TestViewersAreServedTogether(t *testing.T) {
 		t.Logf("still of width %d", f.Width)
 	}
 	for _, o := range []screenshot.WatchOptions{{FPS: 61}, {Quality: 101}, {MaxWidth: -1}} {
-		if _, err := casts.Watch(t.Context(), tab, o); !errors.Is(err, page.ErrInvalid) {
-			t.Errorf("%+v: got %v", o, err)
-		}
+		check.Fails(t, check.Err(casts.Watch(t.Context(), tab, o)), page.ErrInvalid)
 	}
 }
 

@@ -85,6 +85,14 @@ func Fails(tb testing.TB, err, target error, want ...string) {
 	Contains(tb, err.Error(), want...)
 }
 
+// Outcome fails the test unless err contains want or, if want is empty, is nil.
+func Outcome(tb testing.TB, what string, err error, want string) {
+	tb.Helper()
+	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		tb.Errorf("%s: got error %v, want %q", what, err, want)
+	}
+}
+
 // Contains fails the test for each text that got does not contain.
 func Contains(tb testing.TB, got string, want ...string) {
 	tb.Helper()

@@ -184,9 +184,8 @@ func TestAStreamThatMustBeEncryptedIsNotShownWhereItIsNot(t *testing.T) {
 	w.required = func() bool { return true }
 	a := w.signIn(t, w.CreateAccount("eve", "of eve"), true)
 	a.Publisher().AnswerTimeout = 500 * time.Millisecond
-	_, err := a.Publisher().Start(voicetest.Deadline(t),
-		golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
-	check.Fails(t, err, nil, "not ready within")
+	check.Fails(t, check.Err(a.Publisher().Start(voicetest.Deadline(t),
+		golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})), nil, "not ready within")
 }
 
 func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {

@@ -462,8 +462,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 				tc.with(w)
 				got := make(chan *golive.Stream, 1)
 				go func() { synctest.Wait(); got <- w.pub.Current() }()
-				_, err := w.pub.Start(t.Context(), w.wish(nil))
-				check.Fails(t, err, nil, tc.want)
+				check.Fails(t, check.Err(w.pub.Start(t.Context(), w.wish(nil))), nil, tc.want)
 				if s := <-got; s != nil && s.State().Status != tc.status {
 					t.Errorf("got %+v, want %q", s.State(), tc.status)
 				}

@@ -312,9 +312,6 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 
 func TestMissingProgramsNameTheirPackages(t *testing.T) {
 	for _, o := range []keyword.Options{{Program: "no-such-program"}, {Program: "sh", Model: t.TempDir()}} {
-		_, err := keyword.Open(o)
-		if !errors.Is(err, keyword.ErrMissing) || !strings.Contains(err.Error(), "pocketsphinx-en-us") {
-			t.Errorf("Open(%+v): %v, want the packages named", o, err)
-		}
+		check.Fails(t, check.Err(keyword.Open(o)), keyword.ErrMissing, "pocketsphinx-en-us")
 	}
 }

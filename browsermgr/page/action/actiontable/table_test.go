@@ -2,7 +2,6 @@ package actiontable_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -252,10 +251,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		{actiontable.Window, "tabSelect", m{"tab": m{}}, "tabSelect tab must be a string"},
 		{actiontable.Window, "links", m{"of": 1}, `links has no field "of": it takes none`},
 	} {
-		_, err := read(tt.in, tt.kind, tt.args)
-		if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %v: got %v, want %q", tt.kind, tt.args, err, tt.want)
-		}
+		check.Fails(t, check.Err(read(tt.in, tt.kind, tt.args)), fault.ErrInvalid, tt.want)
 	}
 }
 
