@@ -256,7 +256,7 @@ func TestNothingIsDoneAfterAStop(t *testing.T) {
 	v := vendors()[0] // what each vendor's client does at a stop is tested with it
 	h := newHouse(t, v, nil)
 	moves := []move{opened(t), onName, typeName, stroke, apply, says("applied")}
-	for n := range moves {
+	for n := range moves[1:] { // the acts
 		if !*otherHalf && n != 3 {
 			continue
 		}
@@ -276,12 +276,6 @@ func TestNothingIsDoneAfterAStop(t *testing.T) {
 			}
 		})
 		stop(nil)
-		if n == len(moves)-1 { // there is no act left
-			if rec.State != sessions.TaskDone {
-				t.Errorf("%s: a task that was not stopped is %s (%s)", v.name, rec.State, rec.Reason)
-			}
-			continue
-		}
 		if rec.State != sessions.TaskStopped || after > 0 {
 			t.Errorf("%s, stopped at act %d: it is %s (%s), and %d acts were told as done after", v.name, n, rec.State,
 				rec.Reason, after)

@@ -200,7 +200,7 @@ func TestWhatEndsAHold(t *testing.T) {
 				check.Fails(t, ended(t, c), nil, tc.want)
 				c.OnEnd(func() { told++ }) // late, so at once
 				check.Equal(t, "told", told, 2)
-				refusal := map[string]string{"closed": "is closed, so there is no page to work", "shutting down": "the program is shutting down"}[tc.want]
+				refusal := map[string]string{"closed": "there is no page to work", "shutting down": "shutting down"}[tc.want]
 				check.Outcome(t, "taken again", check.Err(r.TakeControl(t.Context(), id, by("ada"))), refusal)
 			})
 		})

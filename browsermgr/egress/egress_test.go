@@ -382,8 +382,8 @@ func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
 	f.names.set("good.test", addrs("93.184.216.34"))
 	for address, want := range map[string]string{
 		"about:blank": "", "http://good.test/": "", "http://nowhere.test/": "", "http://127.0.0.1:5/": "",
-		"http://evil.test/": "leads to 10.0.0.1", "http://[::ffff:10.0.0.1]/": "which is 10.0.0.1", "file:///etc/passwd": "only http and https",
-		"http://a.internal/": "Allowed hosts",
+		"http://evil.test/": "leads to 10.0.0.1", "http://[::ffff:10.0.0.1]/": "which is 10.0.0.1",
+		"file:///etc/passwd": "only http and https", "http://a.internal/": "Allowed hosts",
 	} {
 		check.Outcome(t, address, f.Allow(t.Context(), profile, address), want)
 	}

@@ -170,10 +170,6 @@ func commandBecomesOneMessage(t *testing.T, whole *serverFixture) {
 			r := whole.inNewRoom(t)
 			r.updateSettings(map[string]any{keyModel: tc.model})
 			script := ferryTurns(r.site.URL)
-			script[2] = func(req llmtest.Request) llmtest.Reply {
-				t.Logf("after the click the model is told: %s", req.ToolText())
-				return showScreenshotTurn(req)
-			}
 			script[4] = r.afterPicture(t, script[4])
 			r.script.Set(script)
 			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})

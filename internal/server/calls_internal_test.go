@@ -114,7 +114,7 @@ func TestAPageIsSharedOnlyInItsPlace(t *testing.T) {
 		"on another":               {on("2"), "clank@server-1", "share it there"},
 		"in a direct message":      {on(""), "clank@server-1", "share it there"},
 		"by the operator":          {sessions.Origin{Kind: sessions.FromDashboard}, "clank@server-1", ""},
-		"one from before":          {on("1"), "clank", "belongs to the operator now; go on with the session"}, // it has not worked in its place yet
+		"one from before":          {on("1"), "clank", "belongs to the operator now"}, // it has not worked in its place yet
 		"with another's profile":   {on("1"), "work", "not yours to use"},
 		"of another place's state": {on("1"), "clank@server-2", "share it there"},
 	} {

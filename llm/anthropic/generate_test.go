@@ -507,7 +507,8 @@ func TestARequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 	s := &llmtest.Tape{}
 	req := ask("hi")
 	req.Tools = []llm.Tool{{Name: "look", Schema: json.RawMessage(`{"type":`)}}
-	check.Fails(t, check.Err(taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil)), nil, "the request cannot be written")
+	check.Fails(t, check.Err(taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil)),
+		nil, "the request cannot be written")
 	check.Equal(t, "requests", len(s.Requests), 0)
 }
 

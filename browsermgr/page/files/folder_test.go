@@ -257,7 +257,8 @@ func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
 	check.Must(t, err)
 	from := filepath.Join(staging, "x")
 	for rel, want := range map[string]string{
-		"file": "", "sub/new": "", "linked": "not a regular file", "hard": "several hard links", "out/a": "not in a real directory", "none/a": "not in a real directory",
+		"file": "", "sub/new": "", "linked": "not a regular file", "hard": "several hard links",
+		"out/a": "not in a real directory", "none/a": "not in a real directory",
 	} {
 		check.Must(t, os.WriteFile(from, []byte("new"), 0o600))
 		check.Outcome(t, rel, take(folder, from, rel), want)

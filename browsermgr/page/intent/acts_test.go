@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +27,6 @@ var (
 	actPages string
 
 	wholeCorpus = flag.Bool("acts.whole", false, "judge every act of the corpus, rather than every third")
-	otherActs   = flag.String("acts.file", "", "a file of other acts to measure, in the form of acts.txt")
 	actFailures = flag.String("acts.show", "", "which half's mistakes to list: training or held-out")
 )
 
@@ -46,15 +44,8 @@ func (a act) half() string {
 	return []string{"training", "held-out"}[h.Sum32()>>7&1]
 }
 
-func acts(t *testing.T) (all []act) {
-	t.Helper()
-	lines := actLines
-	if *otherActs != "" {
-		text, err := os.ReadFile(*otherActs)
-		check.Must(t, err)
-		lines = string(text)
-	}
-	for line := range strings.Lines(lines) {
+func acts() (all []act) {
+	for line := range strings.Lines(actLines) {
 		line = strings.TrimSpace(line)
 		if fields := strings.SplitN(line, " ", 3); len(fields) == 3 && fields[0] != "#" {
 			class, kind, _ := strings.Cut(fields[1], ":")
@@ -133,7 +124,7 @@ func TestConsequentialActsAreAskedAboutAndOrdinaryOnesAreNot(t *testing.T) {
 	tab := openTab(t, site(t, "", nil))
 	halves := map[string]*tally{"training": {}, "held-out": {}, "deceptive": {}}
 	languages := map[string]bool{}
-	all := acts(t)
+	all := acts()
 	for i, a := range all {
 		languages[a.lang] = true
 		if !*wholeCorpus && i%3 != 0 {
@@ -165,7 +156,7 @@ func TestConsequentialActsAreAskedAboutAndOrdinaryOnesAreNot(t *testing.T) {
 			t.Logf("%s: another class: %v", a.name, j.Classes)
 		}
 	}
-	if *otherActs == "" && (len(all) < 300 || len(languages) < 30) {
+	if len(all) < 300 || len(languages) < 30 {
 		t.Errorf("%d acts in %d languages", len(all), len(languages))
 	}
 	sum := *halves["training"]
