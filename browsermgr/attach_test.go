@@ -134,9 +134,7 @@ func TestOverridesAreUndoneInABrowserThatKeepsRunning(t *testing.T) {
 		})
 		attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
 		p := findProfile(t, m, "ext")
-		if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(use(t, p).NewTab(t.Context(), page.TabOptions{})))
 		if c.cleared.Load() != 0 {
 			t.Error("taken back though the browser is in use")
 		}

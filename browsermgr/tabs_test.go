@@ -239,9 +239,7 @@ func TestClosedTabsAndRestartsLeaveNothingBehind(t *testing.T) {
 		u := use(t, p)
 		cycle := func() {
 			tab := open(t, u, base+"/")
-			if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"})))
 			check.Must(t, tab.Close(t.Context()))
 		}
 		for range 3 {

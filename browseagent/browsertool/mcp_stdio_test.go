@@ -277,9 +277,7 @@ func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
 	got := lines(out)
 	say := func(s string) {
 		t.Helper()
-		if _, err := io.WriteString(in, s); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(io.WriteString(in, s)))
 	}
 	expect := func(parts ...string) {
 		t.Helper()
@@ -414,9 +412,7 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	const calls = 5
 	_, _ = io.WriteString(in, hello)
 	slow := bufio.NewReader(out)
-	if _, err := slow.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(slow.ReadString('\n')))
 	for i := range calls { // a quarter of a mebibyte each, and nobody reads them yet
 		_, _ = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n", 10+i)
 	}

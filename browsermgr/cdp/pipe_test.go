@@ -56,9 +56,7 @@ func next(t *testing.T, from io.Reader) (r request) {
 	t.Helper()
 	var text []byte
 	for one := []byte{1}; ; {
-		if _, err := io.ReadFull(from, one); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(io.ReadFull(from, one)))
 		if one[0] == 0 {
 			break
 		}
@@ -144,9 +142,7 @@ func TestABranchHasSessionsOfItsOwn(t *testing.T) {
 	}
 	sent := func(message string, want request) {
 		t.Helper()
-		if err := b.Send([]byte(message)); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, b.Send([]byte(message)))
 		check.Diff(t, "the browser reads", next(t, requests), want)
 	}
 	sent(`{"id":1,"method":"Target.attachToTarget","params":{"flatten":true}}`,

@@ -82,9 +82,7 @@ func TestNewHostsAreAskedAboutOnce(t *testing.T) {
 		"work new.test a page wants to load http://new.test:"+port(t, s)+"/x?token=[hidden]")
 
 	f.client.CloseIdleConnections()
-	if _, err := f.Listen(t.Context(), profile); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(f.Listen(t.Context(), profile)))
 	f.get(t, "http://new.test:"+port(t, s)+"/")
 	check.Equal(t, "a new session of the browser: times asked in all", p.asked.Load(), 2)
 }

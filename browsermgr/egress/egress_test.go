@@ -136,9 +136,7 @@ func (f *fixture) get(t *testing.T, address string) (status int, rule, body stri
 func (f *fixture) say(t *testing.T, text string) string {
 	t.Helper()
 	conn := f.dial(t)
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(io.WriteString(conn, text)))
 	b, err := io.ReadAll(conn)
 	if err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Fatal(err)

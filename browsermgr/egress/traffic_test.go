@@ -108,14 +108,10 @@ func TestEventsArriveAsTheyAreSent(t *testing.T) {
 	defer resp.Body.Close()
 	buf := make([]byte, 9)
 	for range 3 {
-		if _, err := io.ReadFull(resp.Body, buf); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(io.ReadFull(resp.Body, buf)))
 		go func() { next <- true }()
 	}
-	if _, err := io.ReadFull(resp.Body, buf); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(io.ReadFull(resp.Body, buf)))
 	close(next)
 }
 

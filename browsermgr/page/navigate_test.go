@@ -123,9 +123,7 @@ func TestNewDocumentReportsItsTitle(t *testing.T) {
 			t.Errorf("%s: asked %d times for a world", tt.path, got)
 		}
 	}
-	if _, err := tab.Back(browsertest.Within(t, browsertest.Patience)); err != nil { // kept as it was, or loaded again
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(tab.Back(browsertest.Within(t, browsertest.Patience))))
 	browsertest.WantEqual(t, tab.Title(), "/mute")
 }
 
@@ -326,9 +324,7 @@ func TestEvaluate(t *testing.T) {
 		"'eval' // comment": `"eval"`, "document.title;": `"Test"`, "() => 8; ": "8", "NaN": "null", "-0": "0", "return": "",
 		"function () { return this === window }": "true", "typeof el": `"undefined"`,
 	} {
-		if got := js(t, tab, fn); got != want {
-			t.Errorf("%s: got %s, want %s", fn, got, want)
-		}
+		check.Equal(t, fn, js(t, tab, fn), want)
 	}
 	ref := refOf(t, tab, "Go")
 	res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => el.dataset.x"})

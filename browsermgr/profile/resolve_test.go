@@ -225,9 +225,7 @@ func TestANewTabTakesOverOnlyWhenThereIsNoDoubt(t *testing.T) {
 func TestReplacementTakesLabelAndSelectionAlong(t *testing.T) {
 	var r profile.TabNames
 	syncTabs(&r, "A x", "B y")
-	if _, err := r.Label("B", "mail"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(r.Label("B", "mail")))
 	r.MarkUsed("B")
 	syncTabs(&r, "A x", "N z")
 	if got, ok := r.Default(); !ok || got.Target != "N" || got.Label != "mail" || got.ID != "t2" {
@@ -258,9 +256,7 @@ func TestALabelMovesToTheTabItIsGivenTo(t *testing.T) {
 	var r profile.TabNames
 	syncTabs(&r, "A", "B")
 	for _, target := range []string{"A", "B"} {
-		if _, err := r.Label(target, "shop"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(r.Label(target, "shop")))
 	}
 	check.Diff(t, "names by target", namesByTarget(&r), map[string]string{"A": "t1", "B": "shop"})
 	for _, bad := range []string{"", "a b", "ä", strings.Repeat("x", 65), "a/b"} {
@@ -273,9 +269,7 @@ func TestResolve(t *testing.T) {
 	var r profile.TabNames
 	syncTabs(&r, "ABC111", "ABD222", "12345678", "HIDDEN chrome://version")
 	for target, label := range map[string]string{"ABC111": "mail", "ABD222": "t1"} {
-		if _, err := r.Label(target, label); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(r.Label(target, label)))
 	}
 	for name, want := range map[string]any{
 		"ABC111": "ABC111", "mail": "ABC111", "abc": "ABC111", " abd2 ": "ABD222", "t2": "ABD222", "t3": "12345678",

@@ -107,9 +107,7 @@ func BenchmarkClick(b *testing.B) {
 	quietAndRecorded(b, `<button onclick="this.textContent++">0</button>`, func(b *testing.B, tab *page.Tab) {
 		b.Helper()
 		for b.Loop() {
-			if _, err := tab.Act(b.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
-				b.Fatal(err)
-			}
+			check.Must(b, check.Err(tab.Act(b.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"})))
 		}
 	})
 }
@@ -119,9 +117,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		func(b *testing.B, tab *page.Tab) {
 			b.Helper()
 			for b.Loop() {
-				if _, err := tab.Snapshot(b.Context(), page.SnapshotOptions{}); err != nil {
-					b.Fatal(err)
-				}
+				check.Must(b, check.Err(tab.Snapshot(b.Context(), page.SnapshotOptions{})))
 			}
 		})
 }
@@ -131,9 +127,7 @@ func BenchmarkNavigate(b *testing.B) {
 		b.Helper()
 		url := tab.URL()
 		for b.Loop() {
-			if _, err := tab.Navigate(b.Context(), url); err != nil {
-				b.Fatal(err)
-			}
+			check.Must(b, check.Err(tab.Navigate(b.Context(), url)))
 		}
 	})
 }

@@ -66,9 +66,7 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 		"/start": hop("/middle", "1"), "/middle": hop("/end", "2"),
 		"/end": `<p>there`, "/{$}": `<p>quiet`,
 	}))
-	if _, err := tab.Navigate(browsertest.Within(t, browsertest.Patience), tab.URL()+"start"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(tab.Navigate(browsertest.Within(t, browsertest.Patience), tab.URL()+"start")))
 	find(t, r, tab, "/end", func(req record.Request) bool { return answered(req) && len(req.ResponseHeaders) > 0 })
 	var got []string
 	browsertest.Eventually(t, "the headers of both redirects", func() bool {

@@ -138,9 +138,7 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	f.says(later, "goes on with this by itself")
 	f.answer <- struct{}{}
 	f.says(first, "10:40")
-	if got := p.exitCode(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
-	}
+	check.Equal(t, "exit code", p.exitCode(t), exitDone)
 
 	signal.Ignore(syscall.SIGHUP) // as nohup does
 	p = f.start("0")
@@ -152,9 +150,7 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	check.Must(t, p.cmd.Process.Signal(syscall.SIGHUP))
 	p.interrupt(t)
 	f.says(second, "goes on with this by itself")
-	if got := p.exitCode(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
-	}
+	check.Equal(t, "exit code", p.exitCode(t), exitDone)
 	f.start("0")
 	f.awaitAsked()
 	close(f.answer)

@@ -62,9 +62,7 @@ func TestInterruptEndsTheServerAndASessionGoesOnInTheNextOne(t *testing.T) {
 	}
 	checkNoSecretLeaves(t, server.cmd.Process.Pid, browserOf(t, home).pid)
 	server.interrupt(t)
-	if got := server.exitCode(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
-	}
+	check.Equal(t, "exit code", server.exitCode(t), exitDone)
 	checkNothingLeft(t, home)
 	checkNoTempFiles(t, environ)
 
@@ -117,9 +115,7 @@ func TestAKilledBrowserIsReportedAndTheNextTaskWorks(t *testing.T) {
 			for _, v := range victims(t, home) {
 				killProcess(t, v)
 			}
-			if got := p.exitCode(t); got != exitFailed {
-				t.Errorf("exit code = %d, want %d", got, exitFailed)
-			}
+			check.Equal(t, "exit code", p.exitCode(t), exitFailed)
 			if said := p.stdout.text() + p.stderr.text(); !strings.Contains(said, "ended") &&
 				!strings.Contains(said, "crashed") {
 				t.Errorf("the person was told %q, want that the browser ended or the page crashed", said)
@@ -187,9 +183,7 @@ func TestAKilledServerLeavesNoBrowserAndAnInterruptedTask(t *testing.T) {
 	if code, _, _ := runInProcess(t, environ, "browse", "open "+site.URL+"/, read"); code != exitDone {
 		t.Errorf("the next task: exit code = %d", code)
 	}
-	if got := busy.exitCode(t); got != exitFailed {
-		t.Errorf("the command that waited: exit code = %d, want %d", got, exitFailed)
-	}
+	check.Equal(t, "the command that waited: exit code", busy.exitCode(t), exitFailed)
 	if got := busy.stderr.text(); !strings.Contains(got, "is gone (start it again, and go on with session ") {
 		t.Errorf("the command that waited said %q, want that the server went away, and how to go on", got)
 	}
@@ -225,9 +219,7 @@ func interruptStopsTheTask(t *testing.T, c *sharedServer) {
 	p := startProgram(t, home, environ, "browse", "open "+site.URL+"/hang")
 	site.awaitHit(t, "/hang")
 	p.interrupt(t)
-	if got := p.exitCode(t); got != exitStopped {
-		t.Errorf("exit code = %d, want %d", got, exitStopped)
-	}
+	check.Equal(t, "exit code", p.exitCode(t), exitStopped)
 	if got := p.stderr.text(); !strings.Contains(got, "stopped") {
 		t.Errorf("stderr = %q, want that it was stopped", got)
 	}
@@ -249,9 +241,7 @@ func TestDiscordOutOfReachKeepsNobodyWaitingAndTwoServersCannotShareAHome(t *tes
 		t.Errorf("exit code %d, stderr %q, want who holds the home and the way out", code, stderr)
 	}
 	server.interrupt(t)
-	if got := server.exitCode(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
-	}
+	check.Equal(t, "exit code", server.exitCode(t), exitDone)
 }
 
 // filmBeside returns the film that is there beside a known one, and how many frames and chapters others find in it: 0

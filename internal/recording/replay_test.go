@@ -212,9 +212,7 @@ func TestPeopleAreAskedInARecordedAndInAReplayedRun(t *testing.T) {
 	p := player(t, b)
 	replayed := playedBy(t, p, "pask")
 	replayed.Approver = no{&asked}
-	if _, err := p.Replay(t.Context(), replayed, "pask", func(recording.StepComparison) {}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(p.Replay(t.Context(), replayed, "pask", func(recording.StepComparison) {})))
 	if len(asked) != 2 || len(bought) != 0 {
 		t.Errorf("asked %q, bought %d times", asked, len(bought))
 	}

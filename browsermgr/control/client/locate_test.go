@@ -144,9 +144,7 @@ func FuzzBudget(f *testing.F) {
 func TestLocate(t *testing.T) {
 	const announced = "http://127.0.0.1:4321"
 	home := t.TempDir()
-	if _, err := client.Announce(home, announced, "from file"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(client.Announce(home, announced, "from file")))
 	type found struct {
 		URL    string
 		Secret client.Secret

@@ -8,6 +8,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/intent"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // browser is the one for all tests of the package.
@@ -31,9 +32,7 @@ func BenchmarkLooks(b *testing.B) {
 	}
 	b.Run("click", func(b *testing.B) {
 		for b.Loop() {
-			if err := act(); err != nil {
-				b.Fatal(err)
-			}
+			check.Must(b, act())
 		}
 	})
 	b.Run("held", func(b *testing.B) {

@@ -94,9 +94,7 @@ func FuzzFrame(f *testing.F) {
 	var b bytes.Buffer
 	img := image.NewRGBA(image.Rect(0, 0, 2, 3))
 	img.Set(0, 0, color.White)
-	if err := png.Encode(&b, img); err != nil {
-		f.Fatal(err)
-	}
+	check.Must(f, png.Encode(&b, img))
 	f.Add(fmt.Appendf(nil, `{"data":%q,"metadata":{"deviceWidth":2,"timestamp":1.5},"sessionId":4}`,
 		base64.StdEncoding.EncodeToString(b.Bytes())))
 	f.Add([]byte(`{"data":"UklGRg==","sessionId":1}`))

@@ -472,9 +472,7 @@ func (p *peer) await(kind string, match func(peerEvent) bool) peerEvent {
 // command gives the peer a command of discordjs.mjs.
 func (p *peer) command(words ...any) {
 	p.Helper()
-	if _, err := fmt.Fprintln(p.in, words...); err != nil {
-		p.Fatal(err)
-	}
+	check.Must(p, check.Err(fmt.Fprintln(p.in, words...)))
 }
 
 // testGuild is a guild with two voice channels, a person, the peer's account and ours. What the voice server sends is

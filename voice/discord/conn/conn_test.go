@@ -475,9 +475,7 @@ func TestOwnPacketsAreNeverHeard(t *testing.T) {
 	m.Speak(conn.SpeakingMicrophone)
 	h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
 	check.Must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)))
-	if err := h.Send(seat, voicetest.OpConnected, `{"user_ids":["903"]}`); err != nil { // messages come in order
-		t.Fatal(err)
-	}
+	check.Must(t, h.Send(seat, voicetest.OpConnected, `{"user_ids":["903"]}`))
 	e.next(t, 0, "903", func(ev conn.Event) bool { return ev.Kind == conn.UsersJoined && ev.Users[0] == "903" })
 	bob.Speak(conn.SpeakingMicrophone)
 	for _, who := range []interface{ Send([]byte) error }{m, bob} {

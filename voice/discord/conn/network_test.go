@@ -224,9 +224,7 @@ func watch(t *testing.T, n voicetest.NetworkFaults, size, pictures int,
 		time.Sleep(time.Second / 8) //nolint:forbidigo // the clock of synctest
 	}
 	h.SetNetwork(voicetest.NetworkFaults{})
-	if err := c.SendVideo(frame[:100], time.Now()); err != nil { // by which the end of the last one is missed
-		t.Fatal(err)
-	}
+	check.Must(t, c.SendVideo(frame[:100], time.Now()))
 	time.Sleep(2 * time.Second) //nolint:forbidigo // as above
 	for {
 		select {

@@ -503,9 +503,7 @@ func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
 	first := h.join(t, ada, encrypted)
 	h.agreed(t, c, first)
 	check.Equal(t, "e.count(conn.EncryptionOff)", e.count(conn.EncryptionOff), 0)
-	if err := h.Send(seat, voicetest.OpPrepareEpoch, `{"epoch":1}`); err != nil { // without a version
-		t.Fatal(err)
-	}
+	check.Must(t, h.Send(seat, voicetest.OpPrepareEpoch, `{"epoch":1}`))
 	check.Must(t, h.Send(seat, 21, `{"transition_id":7,"protocol_version":0}`))
 	e.kind(t, 0, conn.EncryptionOff)
 	first.Speak(conn.SpeakingMicrophone)
@@ -535,9 +533,7 @@ func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
 		ssrc, _ := victim.SSRC()
 		lie := func(after string) {
 			check.Must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"speaking":1,"ssrc":%d,"user_id":"902"}`, ssrc)))
-			if err := h.Send(seat, 13, `{"user_id":"`+after+`"}`); err != nil { // messages come in order
-				t.Fatal(err)
-			}
+			check.Must(t, h.Send(seat, 13, `{"user_id":"`+after+`"}`))
 			e.next(t, 0, "end of "+after, func(ev conn.Event) bool { return ev.Kind == conn.UsersLeft && ev.Users[0] == after })
 		}
 		victim.Speak(conn.SpeakingMicrophone)

@@ -68,9 +68,7 @@ func TestFieldsOfAllKindsAreListedOnce(t *testing.T) {
 		"text":        "type: what to type; wait: until this text can be seen",
 		"timeoutMs":   "how long it may take",
 	} {
-		if got := abouts[name]; got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+		check.Equal(t, name, abouts[name], want)
 	}
 }
 
