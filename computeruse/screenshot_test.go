@@ -235,8 +235,10 @@ func TestASizeThatIsNoneIsNotTaken(t *testing.T) {
 
 func TestGarbageIsNoPicture(t *testing.T) {
 	whole := drawn(t, image.Pt(20, 10), true)
-	for want, data := range map[string][]byte{"unknown format": []byte("<html>"), "pixel data": whole[:len(whole)/2]} {
-		_, _, err := computeruse.FitImage(data, half)
+	for data, want := range map[string]string{
+		"": "unknown format", "<html>": "unknown format", string(whole[:len(whole)/2]): "not enough pixel data",
+	} {
+		_, _, err := computeruse.FitImage([]byte(data), half)
 		check.Fails(t, err, nil, want)
 	}
 }
