@@ -176,6 +176,7 @@ type controlGroup struct{ dir, base, limit string }
 
 // controlGroup makes a group, and leaves out the faults that need it where none can be made.
 func (c *chaos) controlGroup(controller, faults string) (controlGroup, bool) {
+	c.t.Helper()
 	g, err := newControlGroup(controller)
 	if err != nil {
 		c.omits(faults, err)

@@ -307,6 +307,7 @@ func (c *chaos) try(name, names string, lift func(), args ...string) {
 
 // omits says and counts that faults are left out.
 func (c *chaos) omits(what string, why error) {
+	c.t.Helper()
 	c.omitted++
 	c.t.Logf("left out: %s: %v", what, why)
 }
