@@ -156,8 +156,10 @@ func TestEffectsThatAreDrawnLateAreAwaited(t *testing.T) {
 	resume := func() { signalAll(pids, syscall.SIGCONT) }
 	t.Cleanup(resume)
 	time.AfterFunc(450*time.Millisecond, func() { signalAll(pids, syscall.SIGSTOP) })
-	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "link"),
-		TimeoutMs: 600})), fault.ErrNotInteractable, "is covered by")
+	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{
+		Kind: actiontable.KindClick, Ref: refOf(t, tab, "link"),
+		TimeoutMs: 600,
+	})), fault.ErrNotInteractable, "is covered by")
 	resume()
 	for _, tt := range []struct {
 		on, want string

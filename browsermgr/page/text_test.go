@@ -281,8 +281,10 @@ func TestTypeRefusesWhatTakesNoText(t *testing.T) {
 	for name, want := range tests {
 		_ = refused(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, name), Text: "x"}, want)
 	}
-	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Day"`),
-		Text: "tomorrow"})), nil, `is a date field and does not take "tomorrow"`)
+	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{
+		Kind: actiontable.KindType, Ref: refOf(t, tab, `"Day"`),
+		Text: "tomorrow",
+	})), nil, `is a date field and does not take "tomorrow"`)
 }
 
 func TestSelectByValueOrLabel(t *testing.T) {
