@@ -69,6 +69,14 @@ func TestThePageShowsAShareOverAWebSocket(t *testing.T) {
 		browsertest.Eventually(t, "blue is seen", func() bool { return colour(t, tab, "canvas") == "low,low,high" })
 		browsertest.Eventually(t, "only one view is left", func() bool { return r.Count() == 1 })
 	}
+	ended := func() int { return strings.Count(r.logged(), "over=websocket") }
+	browsertest.Eventually(t, "the first view over a WebSocket has ended", func() bool { return ended() == 1 })
+	browsertest.JS(t, tab, `() => { globalThis.later = setTimeout; globalThis.setTimeout = (f, ms) => later(f, ms / 100) }`)
+	r.screen.Show(rtctest.Red()) // and nothing after it
+	browsertest.Eventually(t, "a page that gets no picture connects again", func() bool { return ended() > 1 })
+	check.Lacks(t, r.logged(), "does not show what it is sent")
+	browsertest.JS(t, tab, `() => { globalThis.setTimeout = later }`)
+	waitFor(t, tab, `document.body.dataset.state === "live"`)
 	r.end()
 	waitFor(t, tab, `document.body.dataset.state === "ended" && document.getElementById("text").textContent === "The share has ended."`)
 }

@@ -3,6 +3,7 @@ import { decoder } from "./frames.js";
 
 const header = 16;
 const gone = 4404;
+const longestSilence = 15_000; // a frame comes every few seconds, whatever happens
 const vp8 = 0x56503801, jpeg = 0x4a504701;
 
 export function watchSocket(canvas, link, live, over) {
@@ -14,8 +15,10 @@ export function watchSocket(canvas, link, live, over) {
   const context = canvas.getContext("2d");
   let draws = null;
   let running = true;
+  let silence; // a line that is cut may not say so
   const close = () => {
     running = false;
+    clearTimeout(silence);
     socket.close();
     draws?.close();
   };
@@ -37,6 +40,11 @@ export function watchSocket(canvas, link, live, over) {
   draws = decoder(shown, got, () => running && failed()) ?? stills;
   socket.addEventListener("open", () => socket.send(JSON.stringify({ ...link, pictures: draws === stills })));
   socket.addEventListener("message", (event) => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      close();
+      over(false);
+    }, longestSilence);
     const view = new DataView(event.data);
     const kind = view.byteLength > header && view.getUint32(0);
     if (kind !== vp8 && kind !== jpeg) return;
