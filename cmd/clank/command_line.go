@@ -282,16 +282,20 @@ func asksForJSON(args []string) bool {
 // didYouMean returns the known words similar to an unknown one, as the end of a message; "" if there are none or
 // many. A known word that ends with word takes precedence over cobra's suggestions.
 func didYouMean(word string, known []string) string {
-	group := &cobra.Command{}
+	group, bare := &cobra.Command{}, strings.TrimLeft(word, "-")
 	for _, name := range known {
-		if len(word) > 3 && strings.HasSuffix(name, strings.TrimLeft(word, "-")) {
+		if len(word) > 3 && strings.HasSuffix(name, bare) {
 			return "; did you mean " + name + "?"
 		}
 		group.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	for distance := 2; word != "" && distance <= max(2, len(word)/4); distance++ {
+	for distance := 2; bare != "" && distance <= max(2, len(word)/4); distance++ {
 		group.SuggestionsMinimumDistance = distance
-		if similar := group.SuggestionsFor(word); len(similar) > 3 {
+		similar := slices.DeleteFunc(group.SuggestionsFor(word), func(name string) bool {
+			// Two changes leave little of a short word.
+			return len(bare) < 3*distance && !strings.HasPrefix(strings.TrimLeft(name, "-"), bare[:1])
+		})
+		if len(similar) > 3 {
 			break
 		} else if len(similar) > 0 {
 			return "; did you mean " + strings.Join(similar, " or ") + "?"

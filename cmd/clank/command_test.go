@@ -362,7 +362,7 @@ func TestTheLogHasNoTimesAndRespectsItsLevel(t *testing.T) {
 func TestOnlyACloseWordIsMeant(t *testing.T) {
 	t.Parallel()
 	known := []string{
-		"open", "close", "snapshot", "--target-id", "--browser-profile", "browser.devToolsPort",
+		"open", "close", "focus", "snapshot", "--target-id", "--browser-profile", "browser.devToolsPort",
 		"browser.devUdpPort", "browser.devTcpPort", "browser.devLogPort",
 	}
 	for word, want := range map[string]string{
@@ -373,6 +373,7 @@ func TestOnlyACloseWordIsMeant(t *testing.T) {
 		"browser.devToolPort": "; did you mean browser.devToolsPort?",
 		"--profile":           "; did you mean --browser-profile?", // the end of its name
 		"--targt":             "",
+		"bogus":               "", // focus is as long, and has another beginning
 		"id":                  "",
 		"fly":                 "",
 		"":                    "",
