@@ -92,6 +92,20 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 			llm.ErrCutOff,
 			[]string{"answered with nothing", "server's address"},
 		},
+		{
+			"no gzip, though it is said to be",
+			llmtest.Fault{Body: new("{}{}{}{}{}{}"), Header: map[string]string{"Content-Encoding": "gzip"}},
+			llm.ErrMalformed,
+			[]string{"broken answer", "127.0.0.1", "ask again"},
+		},
+		{
+			"broken gzip",
+			llmtest.Fault{
+				Body: new("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07"), Header: map[string]string{"Content-Encoding": "gzip"},
+			},
+			llm.ErrMalformed,
+			[]string{"broken answer", "127.0.0.1", "ask again"},
+		},
 		{"not implemented", llmtest.Fault{Status: 501, Message: "no"}, llm.ErrUnavailable, []string{"501"}},
 	}
 	for _, api := range both {

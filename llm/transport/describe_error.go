@@ -2,6 +2,8 @@ package transport
 
 import (
 	"cmp"
+	"compress/flate"
+	"compress/gzip"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -23,6 +25,7 @@ func DescribeError(e *llm.Error, err error, at Endpoint, p RetryPolicy) (transie
 		cut       *TruncatedError
 		malformed *MalformedError
 		inStream  *StreamError
+		unpacked  flate.CorruptInputError
 	)
 	switch {
 	case errors.Is(err, ErrTimeout):
@@ -44,6 +47,8 @@ func DescribeError(e *llm.Error, err error, at Endpoint, p RetryPolicy) (transie
 		e.Kind, e.Message, e.Hint = llm.ErrMalformed, at.DisplayURL+" answered with a web page", at.addressHint()
 	case errors.Is(err, ErrTooLong):
 		e.Kind, e.Message, e.Hint = llm.ErrMalformed, ErrTooLong.Error(), "choose another model, or check "+at.DisplayURL
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &unpacked):
+		e.Kind, e.Message, e.Hint = llm.ErrMalformed, at.Host+" sent a broken answer: it cannot be decompressed", "ask again"
 	case errors.Is(err, errNotEvents), errors.As(err, &malformed):
 		e.Kind, e.Message = llm.ErrMalformed, "the answer could not be understood"
 		e.Hint = "check that " + at.DisplayURL + " speaks the " + at.API
