@@ -349,7 +349,8 @@ func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 		"window.runs = (window.runs || 0) + 1, JSON.parse('{')":                              "SyntaxError",
 		"() => { window.runs = (window.runs || 0) + 1; throw new SyntaxError('of my own') }": "of my own",
 		"window.runs = (window.runs || 0) + 1; throw new SyntaxError('as statements')":       "as statements",
-		"window.runs = 99; )": "this is not JavaScript: SyntaxError: Unexpected token ')'",
+		"1) + (window.runs = 99": "this is not JavaScript: SyntaxError: Unexpected token ')'",
+		"window.runs = 99; )":    "this is not JavaScript: SyntaxError: Unexpected token ')'",
 	} {
 		check.Fails(t, check.Err(tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: fn})), nil, want)
 	}

@@ -46,12 +46,14 @@ func (d *performer) evaluate(ctx context.Context, a Action) (json.RawMessage, er
 }
 
 // functionForms wraps the caller's code, which may be a function, an expression or statements, in an async function of
-// el. The parser decides which form it is: the first that it accepts.
+// el. The parser decides which form it is: the first that it accepts. An expression must also do as an element of an
+// array, which is never made: else "1) + (2" would be one, with our parentheses.
 func functionForms(fn string) []string {
 	fn = strings.TrimSpace(fn)
+	expression := strings.TrimRight(fn, "; \t\r\n")
 	return []string{
-		"async (el) => { const value = await (" + strings.TrimRight(fn, "; \t\r\n") + "\n); return typeof value === " +
-			"'function' ? await value(el) : value; }",
+		"async (el) => { const value = await (" + expression + "\n); return typeof value === " +
+			"'function' ? await value(el) : value; async () => [" + expression + "\n]; }",
 		"async (el) => {\n" + fn + "\n}",
 	}
 }
