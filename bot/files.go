@@ -19,7 +19,6 @@ import (
 	"clank/internal/i18n"
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/agent"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -145,8 +144,8 @@ func (b *Bot) receiveFile(ctx context.Context, loc i18n.Locale,
 	a *discordgo.MessageAttachment,
 ) (f sessions.File, err error) {
 	if a.Size > maxAttachment {
-		return f, errors.New(loc.T("It has %s; a file may have %s.", agent.FormatSize(int64(a.Size)),
-			agent.FormatSize(maxAttachment)))
+		return f, errors.New(loc.T("It has %s; a file may have %s.", sessions.SizeText(int64(a.Size)),
+			sessions.SizeText(maxAttachment)))
 	}
 	u, err := url.Parse(a.URL)
 	if err != nil || !b.discordFile(u) {
@@ -266,7 +265,7 @@ func (b *Bot) withDownloads(loc i18n.Locale, c finalMessage, where *workMessage,
 	var batch []discord.File
 	given, total := 0, int64(0)
 	for _, f := range list {
-		line := "📎 " + discord.EscapeLine(f.Name, 80) + " (" + agent.FormatSize(f.Size) + ")"
+		line := "📎 " + discord.EscapeLine(f.Name, 80) + " (" + sessions.SizeText(f.Size) + ")"
 		var data []byte
 		why := loc.T("It is larger than Discord takes here.")
 		switch {

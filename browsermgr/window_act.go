@@ -283,7 +283,7 @@ func ResultNotes(res page.Result, downloads []files.Download) []string {
 		case d.InProgress:
 			notes = append(notes, fmt.Sprintf("the download of %s goes on", name))
 		default:
-			note := fmt.Sprintf("downloaded %s (%d bytes) to %s", name, d.Size, d.Path)
+			note := fmt.Sprintf("downloaded %s (%s) to %s", name, sessions.SizeText(d.Size), d.Path)
 			if d.Warning != "" {
 				note += "; " + d.Warning
 			}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"clank/sessions"
 )
 
 // ErrResponseStarted is wrapped by errors after the response to the client has begun, so that no error response can be
@@ -304,7 +306,7 @@ func (p *ConnPool) writeResponse(w http.ResponseWriter, r *http.Request, resp *h
 	limit := p.Limits.body()
 	if resp.ContentLength > limit {
 		resp.Close = true
-		return p.tooLarge(w, resp)
+		return p.tooLarge(w)
 	}
 	w.WriteHeader(resp.StatusCode)
 	empty := r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent ||
@@ -318,13 +320,13 @@ func (p *ConnPool) writeResponse(w http.ResponseWriter, r *http.Request, resp *h
 	return p.copyUnknownLength(w, resp.Body, s, limit)
 }
 
-func (p *ConnPool) tooLarge(w http.ResponseWriter, resp *http.Response) error {
+func (p *ConnPool) tooLarge(w http.ResponseWriter) error {
 	h := w.Header()
 	clear(h)
 	h.Set("Connection", "close") // the request may not have been read completely
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusBadGateway)
-	_, err := fmt.Fprintf(w, "The answer has %d bytes, more than the limit of %d.\n", resp.ContentLength, p.Limits.Body)
+	_, err := fmt.Fprintf(w, "The answer is larger than %s, which is the limit.\n", sessions.SizeText(p.Limits.Body))
 	return err
 }
 

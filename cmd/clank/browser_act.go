@@ -101,7 +101,7 @@ func (c *browserCommand) addFieldsOf(spec *actiontable.Spec) {
 				", as a JSON array"},
 				browserOption{
 					name: p.Flag() + "-file", kind: kindFile, value: "path",
-					help: fmt.Sprintf("the same from a file of at most %d bytes; - is the standard input", maxInputFile),
+					help: fmt.Sprintf("the same from a file of at most %d MB; - is the standard input", maxInputFile/1e6),
 				})
 		default:
 			c.options = append(c.options, optionOf(p))
@@ -295,7 +295,7 @@ func (in *commandInput) arrayFromFlagOrFile(inline, fromFile string) ([]json.Raw
 		return nil, usagef("--%s or --%s is needed", inline, fromFile)
 	}
 	if len(data) > maxInputFile {
-		return nil, usagef("--%s is larger than %d bytes", inline, maxInputFile)
+		return nil, usagef("--%s is larger than %d MB", inline, maxInputFile/1_000_000)
 	}
 	var entries []json.RawMessage
 	if err := json.Unmarshal(data, &entries); err != nil {

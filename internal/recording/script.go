@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"clank/llm/plain"
+	"clank/sessions"
 )
 
 // Script is a saved script.
@@ -66,8 +67,8 @@ func (s Script) String() string {
 func ParseScript(name, text string) (Script, error) {
 	s := Script{Name: name}
 	if len(text) > maxScript {
-		return s, fmt.Errorf("script %s: it has %d bytes, more than the %d that a script may have", name, len(text),
-			maxScript)
+		return s, fmt.Errorf("script %s: it is larger than the %s that a script may have", name,
+			sessions.SizeText(maxScript))
 	}
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)

@@ -13,7 +13,6 @@ import (
 
 	"clank/browsermgr/page/files"
 	"clank/sessions"
-	"clank/sessions/agent"
 )
 
 // diskSpace limits the space of files; it is a [diskLimiter].
@@ -68,7 +67,7 @@ func (i *FileInbox) Receive(ctx context.Context, name string, r io.Reader) (f se
 	}
 	if err != nil {
 		if errors.Is(err, sessions.ErrFileTooLarge) {
-			err = fmt.Errorf("%w: a file may have %s", sessions.ErrFileTooLarge, agent.FormatSize(i.MaxBytes()))
+			err = fmt.Errorf("%w: a file may have %s", sessions.ErrFileTooLarge, sessions.SizeText(i.MaxBytes()))
 		}
 		return f, err
 	}

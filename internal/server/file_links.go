@@ -18,7 +18,6 @@ import (
 	"clank/internal/pageorigin"
 	"clank/sessions"
 	"clank/sessions/access"
-	"clank/sessions/agent"
 )
 
 // FileLinks gives people links to files that are too large to send. A link contains a secret that is valid for
@@ -111,7 +110,7 @@ func (l *FileLinks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.send(w, r, f)
 	case r.Method == http.MethodPost, r.Method == http.MethodGet, r.Method == http.MethodHead:
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		data := struct{ Name, Size string }{Size: agent.FormatSize(f.Size)}
+		data := struct{ Name, Size string }{Size: sessions.SizeText(f.Size)}
 		if ok {
 			data.Name = cmp.Or(f.Name, "A file")
 		} else {

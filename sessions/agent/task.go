@@ -34,18 +34,5 @@ func TaskText(t sessions.Task) string {
 
 // DescribeFile returns the name, type and size of a file: `"cv.pdf" (application/pdf, 84 kB)`.
 func DescribeFile(f sessions.File) string {
-	return fmt.Sprintf("%s (%s, %s)", strconv.Quote(untrusted.CleanLine(f.Name, 200)), f.Type, FormatSize(f.Size))
-}
-
-// FormatSize returns a number of bytes for people: "84 kB".
-func FormatSize(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1000*1000:
-		return fmt.Sprintf("%d kB", (n+500)/1000)
-	case n < 1000*1000*1000:
-		return fmt.Sprintf("%.3g MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.3g GB", float64(n)/1e9)
+	return fmt.Sprintf("%s (%s, %s)", strconv.Quote(untrusted.CleanLine(f.Name, 200)), f.Type, sessions.SizeText(f.Size))
 }

@@ -642,7 +642,7 @@ func TestADownloadWithoutEndIsCancelledAtTheLimit(t *testing.T) {
 	got := b.press(t, tab, "Flood")
 	close(quit)
 	<-done
-	if len(got) != 1 || !strings.Contains(got[0].Error, "larger than allowed: at most 4194304 bytes") ||
+	if len(got) != 1 || !strings.Contains(got[0].Error, "larger than allowed: at most 4.19 MB") ||
 		got[0].Path != "" {
 		t.Errorf("got %+v, want it cancelled", got)
 	}

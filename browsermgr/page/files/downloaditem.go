@@ -14,6 +14,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/sessions"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -340,7 +341,7 @@ func cleanSource(address string) string {
 }
 
 func (d *Transfers) tooLargeError() error {
-	return fmt.Errorf("%w: at most %d bytes", errTooLarge, d.opts.MaxBytes)
+	return fmt.Errorf("%w: at most %s", errTooLarge, sessions.SizeText(d.opts.MaxBytes))
 }
 
 // sizeCheckInterval is how often the size of the staging directory is checked, since the browser's progress events are
