@@ -181,6 +181,12 @@ func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 		commandStep{"export --person bob " + to, exitDone, "session 1", ""},
 		commandStep{"export --person bob " + to, exitFailed, "is there already", ""},
 		commandStep{"export --person bob " + h.Path("bob"), exitFailed, "lies in clank's home: choose another place", ""},
+		commandStep{"forget --person nobody", exitDone, "forgotten: nothing", ""}, // there is nothing to ask about
+	)
+	check.Must(t, h.Claim())
+	runSteps(t, e, commandStep{"forget --person bob", exitFailed, "another clank uses this home", ""})
+	h.Release()
+	runSteps(t, e,
 		commandStep{"forget --person bob", exitFailed, "nothing was deleted", "bob\n"},
 		commandStep{"forget --person bob", exitDone, "session 1", "3\n"},
 		commandStep{"export --person bob " + to + "2", exitFailed, "export what is kept of bob: nothing is kept " +

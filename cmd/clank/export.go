@@ -108,13 +108,14 @@ func newForgetCommand(e *commandEnv) *cobra.Command {
 	var yes bool
 	c := newCommand("forget", "", forgetHelp, func(ctx context.Context, _ []string) error {
 		h, of, err := f.resolve(ctx, e)
-		if err == nil && !yes {
-			err = confirmForget(e, of)
-		}
 		if err != nil {
 			return err
 		}
-		d, rows, err := h.EraseSubject(ctx, e.Getenv, of)
+		var confirm func() error
+		if !yes {
+			confirm = func() error { return confirmForget(e, of) }
+		}
+		d, rows, err := h.EraseSubject(ctx, e.Getenv, of, confirm)
 		if err != nil {
 			return err
 		}
@@ -166,5 +167,5 @@ func printSubject(e *commandEnv, begin string, d server.SubjectData, rows map[st
 	add("files and folders", len(d.Files))
 	add("entries of the vault", len(d.Vault))
 	add("sign-ins", len(d.SignIns))
-	fmt.Fprintln(e.Stderr, begin, cmp.Or(strings.Join(parts, ", "), "nothing"))
+	fmt.Fprintln(e.Stderr, begin, cmp.Or(strings.Join(parts, ", "), "nothing, because nothing is kept under this ID"))
 }

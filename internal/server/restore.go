@@ -3,6 +3,7 @@ package server
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -70,6 +71,10 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 		return r, err
 	}
 	defer from.Close()
+	in := bufio.NewReader(from)
+	if err = checkHead(in); err != nil {
+		return r, err
+	}
 	defer h.Release()
 	full, err := h.prepareRestore(opts.Replace)
 	if err != nil {
@@ -84,7 +89,7 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if err := os.Mkdir(staged, 0o700); err != nil {
 		return r, err
 	}
-	if r.Manifest, err = readBackup(ctx, from, staged, opts.Passphrase); err != nil {
+	if r.Manifest, err = readBackup(ctx, in, staged, opts.Passphrase); err != nil {
 		return r, err
 	}
 	if r.NoKeys, err = h.keepKeys(staged, r.Manifest); err != nil {
@@ -173,7 +178,7 @@ func (h *Home) keepKeys(staged string, m BackupManifest) (missing bool, err erro
 }
 
 // readBackup unpacks a backup into an empty folder and verifies it.
-func readBackup(ctx context.Context, from io.Reader, into string,
+func readBackup(ctx context.Context, from *bufio.Reader, into string,
 	passphrase func() (string, error),
 ) (m BackupManifest, err error) {
 	plain, err := openArchive(from, passphrase)
@@ -203,10 +208,26 @@ func readBackup(ctx context.Context, from io.Reader, into string,
 	return m, checkBackup(ctx, into, m, sums)
 }
 
+// What encrypted and plain backups begin with: https://age-encryption.org/v1 and RFC 1952.
+const (
+	ageMark  = "age-encryption.org/"
+	gzipMark = "\x1f\x8b"
+)
+
+// checkHead returns an error if a file does not begin as a backup does, so that nothing is said of the home before.
+func checkHead(in *bufio.Reader) error {
+	head, err := in.Peek(len(ageMark))
+	switch _, unread := errors.AsType[*fs.PathError](err); {
+	case unread:
+		return err
+	case string(head) != ageMark && !bytes.HasPrefix(head, []byte(gzipMark)):
+		return errNoBackup
+	}
+	return nil
+}
+
 // openArchive returns a reader of the tar archive in a backup.
-func openArchive(f io.Reader, passphrase func() (string, error)) (io.Reader, error) {
-	in := bufio.NewReader(f)
-	const ageMark = "age-encryption.org/"
+func openArchive(in *bufio.Reader, passphrase func() (string, error)) (io.Reader, error) {
 	if head, _ := in.Peek(len(ageMark)); string(head) != ageMark {
 		plain, err := gzip.NewReader(in)
 		if _, unread := errors.AsType[*fs.PathError](err); err != nil && !unread {

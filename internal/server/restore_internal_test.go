@@ -142,6 +142,10 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 			make: func(p string) { check.Must(t, os.WriteFile(p, []byte("my diary"), 0o600)) },
 			want: "no backup of clank",
 		},
+		"something else, a home": {
+			make:  func(p string) { check.Must(t, os.WriteFile(p, []byte("my diary"), 0o600)) },
+			again: true, want: "no backup of clank",
+		},
 		"a folder": {file: dir, want: "restore " + dir + ": read it: is a directory"},
 		"empty": {
 			make: func(p string) { check.Must(t, os.WriteFile(p, nil, 0o600)) },
@@ -221,7 +225,7 @@ func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
 					t.Skip("only root can give a home to another account")
 				}
 				check.Must(t, os.Chown(to.Dir, 12345, 12345))
-				_, _, err := to.EraseSubject(t.Context(), os.Getenv, sqlite.Subject{Person: "1"})
+				_, _, err := to.EraseSubject(t.Context(), os.Getenv, sqlite.Subject{Person: "1"}, nil)
 				check.Fails(t, err, nil, tt.want)
 			}
 			if tt.ctx == nil {

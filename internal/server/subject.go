@@ -317,10 +317,10 @@ func (b *backup) addSubject(d SubjectData) error {
 
 // EraseSubject deletes the data stored about a person or a server: from the database and its older copies,
 // transcripts, the vault and sign-ins, together with their files and browser data. It returns what was found, and the
-// number of rows deleted or anonymized in each table. clank must not be running. After an error, calling it again
-// continues.
+// number of rows deleted or anonymized in each table. clank must not be running. If something was found, confirm, unless
+// it is nil, is called before anything is deleted. After an error, calling it again continues.
 func (h *Home) EraseSubject(
-	ctx context.Context, getenv func(string) string, of sqlite.Subject,
+	ctx context.Context, getenv func(string) string, of sqlite.Subject, confirm func() error,
 ) (d SubjectData, rows map[string]int, err error) {
 	if err = checkRoot(h.Dir); err != nil {
 		return d, nil, err
@@ -332,6 +332,11 @@ func (h *Home) EraseSubject(
 	err = h.openStores(ctx, getenv, func(s *subjectStores) (err error) {
 		if d, err = s.find(ctx, of, func(string, []byte) error { return nil }); err != nil {
 			return err
+		}
+		if confirm != nil && !d.isEmpty() {
+			if err = confirm(); err != nil {
+				return err
+			}
 		}
 		rows, err = s.erase(ctx, d)
 		return err

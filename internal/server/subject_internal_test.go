@@ -144,11 +144,11 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 				t.Errorf("exported %+v", exported)
 			}
 			check.Must(t, h.Claim())
-			_, _, err = (&Home{Dir: h.Dir}).EraseSubject(t.Context(), env, tt.of)
+			_, _, err = (&Home{Dir: h.Dir}).EraseSubject(t.Context(), env, tt.of, nil)
 			check.Fails(t, err, ErrHomeClaimed)
 			h.Release()
 			for range 2 { // again changes nothing
-				_, _, err := h.EraseSubject(t.Context(), env, tt.of)
+				_, _, err := h.EraseSubject(t.Context(), env, tt.of, nil)
 				check.Must(t, err)
 			}
 			all := filesBelow(t, h.Dir)
