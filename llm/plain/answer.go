@@ -5,7 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
+
+// downloadNote matches a note on a file, up to where it lies.
+var downloadNote = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^downloaded .* \([\d.]+ \w+\)`) })
 
 // maxOutput bounds what one step adds to the answer, in bytes.
 const maxOutput = 12_000
@@ -36,8 +40,8 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 	for _, r := range results {
 		for _, n := range r.notes {
 			// People get the file itself, and may be elsewhere: where it lies on this machine is not for all to read.
-			if saved, _, ok := strings.Cut(n, " bytes) to "); ok && strings.HasPrefix(n, "downloaded ") {
-				n = saved + " bytes)"
+			if saved := downloadNote().FindString(n); saved != "" {
+				n = saved
 			}
 			n, forModel := strings.CutSuffix(n, "; answer it with the action dialog")
 			switch {
@@ -113,7 +117,7 @@ func (r result) output(steps []step) string {
 		body = strings.ToValidUTF8(body[:maxOutput], "") + "…"
 	}
 	switch {
-	case r.section == "text" && r.step < len(steps) && steps[r.step].on.name != "" && !strings.Contains(r.input, `"ref"`):
+	case r.step < len(steps) && r.looksFor(steps[r.step]):
 		return textMentioning(body, steps[r.step].on)
 	case r.section == "text" && body != "":
 		if r.url == "" {
@@ -139,8 +143,13 @@ func (r result) output(steps []step) string {
 	}
 }
 
+// looksFor reports whether a result is the text of the whole page, in which the step's words are looked for.
+func (r result) looksFor(s step) bool {
+	return r.section == "text" && s.on.name != "" && !strings.Contains(r.input, `"ref"`)
+}
+
 // textMentioning returns the lines of a page's text that mention what is to be read; all of it for what has many lines,
-// as it cannot be told where that ends.
+// as it cannot be told where that ends; "" if there are none.
 func textMentioning(text string, t target) string {
 	var found []string
 	for l := range strings.SplitSeq(text, "\n") {
@@ -148,10 +157,7 @@ func textMentioning(text string, t target) string {
 			found = append(found, strings.TrimSpace(l))
 		}
 	}
-	if len(found) == 0 {
-		return fmt.Sprintf("I did not find %q in the text of the page.", t.name)
-	}
-	if slices.Contains(blocks, t.role) {
+	if len(found) > 0 && slices.Contains(blocks, t.role) {
 		return text
 	}
 	return strings.Join(found, "\n")

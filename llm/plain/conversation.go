@@ -101,7 +101,7 @@ func (c conversation) hasPage() bool {
 	})
 }
 
-// checkResults counts steps as failed that led to nothing: to no download, or to reading where no page is open.
+// checkResults counts steps as failed that led to nothing: to no download, or to reading what is not there.
 func (c *conversation) checkResults(steps []step) {
 	for i := range c.results {
 		r := &c.results[i]
@@ -114,6 +114,8 @@ func (c *conversation) checkResults(steps []step) {
 			why = r.downloadProblem()
 		case strings.TrimSpace(r.body) == "" && !isPage(r.url) && slices.Contains(pageSections, r.section):
 			why = noPage
+		case r.looksFor(steps[r.step]) && textMentioning(r.body, steps[r.step].on) == "":
+			why = fmt.Sprintf("I did not find %q on the page.", steps[r.step].on.name)
 		}
 		if why != "" {
 			r.failed, r.problem = true, why

@@ -24,7 +24,7 @@ func TestDocumentedStepsDoWhatIsWritten(t *testing.T) {
 	}
 	m := plain.New(plain.Options{Places: map[string]string{"the demo shop": "http://shop.test/"}})
 	for _, row := range rows {
-		w := &world{state: state, note: "downloaded invoice.pdf (1 bytes) to /tmp/invoice.pdf", after: map[string]string{
+		w := &world{state: state, note: "downloaded invoice.pdf (1.2 MB) to /tmp/invoice.pdf", after: map[string]string{
 			"browser_click": state + opened,
 		}}
 		if answer := w.ask(t, m, row[1]); strings.Join(w.calls, "; ") != row[2] {

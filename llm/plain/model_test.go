@@ -25,6 +25,9 @@ func TestWordsThatAreNoElementAreFoundInTheText(t *testing.T) {
 	if answer := w.ask(t, newModel(), `read the price`); answer != "The Price is 39 €" {
 		t.Errorf("got %q, want the line with the price", answer)
 	}
+	check.Contains(t, w.ask(t, newModel(), `read "Warranty", screenshot`), `Step 1 of 2, read "Warranty", did not work: `+
+		`I did not find "Warranty" on the page.`, "Not done: screenshot")
+	check.Equal(t, "stop", w.stop, llm.StopRefused)
 }
 
 func TestLinksTabsAndPicturesAreInTheAnswer(t *testing.T) {
