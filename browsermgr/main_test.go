@@ -33,10 +33,12 @@ func signallingSite(t *testing.T) (url string, signs chan struct{}) {
 	t.Helper()
 	signs = make(chan struct{})
 	pages := map[string]string{
-		"/{$}":     `<title>Start</title><h1>Start</h1><button onclick="document.body.append('clicked')">Press me</button>`,
-		"/two":     `<title>Two</title><p>Second page</p>`,
-		"/popups":  `<title>Popups</title><a href="/two" target="_blank">New tab</a>`,
-		"/shut":    `<title>Shut</title><button onclick="window.close()">Shut</button>`,
+		"/{$}":    `<title>Start</title><h1>Start</h1><button onclick="document.body.append('clicked')">Press me</button>`,
+		"/two":    `<title>Two</title><p>Second page</p>`,
+		"/popups": `<title>Popups</title><a href="/two" target="_blank">New tab</a>`,
+		"/shut":   `<title>Shut</title><button onclick="window.close()">Shut</button>`,
+		"/required": `<title>Form</title><form onsubmit="document.title='Sent';return false"><label>Name <input required></label>
+			<label>Mail <input type=email oninput="form.checkValidity()"></label><button>Send</button></form>`,
 		"/opener":  `<title>Opener</title><button onclick="window.open('/shut')">Open</button>`,
 		"/late":    `<title>Late</title><button onclick="setTimeout(() => window.open('/two'), 700)">Later</button>`,
 		"/confirm": `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,

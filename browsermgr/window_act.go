@@ -293,6 +293,10 @@ func ResultNotes(res page.Result, downloads []files.Download) []string {
 	if res.Value != nil {
 		notes = append(notes, "result: "+string(res.Value))
 	}
+	if f := res.Rejected; f != nil {
+		notes = append(notes, fmt.Sprintf("the form was not sent: %s %q was not accepted: %q", f.Role, f.Name,
+			untrusted.Shorten(f.Text, 200)))
+	}
 	if res.Status >= 400 {
 		notes = append(notes, fmt.Sprintf("the server answered HTTP %d", res.Status))
 	}

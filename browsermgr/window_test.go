@@ -48,6 +48,35 @@ func TestWindowActsAndLooks(t *testing.T) {
 	}
 }
 
+func TestAFormThatTheBrowserDoesNotSendIsTold(t *testing.T) {
+	base := site(t)
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
+	act(t, w, "navigate", map[string]any{"url": base + "/required"})
+	for _, step := range []struct {
+		kind, on, text string
+		submit         bool
+		want           string
+	}{
+		{"click", "Send", "", false, `the form was not sent: textbox "Name" was not accepted: "Please fill out this field."`},
+		{"type", "Mail", "ada", false, ""}, // the page alone asks whether it is valid
+		{"type", "Name", "Ada", true, `the form was not sent: textbox "Mail" was not accepted: "Please include an '@'`},
+		{"type", "Mail", "ada@example.com", false, ""},
+		{"click", "Send", "", false, ""},
+	} {
+		input := map[string]any{"ref": refOf(t, w, step.on)}
+		if step.kind == "type" {
+			input["text"], input["submit"] = step.text, step.submit
+		}
+		notes := strings.Join(act(t, w, step.kind, input), "; ")
+		if !strings.Contains(notes, step.want) || step.want == "" && strings.Contains(notes, "not sent") {
+			t.Errorf("%+v: notes %q", step, notes)
+		}
+	}
+	if _, title, _ := state(t, w); title != "Sent" {
+		t.Errorf("title %q, want Sent", title)
+	}
+}
+
 func TestWindowsDoNotSeeEachOther(t *testing.T) {
 	base := site(t)
 	m := sharedManager(t)

@@ -28,6 +28,7 @@ type actionBaseline struct {
 func (t *Tab) takeBaseline() actionBaseline {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.rejected = nil
 	return actionBaseline{LoadCounts: t.loadState.LoadCounts, openedCount: t.openedCount}
 }
 
@@ -37,7 +38,8 @@ func (t *Tab) resultSince(m actionBaseline) Result {
 	defer t.mu.Unlock()
 	l := &t.loadState
 	r := Result{
-		URL: t.url, Navigated: l.Documents != m.Documents || l.SameDocument != m.SameDocument,
+		Rejected: t.rejected,
+		URL:      t.url, Navigated: l.Documents != m.Documents || l.SameDocument != m.SameDocument,
 		Downloading: l.Downloads != m.Downloads,
 		Loading:     l.Pending || (l.Documents != m.Documents && !l.Parsed && !IsErrorPage(t.url)),
 		Opened:      slices.Clone(t.openedTabs[max(len(t.openedTabs)-(t.openedCount-t.openedTold), 0):]),
@@ -99,6 +101,11 @@ func (t *Tab) awaitQuiet(ctx context.Context, f *frame.Frame, wait func() (frame
 	if calm.Download {
 		t.mu.Lock()
 		t.loadState.Downloads++
+		t.mu.Unlock()
+	}
+	if calm.Rejected != nil {
+		t.mu.Lock()
+		t.rejected = calm.Rejected
 		t.mu.Unlock()
 	}
 	if f == t.main && calm.Title != "" {

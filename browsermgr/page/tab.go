@@ -50,9 +50,10 @@ type Tab struct {
 	watchers      map[*tabWatcher]struct{}
 	changed       chan struct{} // closed and replaced whenever a field below mu changes
 	refs          frame.RefRegistry
-	openedCount   int    // tabs that this page has opened
-	openedTabs    []*Tab // the last of them
-	openedTold    int    // how many of them results have named
+	openedCount   int                  // tabs that this page has opened
+	openedTabs    []*Tab               // the last of them
+	rejected      *frame.RejectedField // by which the current action did not send a form
+	openedTold    int                  // how many of them results have named
 	dragStart     chan<- proto.InputDragData
 	lastMasks     []*PrivacyMask // masks of the last screencast frames; nil for none
 }

@@ -299,6 +299,8 @@ type Result struct {
 	Dialog *Dialog `json:"dialog,omitempty"`
 	// Opened lists the tabs that the page opened since the last result.
 	Opened []*Tab `json:"-"`
+	// Rejected is the field that kept the browser from sending the form that the action was to send.
+	Rejected *frame.RejectedField `json:"-"`
 	// Value is the result of evaluate, as JSON; nil for undefined.
 	Value json.RawMessage `json:"value,omitempty"`
 }

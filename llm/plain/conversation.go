@@ -109,7 +109,10 @@ func (c *conversation) checkResults(steps []step) {
 			continue
 		}
 		why := ""
+		unsent := slices.IndexFunc(r.notes, func(n string) bool { return strings.HasPrefix(n, "the form was not sent: ") })
 		switch {
+		case unsent >= 0:
+			why = r.notes[unsent]
 		case steps[r.step].want == wantDownload:
 			why = r.downloadProblem()
 		case strings.TrimSpace(r.body) == "" && !isPage(r.url) && slices.Contains(pageSections, r.section):

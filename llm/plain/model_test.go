@@ -47,6 +47,12 @@ func TestAnswerSaysWhereThePageIsWhenThereIsNothingElseToSay(t *testing.T) {
 	check.Contains(t, answer, "Done: open the demo shop, scroll down.", shop)
 }
 
+func TestAFormThatIsNotSentFailsItsStep(t *testing.T) {
+	w := &world{state: state, note: `the form was not sent: textbox "Name" was not accepted: "Please fill out this field."`}
+	check.Contains(t, w.ask(t, newModel(), `open the demo shop, click "Sign in", read`), "did not work: the form was not sent",
+		"Please fill out this field")
+}
+
 func TestAFailingStepEndsWithItsReason(t *testing.T) {
 	w := &world{state: state, fail: map[string]string{
 		"browser_click": `e1 button "Sign in" is covered by dialog "Cookies" [ref=e9] (section.notice), which would get it`,

@@ -77,6 +77,15 @@ type QuietState struct {
 	Outcome  string `json:"outcome"`  // of tracked input: "hit", "miss", "untold" if scripts cannot tell, "" for none
 	Download bool   `json:"download"` // tracked input requested a download, or its target looks like one
 	Title    string `json:"title"`    // of the frame's root document
+
+	Rejected *RejectedField `json:"rejected"` // why the input did not send a form
+}
+
+// RejectedField is a field that kept the browser from sending its form. Its texts may come from the page.
+type RejectedField struct {
+	Role string `json:"role"`
+	Name string `json:"name"`
+	Text string `json:"text"` // what the browser shows beside it; "" if that is not told
 }
 
 // AwaitQuiet waits until the page's scripts have finished pending work, and with paint until a frame was drawn. If the

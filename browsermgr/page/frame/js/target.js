@@ -332,6 +332,7 @@ function guard(element) {
   unguard();
   const view = element.ownerDocument.defaultView;
   const { name, hint } = describe(element);
+  watchForms(view);
   const state = { outcome: '', view, download: PROMISES.test(`${name} ${hint}`), over: false };
   state.listen = (event) => {
     if (saves(event)) state.download = true;
@@ -368,6 +369,30 @@ const noteRelease = (event) => {
   onRelease?.();
 };
 for (const type of ['keyup', 'mouseup', 'input']) addEventListener(type, noteRelease, { capture: true });
+
+// rejected is the field for which the browser has not sent a form that a click or Enter was to send.
+let submitting = null;
+let rejected = null;
+const noteRejected = (event) => {
+  if (event.type === 'invalid') {
+    if (submitting && event.target.form === submitting) rejected ??= { field: event.target, at: event.timeStamp };
+    return;
+  }
+  submitting = event.composedPath().find((node) => node.form && /^(submit|image)$/.test(node.type))?.form ?? null;
+};
+const watchForms = (view) => {
+  for (const type of ['click', 'invalid']) view.addEventListener(type, noteRejected, { capture: true });
+};
+watchForms(window);
+
+// takeRejected describes that field, and what the browser says of it beside it, if it has the focus: pages that only ask for the
+// validity do not give it.
+function takeRejected() {
+  const { field, at } = rejected ?? {};
+  rejected = null;
+  if (!field || performance.now() - at > 2000 || field.validity.valid || deepActive(field.ownerDocument) !== field) return null;
+  return { ...describe(field), text: personal.has(field) || isSecret(field) ? '' : field.validationMessage };
+}
 
 // inputTaken resolves when all keys and buttons of the numbered input have been let go here and its text is put in, or when the
 // driver says that the browser has seen to them: they may go to another frame, or the page may keep them from us.
@@ -417,7 +442,7 @@ FUNCTIONS.settled = async (a) => {
   observer.disconnect();
   if (watching === guarded) unguard();
   made?.settled?.();
-  return { outcome: guarded.outcome, download: guarded.download, title: document.title };
+  return { outcome: guarded.outcome, download: guarded.download, title: document.title, rejected: takeRejected() };
 };
 
 // drawn is pending until the page has drawn what the last input led to.
