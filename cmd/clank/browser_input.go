@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"clank/browsermgr/address"
 
@@ -33,6 +35,19 @@ type controlRequest struct {
 	method, path string
 	query        url.Values
 	body         map[string]any
+}
+
+// checkText returns an error for text that is not UTF-8, of which JSON would make other text.
+func (r controlRequest) checkText() error {
+	if r.query != nil && !utf8.ValidString(fmt.Sprint(r.query)) {
+		return usagef("an argument is not valid UTF-8; nothing was sent")
+	}
+	for name, value := range r.body {
+		if !utf8.ValidString(fmt.Sprintf("%s", value)) {
+			return usagef("%s is not valid UTF-8, and nothing was sent: convert it, for example with iconv -t UTF-8", name)
+		}
+	}
+	return nil
 }
 
 func (in *commandInput) has(name string) bool { return in.flags.Changed(name) }

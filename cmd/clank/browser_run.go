@@ -62,6 +62,9 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 		}
 	}
 	req, err := r.command.buildRequest(in)
+	if err == nil {
+		err = req.checkText()
+	}
 	if err != nil {
 		return err
 	}
