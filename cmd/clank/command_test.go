@@ -85,7 +85,7 @@ func runSteps(t *testing.T, e *commandEnv, steps ...commandStep) {
 func splitWords(line string) []string {
 	var list []string
 	quoted, open := false, false
-	for _, r := range line {
+	for _, r := range []byte(line) { // which need not be UTF-8
 		switch {
 		case r == '\'':
 			quoted = !quoted
@@ -98,7 +98,7 @@ func splitWords(line string) []string {
 			if !open {
 				list, open = append(list, ""), true
 			}
-			list[len(list)-1] += string(r)
+			list[len(list)-1] += string([]byte{r})
 		}
 	}
 	return list
@@ -272,6 +272,14 @@ var vaultSteps = []commandStep{
 	},
 	{
 		"vault add code --origin https://shop.example --no-password --for-role 7", exitDone,
+		"code is kept for https://shop.example", "JBSWY3DPEHPK3PXP",
+	},
+	{
+		"vault add code --origin https://other.example", exitFailed,
+		"there is an entry code already, for https://shop.example; nothing was changed: --replace", "hunter2!\n",
+	},
+	{
+		"vault add code --replace --origin https://shop.example --no-password --for-role 7", exitDone,
 		"code is kept for https://shop.example", "JBSWY3DPEHPK3PXP",
 	},
 	{"vault list", exitDone, "xn--bcher-kva.example (bücher.example)", ""},
@@ -451,6 +459,8 @@ func TestWrongUseOfTheBrowserIsExplained(t *testing.T) {
 		"tabs --target-id t1":        "there is no flag --target-id",
 		"--full-page click screen":   "there is no flag --full-page",
 		"--label x tabs open":        "it takes no flag --label",
+		"type e1 caf\xe9":            "text is not valid UTF-8, and nothing was sent: convert it",
+		"snapshot --query caf\xe9":   "an argument is not valid UTF-8",
 		"click e1 --dubble":          "did you mean --double?",
 		"click e1 --profile w":       "did you mean --browser-profile?",
 		"type e1 --verylong":         `put "--" before text that begins with a dash`,

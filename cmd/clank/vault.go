@@ -89,11 +89,11 @@ func newVaultCommand(e *commandEnv) *cobra.Command {
 
 func newVaultAddCommand(e *commandEnv) *cobra.Command {
 	var n vault.NewEntry
-	var totp, noPassword bool
+	var totp, noPassword, replace bool
 	c := newCommand("add <name>", "store a login; the password is asked for, or read from stdin",
 		"  clank vault add shop --origin https://shop.example --user ada", func(ctx context.Context, args []string) error {
 			n.Name = args[0]
-			return addVaultEntry(ctx, e, n, totp, noPassword)
+			return addVaultEntry(ctx, e, n, totp, noPassword, replace)
 		})
 	fs := c.Flags()
 	fs.StringArrayVar(&n.Origins, "origin", nil, "`URL` of a page that the login is for; may be given several times")
@@ -103,10 +103,11 @@ func newVaultAddCommand(e *commandEnv) *cobra.Command {
 	fs.StringArrayVar(&n.Roles, "for-role", nil, "`ID` of a role whose members may use it; may be given several times")
 	fs.BoolVar(&totp, "totp", false, "also ask for the one-time code's otpauth:// address or secret")
 	fs.BoolVar(&noPassword, "no-password", false, "store only the one-time code")
+	fs.BoolVar(&replace, "replace", false, "put it in the place of an entry of that name, of which nothing is kept")
 	return c
 }
 
-func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, noPassword bool) error {
+func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, noPassword, replace bool) error {
 	if len(n.Origins) == 0 {
 		return usagef("say where the login is for: --origin https://shop.example")
 	}
@@ -118,7 +119,12 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 		}
 		shown = append(shown, vault.DisplayOrigin(origin))
 	}
-	return withVault(ctx, e, func(v *vault.Vault) (err error) {
+	return withVault(ctx, e, func(v *vault.Vault) error {
+		old, err := findVaultEntry(ctx, v, n.Name)
+		if err == nil && !replace {
+			return fmt.Errorf("there is an entry %s already, for %s; nothing was changed: --replace puts the new one in its "+
+				"place", n.Name, strings.Join(vault.DisplayOrigins(old.Origins), ", "))
+		}
 		lines := bufio.NewReader(e.Stdin)
 		if !noPassword {
 			if n.Password, err = readSecret(e, lines, "Password: "); err != nil {
