@@ -83,6 +83,9 @@ func playAndPrint(ctx context.Context, e *commandEnv, p *recording.Player, allow
 	} else {
 		fmt.Fprintln(e.Stdout, untrusted.CleanLine(out.Summary.String(), 1000))
 	}
+	if out.Summary.Steps == 0 && out.Summary.Ended != "" { // there was nothing that could differ
+		return &exitError{Code: exitFailed}
+	}
 	if !out.Summary.Matches() {
 		return &exitError{Code: exitDiffers}
 	}

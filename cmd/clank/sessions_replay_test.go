@@ -134,6 +134,11 @@ func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &found); err != nil || code != exitDiffers || found.Summary.Different == 0 {
 		t.Errorf("replay of a page that has changed: exit %d, %v:\n%s%s", code, err, out, told)
 	}
+	runInProcess(t, environ, "config", "set", "agentStack.runtimeConfig.browser.executablePath", "/nowhere")
+	code, out, told = runInProcess(t, environ, "sessions", "replay", "t1")
+	if code != exitFailed || !strings.Contains(out, "0 steps played") {
+		t.Errorf("replay without a browser: exit %d:\n%s%s", code, out, told)
+	}
 }
 
 // shownAndReplayed has a run that worked a page by its elements shown, exported, replayed and saved as a script.
