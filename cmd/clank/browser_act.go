@@ -101,7 +101,7 @@ func (c *browserCommand) addFieldsOf(spec *actiontable.Spec) {
 				", as a JSON array"},
 				browserOption{
 					name: p.Flag() + "-file", kind: kindFile, value: "path",
-					help: fmt.Sprintf("the same from a file of at most %d MB; - is the standard input", maxInputFile/1e6),
+					help: fmt.Sprintf("the same from a file of at most %d MB; - is the standard input", maxInputFile/1_000_000),
 				})
 		default:
 			c.options = append(c.options, optionOf(p))

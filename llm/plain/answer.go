@@ -46,6 +46,7 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 			n, forModel := strings.CutSuffix(n, "; answer it with the action dialog")
 			switch {
 			case strings.HasPrefix(n, "the page is now "): // that a step led somewhere is no news
+			case strings.HasPrefix(n, unsentForm): // it is why the step failed
 			case strings.HasSuffix(n, "; accept or dismiss it first"): // the note before tells of the dialog
 			case forModel && done < len(steps), forModel && results[len(results)-1].step == r.step:
 				add("Note: " + n + `; to answer it, say "accept the dialog" or "dismiss the dialog"`)

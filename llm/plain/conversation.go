@@ -109,7 +109,7 @@ func (c *conversation) checkResults(steps []step) {
 			continue
 		}
 		why := ""
-		unsent := slices.IndexFunc(r.notes, func(n string) bool { return strings.HasPrefix(n, "the form was not sent: ") })
+		unsent := slices.IndexFunc(r.notes, func(n string) bool { return strings.HasPrefix(n, unsentForm) })
 		switch {
 		case unsent >= 0:
 			why = r.notes[unsent]
@@ -126,6 +126,9 @@ func (c *conversation) checkResults(steps []step) {
 		}
 	}
 }
+
+// unsentForm begins the note on a form that the browser did not send.
+const unsentForm = "the form was not sent: "
 
 // pageSections are the sections of results with what is on a page.
 var pageSections = []string{"text", "links", "page"}
