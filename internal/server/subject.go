@@ -317,8 +317,8 @@ func (b *backup) addSubject(d SubjectData) error {
 
 // EraseSubject deletes the data stored about a person or a server: from the database and its older copies,
 // transcripts, the vault and sign-ins, together with their files and browser data. It returns what was found, and the
-// number of rows deleted or anonymized in each table. clank must not be running. If something was found, confirm, unless
-// nil, is called before anything is deleted. After an error, calling it again continues.
+// number of rows deleted or anonymized in each table. clank must not be running. If something was found, confirm is
+// called first, unless it is nil. After an error, calling it again continues.
 func (h *Home) EraseSubject(
 	ctx context.Context, getenv func(string) string, of sqlite.Subject, confirm func() error,
 ) (d SubjectData, rows map[string]int, err error) {
