@@ -178,17 +178,12 @@ func (b *TabNames) Default() (NamedTab, bool) {
 	return tabs[0], true
 }
 
-var tabIDPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[tT][0-9]+$`) })
-
 var tabLabelPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`) })
 
 // CheckTabLabel returns an error that wraps [fault.ErrInvalid] if the label is invalid.
 func CheckTabLabel(label string) error {
 	if !tabLabelPattern().MatchString(label) {
 		return fault.Invalidf("label %q: use 1 to 64 letters, digits, _ . : or -", label)
-	}
-	if tabIDPattern().MatchString(label) {
-		return fault.Invalidf("label %q: t and a number is the id of a tab; choose another name", label)
 	}
 	return nil
 }
