@@ -68,7 +68,6 @@ func (a Amount) Sub(b Amount) Amount {
 // dimension is one field of an [Amount].
 type dimension struct {
 	spent, against string // formats for an amount alone, and beside its limit
-	one            string // what stands for "1" in spent; "" if nothing else does
 	of             func(Amount) int64
 	format         func(int64) any
 	// estimated means that the usage of a call is known only approximately in advance.
@@ -90,36 +89,24 @@ var dimensions = []dimension{
 		spent: "%s USD", against: "%s of %s USD", of: func(a Amount) int64 { return int64(a.Money) }, format: formatMoney,
 		estimated: true,
 	},
+	{spent: "%d calls", against: "%d of %d calls", of: func(a Amount) int64 { return a.Calls }, format: formatCount},
+	{spent: "%d steps", against: "%d of %d steps", of: func(a Amount) int64 { return a.Steps }, format: formatCount},
 	{
-		spent: "%d calls", one: "1 call", against: "%d of %d calls", of: func(a Amount) int64 { return a.Calls },
-		format: formatCount,
+		spent: "%d tokens", against: "%d of %d tokens", of: func(a Amount) int64 { return a.Tokens }, format: formatCount,
+		estimated: true,
 	},
 	{
-		spent: "%d steps", one: "1 step", against: "%d of %d steps", of: func(a Amount) int64 { return a.Steps },
-		format: formatCount,
-	},
-	{
-		spent: "%d tokens", one: "1 token", against: "%d of %d tokens", of: func(a Amount) int64 { return a.Tokens },
-		format: formatCount, estimated: true,
-	},
-	{
-		spent: "%s minutes", one: "1 minute", against: "%s of %s minutes", of: func(a Amount) int64 { return int64(a.Time) },
+		spent: "%s minutes", against: "%s of %s minutes", of: func(a Amount) int64 { return int64(a.Time) },
 		format: formatMinutes,
 	},
 	{
-		spent: "%s minutes of talk", one: "1 minute of talk", against: "%s of %s minutes of talk",
-		of: func(a Amount) int64 { return int64(a.Talk) }, format: formatMinutes, apart: true,
+		spent: "%s minutes of talk", against: "%s of %s minutes of talk", of: func(a Amount) int64 { return int64(a.Talk) },
+		format: formatMinutes, apart: true,
 	},
 }
 
 // amount formats n with its unit.
-func (u dimension) amount(n int64) string {
-	value := u.format(n)
-	if fmt.Sprint(value) == "1" && u.one != "" {
-		return u.one
-	}
-	return fmt.Sprintf(u.spent, value)
-}
+func (u dimension) amount(n int64) string { return fmt.Sprintf(u.spent, u.format(n)) }
 
 // beside formats an amount beside its limit.
 func (u dimension) beside(spent, most int64) string {

@@ -22,7 +22,7 @@ func TestStatusReturnsTheLevelsOfAnAccount(t *testing.T) {
 	check.Must(t, check.Err(b.ask(t.Context(), ada)))
 	lines, err := b.keeper.Status(t.Context(), llm.Account{Guild: "g", User: "discord:1"})
 	check.Must(t, err)
-	want := []string{"user 1 of 5 calls", "guild 0.0003 USD, 1 call, 300 tokens (no limit)", "day 0.0003 of 1.00 USD"}
+	want := []string{"user 1 of 5 calls", "guild 0.0003 USD, 1 calls, 300 tokens (no limit)", "day 0.0003 of 1.00 USD"}
 	for i, l := range lines {
 		if got := string(l.Key.Level) + " " + l.String(); i >= len(want) || got != want[i] {
 			t.Errorf("got line %d %q, want %q", i, got, want)
