@@ -10,6 +10,7 @@ import (
 
 	"clank/dashboard/api"
 	"clank/internal/budget"
+	"clank/internal/i18n"
 	"clank/internal/server"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
@@ -30,21 +31,24 @@ are settings: agentStack.runtimeConfig.budget.task, .session, .user, .guild and 
 }
 
 func writeBudget(w io.Writer, o budget.Overview) {
-	fmt.Fprintf(w, "TODAY\t%s\t%s%s\n", o.Day, o.Today, unpricedNote(o.Today))
+	fmt.Fprintf(w, "TODAY\t%s\t%s%s\n", o.Day, english(o.Today), unpricedNote(o.Today))
 	for _, list := range []struct {
 		title string
 		lines []budget.LevelStatus
 	}{{"SERVER", o.Guilds}, {"PERSON", o.Users}} {
 		for _, l := range list.lines {
 			if l.Key.ID != "" {
-				fmt.Fprintf(w, "%s\t%s\t%s%s\n", list.title, l.Key.ID, l, unpricedNote(l))
+				fmt.Fprintf(w, "%s\t%s\t%s%s\n", list.title, l.Key.ID, english(l), unpricedNote(l))
 			}
 		}
 	}
 	for _, l := range o.Days {
-		fmt.Fprintf(w, "DAY\t%s\t%s%s\n", l.Key.Day, l.Spent, unpricedNote(l))
+		fmt.Fprintf(w, "DAY\t%s\t%s%s\n", l.Key.Day, english(l.Spent), unpricedNote(l))
 	}
 }
+
+// english returns a sum with its plurals in English: "1 call".
+func english(sum fmt.Stringer) string { return i18n.Locale("en").Text(sum.String()) }
 
 // unpricedNote returns what is not included in the money of l; "" if everything is.
 func unpricedNote(l budget.LevelStatus) string {

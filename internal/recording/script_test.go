@@ -63,7 +63,7 @@ func TestScriptsThatCannotBeRunAreRefused(t *testing.T) {
 		"set a = \"x\" y\nopen shop.test":        "not understood",
 		"open shop.test\ntype \"x into the box":  "quotation mark",
 		strings.Repeat("open shop.test\n", 501):  "501 steps",
-		strings.Repeat("# words\n", 100_000):     "bytes",
+		strings.Repeat("# words\n", 100_000):     "262 kB",
 		"set a = \"x\"\nset a = \"y\"\nopen a.b": "twice",
 	} {
 		check.Fails(t, check.Err(recording.ParseScript("x", text)), nil, want)
