@@ -176,8 +176,9 @@ func downloadsComeFromAllowedPlaces(t *testing.T, r *serverFixture) {
 	t.Helper()
 	for address, want := range map[string]string{
 		"https://example.com/x": "", "data:text/plain,x": "", "BLOB:https://example.com/1": "",
-		"file:///etc/passwd": `unsupported protocol "file:"`, "http://169.254.169.254/latest": "an address of a cloud's own services",
-		"ftp://example.com/x": `unsupported protocol "ftp:"`,
+		"file:///etc/passwd":            `unsupported protocol "file:"`,
+		"http://169.254.169.254/latest": "an address of a cloud's own services",
+		"ftp://example.com/x":           `unsupported protocol "ftp:"`,
 	} {
 		check.Outcome(t, address, r.server.CheckDownloadSource(address), want)
 	}
