@@ -21,6 +21,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/settings"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
@@ -739,6 +740,7 @@ func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
 func callOnThePage(t *testing.T, r *serverFixture) {
 	t.Helper()
 	check.Installed(t, "espeak-ng", "pocketsphinx_continuous")
+	r.updateSettings(map[string]any{"interaction.voice.speech.engine": settings.SpeechLocal})
 	a, board := r.server, r.openDashboard(t)
 	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
 	run := func(prompt string) (sessions.TaskRecord, error) {
