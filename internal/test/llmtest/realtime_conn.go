@@ -141,8 +141,11 @@ func (c *RealtimeConn) Raw(message string) {
 	_ = c.ws.Write(c.ctx(), websocket.MessageText, []byte(message))
 }
 
-// Drop cuts the connection.
-func (c *RealtimeConn) Drop() { _ = c.ws.CloseNow() }
+// Drop cuts the connection once the client has read what was sent, which would be lost with it otherwise.
+func (c *RealtimeConn) Drop() {
+	_ = c.ws.Ping(c.ctx()) // or the client has gone
+	_ = c.ws.CloseNow()
+}
 
 // Open sends the initial events of the API, and returns the client's session configuration.
 func (c *RealtimeConn) Open() RealtimeEvent {
