@@ -93,7 +93,9 @@ func (p *paneHands) tells(want string, do func()) {
 
 func (p *paneHands) take() {
 	p.t.Helper()
-	p.view.Eval(`document.querySelector(".pane-acts .primary:not([hidden])").click()`)
+	const button = `document.querySelector(".pane-acts .primary:not([hidden])")`
+	p.wait(button)
+	p.view.Eval(button + ".click()")
 	p.wait(`document.querySelector(".pane.works") && document.activeElement.className === "pane-keys"`)
 }
 
