@@ -294,8 +294,11 @@ func ResultNotes(res page.Result, downloads []files.Download) []string {
 		notes = append(notes, "result: "+string(res.Value))
 	}
 	if f := res.Rejected; f != nil {
-		notes = append(notes, fmt.Sprintf("the form was not sent: %s %q was not accepted: %q", f.Role, f.Name,
-			untrusted.Shorten(f.Text, 200)))
+		note := fmt.Sprintf("the form was not sent: %s %q was not accepted", f.Role, f.Name)
+		if f.Text != "" {
+			note += fmt.Sprintf(": %q", untrusted.Shorten(f.Text, 200))
+		}
+		notes = append(notes, note)
 	}
 	if res.Status >= 400 {
 		notes = append(notes, fmt.Sprintf("the server answered HTTP %d", res.Status))

@@ -133,7 +133,7 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
-// tellTimeout is how long Close waits until those who follow a task have its end, even if ctx is done.
+// tellTimeout is how long Close waits for the streams of tasks to send their ends, even if ctx is done.
 const tellTimeout = 2 * time.Second
 
 // Close stops the tasks that were started here, ends all streams, and waits until everything has ended or ctx is

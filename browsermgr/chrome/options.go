@@ -224,7 +224,7 @@ const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput,Web
 	"RenderDocument,BackForwardCache"
 
 // mergeDisabledFeatures joins the features that args disable with our own but those that args enable, since Chromium
-// uses only the last such flag, and it before the one that enables. rest holds the other args.
+// uses only the last such flag, which overrides --enable-features. rest holds the other args.
 func mergeDisabledFeatures(args []string) (features string, rest []string) {
 	all := strings.Split(disabledFeatures, ",")
 	for _, arg := range args {

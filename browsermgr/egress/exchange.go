@@ -326,7 +326,7 @@ func (p *ConnPool) tooLarge(w http.ResponseWriter) error {
 	h.Set("Connection", "close") // the request may not have been read completely
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusBadGateway)
-	_, err := fmt.Fprintf(w, "The answer is larger than %s, which is the limit.\n", sessions.SizeText(p.Limits.Body))
+	_, err := fmt.Fprintf(w, "The answer is larger than %s, which is the limit.\n", sessions.SizeText(p.Limits.body()))
 	return err
 }
 

@@ -157,6 +157,10 @@ func TestAnswersOfManyKinds(t *testing.T) {
 			"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
 			"ok", 200,
 		},
+		"too long": {
+			"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n",
+			"The answer is larger than 1 kB, which is the limit.\n", 502,
+		},
 		"until close":  {"HTTP/1.1 200 OK\r\n\r\nok", "ok", 200},
 		"old":          {"HTTP/1.0 200 OK\r\n\r\nok", "ok", 200},
 		"no content":   {"HTTP/1.1 204 No Content\r\n\r\n", "", 204},
@@ -165,7 +169,7 @@ func TestAnswersOfManyKinds(t *testing.T) {
 		"more than it said": {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: " +
 			"6\r\n\r\nforged", "ok", 200},
 	} {
-		p := newProxy(t, script(t, say(c.text)), egress.RelayLimits{})
+		p := newProxy(t, script(t, say(c.text)), egress.RelayLimits{Body: 1000})
 		for range 2 {
 			if status, body, err := p.get(t); status != c.status || body != c.want || err != nil {
 				t.Errorf("%s: got %d %q %v", name, status, body, err)

@@ -37,7 +37,7 @@ type controlRequest struct {
 	body         map[string]any
 }
 
-// checkText returns an error for text that is not UTF-8, of which JSON would make other text.
+// checkText returns an error for text that is not UTF-8, which encoding it as JSON would change.
 func (r controlRequest) checkText() error {
 	if r.query != nil && !utf8.ValidString(fmt.Sprint(r.query)) {
 		return usagef("an argument is not valid UTF-8; nothing was sent")

@@ -103,7 +103,7 @@ func newVaultAddCommand(e *commandEnv) *cobra.Command {
 	fs.StringArrayVar(&n.Roles, "for-role", nil, "`ID` of a role whose members may use it; may be given several times")
 	fs.BoolVar(&totp, "totp", false, "also ask for the one-time code's otpauth:// address or secret")
 	fs.BoolVar(&noPassword, "no-password", false, "store only the one-time code")
-	fs.BoolVar(&replace, "replace", false, "put it in the place of an entry of that name, of which nothing is kept")
+	fs.BoolVar(&replace, "replace", false, "replace the entry of that name, if there is one")
 	return c
 }
 

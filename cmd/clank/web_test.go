@@ -366,14 +366,17 @@ func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 	check.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	k = server.NewBudgetEnforcer(db, settings.Defaults, slog.New(slog.DiscardHandler))
-	now := time.Now()
-	for _, a := range []llm.Account{
-		{User: "discord:42", Guild: "7"},
-		{User: "discord:43", Guild: "7"},
-		{User: "discord:42"},
+	for _, a := range []struct {
+		llm.Account
+		at time.Time
+	}{
+		{llm.Account{User: "discord:42", Guild: "7"}, time.Now()},
+		{llm.Account{User: "discord:43", Guild: "7"}, time.Now()},
+		{llm.Account{User: "discord:42"}, time.Now()},
+		{llm.Account{User: "discord:42"}, time.Now().AddDate(0, 0, -1)},
 	} {
 		e := budget.Entry{
-			At: now, Day: now.Format(time.DateOnly), Account: a,
+			At: a.at, Day: a.at.Format(time.DateOnly), Account: a.Account,
 			Amount: budget.Amount{Calls: 1, Money: budget.Dollars(1.5)},
 		}
 		id, err := db.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
@@ -389,7 +392,7 @@ func TestBudgetIsShownInTheTerminal(t *testing.T) {
 	e, _ := budgetHome(t)
 	shown := runCommand(t.Context(), e, "budget").stdout
 	check.Contains(t, shown, "4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42",
-		"3.00 of 5.00 USD", "DAY")
+		"3.00 of 5.00 USD", "4.50 USD, 3 calls\n", "1.50 USD, 1 call\n")
 	shown = runCommand(t.Context(), e, "budget", "--json").stdout
 	var o budget.Overview
 	if err := json.Unmarshal([]byte(shown), &o); err != nil || o.Today.Spent.Money != budget.Dollars(4.5) ||

@@ -5,7 +5,7 @@ import { decoder } from "./frames.js";
 import { Hands } from "./hands.js";
 
 const firstWait = 500, longestWait = 15_000; // milliseconds before the connection is tried again
-const longestSilence = 15_000; // clank says something each five seconds
+const longestSilence = 15_000; // clank sends something every five seconds
 const maxUpload = 20 << 20;
 const vp8 = 2; // the kind of a frame
 
@@ -120,7 +120,7 @@ export class Pane {
     socket.addEventListener("close", mine(() => this.onClose()));
   }
 
-  // limitSilence connects again where nothing comes any more: a line that is cut may not say so.
+  // limitSilence connects again when nothing has come for too long: a connection may be lost without a close event.
   limitSilence() {
     clearTimeout(this.silence);
     const { socket } = this;

@@ -15,7 +15,7 @@ export function watchSocket(canvas, link, live, over) {
   const context = canvas.getContext("2d");
   let draws = null;
   let running = true;
-  let silence; // a line that is cut may not say so
+  let silence; // a connection may be lost without a close event
   const close = () => {
     running = false;
     clearTimeout(silence);
