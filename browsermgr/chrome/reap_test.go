@@ -378,7 +378,7 @@ done
 printf '{"id":1,"result":{"product":"Slow/1"}}\0' >&4; exec sleep 600`)
 	p, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
 		Executable: slow, Headless: true, NoSandbox: true, Pipe: true, TempDir: t.TempDir(),
-		Timeout: time.Second, ReadyTimeout: time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Timeout: 3 * time.Second, ReadyTimeout: time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	check.Must(t, err)
 	if p.Version != "Slow/1" {
