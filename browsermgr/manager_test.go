@@ -248,7 +248,13 @@ func TestIdleBrowserIsStoppedUnlessSomebodyHasLeftAPageOpen(t *testing.T) {
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", Profile: "idle"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	// The second began to be idle after the first: when it has ended, the first would have, too.
-	eventually(t, "the idle browser to end", func() bool { return !status(t, findProfile(t, m, "idle")).Running })
+	eventually(t, "the idle browser to end", func() bool { // asking for its status would use it meanwhile
+		tab, _ := w.Observed()
+		return tab == nil
+	})
+	if status(t, findProfile(t, m, "idle")).Running {
+		t.Error("the browser of a page that was put away runs")
+	}
 	if !status(t, findProfile(t, m, "kept")).Running {
 		t.Error("the browser with an open page was ended")
 	}
