@@ -78,9 +78,13 @@ export async function stream(path, heard, signal, asked = {}) {
   await readEvents(answer.body, ({ event, data }) => { if (data) heard(event, JSON.parse(data)); });
 }
 
-// Whoever signs out asks for no stream any more: it would be refused.
-let leaving = false;
-export const setLeaving = (is) => { leaving = is; };
+// Whoever signs out asks for no stream any more, and gives up those that are being asked for: they would be refused.
+let leaving = false, followed = new AbortController();
+export function setLeaving(is) {
+  leaving = is;
+  if (is) followed.abort();
+  else followed = new AbortController();
+}
 
 // follow reads a stream of events for as long as the page lives. After a break it goes on from where it was. heard is
 // given the name and the data of each event, online whether there is a connection.
@@ -88,7 +92,7 @@ export async function follow(path, heard, online) {
   for (let last = ""; ; await new Promise((again) => setTimeout(again, 2000))) {
     if (leaving) continue;
     try {
-      const { body } = await request(path, { headers: last ? { "Last-Event-ID": last } : {} });
+      const { body } = await request(path, { headers: last ? { "Last-Event-ID": last } : {}, signal: followed.signal });
       online(true);
       await readEvents(body, ({ id, event: name, data }) => {
         last = id ?? last;
