@@ -120,9 +120,9 @@ func TestAClickInAFrameThatIsNotDrawnYetArrives(t *testing.T) {
 		t.Cleanup(resume)
 		signalAll(pids, syscall.SIGSTOP)
 		js(t, tab, "document.querySelector('div').style.height = '20px'")
-		limited := page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 700}
+		limited := page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 1500}
 		if at {
-			limited = page.Action{Kind: actiontable.KindClickCoords, X: 25, Y: 50, TimeoutMs: 700}
+			limited = page.Action{Kind: actiontable.KindClickCoords, X: 25, Y: 50, TimeoutMs: 1500}
 		}
 		check.Fails(t, check.Err(tab.Act(t.Context(), limited)), fault.ErrNotInteractable, "not drawn there yet")
 		time.AfterFunc(1000*time.Millisecond, resume)
