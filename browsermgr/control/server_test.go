@@ -517,6 +517,19 @@ func TestAHungTabHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
+func TestATabIsClosedUnderItsAction(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	target := c.open("/two")
+	ended := make(chan answer, 1)
+	go func() {
+		ended <- c.do("POST", "/act", map[string]any{"kind": "wait", "text": "never", "targetId": target, "timeoutMs": 90_000})
+	}()
+	eventually(t, "the wait has begun", func() bool { return p.acting(target) })
+	c.ok("POST", "/act", map[string]any{"kind": "close", "targetId": target})
+	check.Contains(t, (<-ended).text, "the tab is closed")
+}
+
 func TestTheEndOfTheNetworkProcessIsToldOnce(t *testing.T) {
 	c := serve(t, nil)
 	tab := c.open("/")
