@@ -236,7 +236,7 @@ func DecodeFields(data []byte) (*RequestFields, error) {
 		return newFields(nil), nil
 	}
 	if !utf8.Valid(data) { // json would read U+FFFD instead
-		return nil, fault.Invalidf("the body is not valid UTF-8, as JSON has to be: convert it, for example with iconv -t UTF-8")
+		return nil, fault.Invalidf("the body is not valid UTF-8: convert it, for example with iconv -t UTF-8")
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -523,7 +523,8 @@ func TestATabIsClosedUnderItsAction(t *testing.T) {
 	target := c.open("/two")
 	ended := make(chan answer, 1)
 	go func() {
-		ended <- c.do("POST", "/act", map[string]any{"kind": "wait", "text": "never", "targetId": target, "timeoutMs": 90_000})
+		never := map[string]any{"kind": "wait", "text": "never", "timeoutMs": 90_000, "targetId": target}
+		ended <- c.do("POST", "/act", never)
 	}()
 	eventually(t, "the wait has begun", func() bool { return p.acting(target) })
 	c.ok("POST", "/act", map[string]any{"kind": "close", "targetId": target})
