@@ -38,7 +38,17 @@ func signallingSite(t *testing.T) (url string, signs chan struct{}) {
 		"/popups": `<title>Popups</title><a href="/two" target="_blank">New tab</a>`,
 		"/shut":   `<title>Shut</title><button onclick="window.close()">Shut</button>`,
 		"/required": `<title>Form</title><form onsubmit="document.title='Sent';return false"><label>Name <input required></label>
-			<label>Mail <input type=email oninput="form.checkValidity()"></label><button>Send</button></form>`,
+			<label>Mail <input type=email oninput="form.checkValidity()"></label><button>Send</button></form>
+			<div><template shadowrootmode=open><form><label>Code <input required></label><button>Send code</button></form>
+			</template></div><form><x-card><template shadowrootmode=open><label>Card <input></label></template></x-card>
+			<label>Holder <input required></label><button>Send card</button></form>
+			<script>customElements.define('x-card', class extends HTMLElement {
+				static formAssociated = true
+				connectedCallback() {
+					const card = this.shadowRoot.querySelector('input')
+					this.attachInternals().setValidity({ valueMissing: true }, 'Enter the card.', card)
+				}
+			})</script>`,
 		"/opener":  `<title>Opener</title><button onclick="window.open('/shut')">Open</button>`,
 		"/late":    `<title>Late</title><button onclick="setTimeout(() => window.open('/two'), 700)">Later</button>`,
 		"/confirm": `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,

@@ -61,6 +61,8 @@ func TestAFormThatTheBrowserDoesNotSendIsTold(t *testing.T) {
 		{"type", "Mail", "ada", false, ""}, // the page alone asks whether it is valid
 		{"type", "Name", "Ada", true, `the form was not sent: textbox "Mail" was not accepted: "Please include an '@'`},
 		{"type", "Mail", "ada@example.com", false, ""},
+		{"click", "Send code", "", false, `textbox "Code" was not accepted: "Please fill out this field."`}, // in a shadow root
+		{"click", "Send card", "", false, `textbox "Card" was not accepted`},                                // part of an element
 		{"click", "Send", "", false, ""},
 	} {
 		input := map[string]any{"ref": refOf(t, w, step.on)}

@@ -96,20 +96,21 @@ func checkTargets(h *heldTab, a actRequest) error {
 	return nil
 }
 
-// performInTurn runs the action when no other request acts in the tab, and describes its outcome.
+// performInTurn runs the action when no other request acts in the tab, and describes its outcome. Closing the tab ends
+// what others do in it.
 func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer, error) {
 	h := p.held
 	answer := actAnswer{TargetAnswer: h.TargetAnswer()}
 	var did actOutcome
-	err := h.Exclusively(ctx, func() error {
-		var err error
-		if a.Kind == actiontable.KindBatch {
-			did, err = p.batch(ctx, a)
-		} else {
-			did, err = p.runSingle(ctx, a)
-		}
-		return err
-	})
+	var err error
+	switch a.Kind {
+	case actiontable.KindClose:
+		did, err = p.runSingle(ctx, a)
+	case actiontable.KindBatch:
+		err = h.Exclusively(ctx, func() (err error) { did, err = p.batch(ctx, a); return err })
+	default:
+		err = h.Exclusively(ctx, func() (err error) { did, err = p.runSingle(ctx, a); return err })
+	}
 	switch {
 	case isPendingDialog(err):
 		did.dialog, answer.NotDone = true, true

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"clank/browsermgr"
 	"clank/browsermgr/fault"
@@ -216,13 +217,16 @@ func newFields(values map[string]any) *RequestFields {
 
 // QueryFields reads query parameters; of repeated ones the first.
 func QueryFields(q url.Values) *RequestFields {
-	values := make(map[string]any, len(q))
+	f := newFields(make(map[string]any, len(q)))
 	for name, given := range q {
-		if len(given) > 0 {
-			values[name] = given[0]
+		if len(given) == 0 {
+			continue
+		}
+		if f.values[name] = given[0]; !utf8.ValidString(given[0]) {
+			f.failf("%s is not valid UTF-8", name)
 		}
 	}
-	return newFields(values)
+	return f
 }
 
 // DecodeFields parses a JSON document. One that is not an object has no fields, nor has an empty one. The error wraps
@@ -230,6 +234,9 @@ func QueryFields(q url.Values) *RequestFields {
 func DecodeFields(data []byte) (*RequestFields, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return newFields(nil), nil
+	}
+	if !utf8.Valid(data) { // json would read U+FFFD instead
+		return nil, fault.Invalidf("the body is not valid UTF-8: convert it, for example with iconv -t UTF-8")
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

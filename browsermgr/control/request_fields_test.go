@@ -126,9 +126,13 @@ func TestBodiesThatAreNoObjectsHaveNoFields(t *testing.T) {
 			t.Errorf("%q has fields", text)
 		}
 	}
-	for _, text := range []string{"{", `{"a":1}}`, "{} {}", "undefined", "\xff"} {
-		check.Fails(t, check.Err(control.DecodeFields([]byte(text))), fault.ErrInvalid)
+	for text, want := range map[string]string{
+		"{": "is not JSON", `{"a":1}}`: "is not JSON", "{} {}": "is not JSON", "undefined": "is not JSON",
+		"{\"text\":\"caf\xe9\"}": "the body is not valid UTF-8",
+	} {
+		check.Fails(t, check.Err(control.DecodeFields([]byte(text))), fault.ErrInvalid, want)
 	}
+	check.Fails(t, control.QueryFields(url.Values{"query": {"caf\xe9"}}).Err(), fault.ErrInvalid, "query is not valid")
 }
 
 func TestTheFirstMistakeIsTold(t *testing.T) {

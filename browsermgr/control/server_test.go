@@ -517,6 +517,20 @@ func TestAHungTabHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
+func TestATabIsClosedUnderItsAction(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	target := c.open("/two")
+	ended := make(chan answer, 1)
+	go func() {
+		never := map[string]any{"kind": "wait", "text": "never", "timeoutMs": 90_000, "targetId": target}
+		ended <- c.do("POST", "/act", never)
+	}()
+	eventually(t, "the wait has begun", func() bool { return p.acting(target) })
+	c.ok("POST", "/act", map[string]any{"kind": "close", "targetId": target})
+	check.Contains(t, (<-ended).text, "the tab is closed")
+}
+
 func TestTheEndOfTheNetworkProcessIsToldOnce(t *testing.T) {
 	c := serve(t, nil)
 	tab := c.open("/")

@@ -190,10 +190,14 @@ func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunne
 
 // taskStartError returns the error to show if a task was not accepted.
 func taskStartError(ctx context.Context, err error) error {
-	if c := cancel.CauseOf(ctx, err); c != nil {
-		return &exitError{Code: exitStopped, Err: fmt.Errorf("%s", c)} //nolint:errorlint // only the text is shown
+	c := cancel.CauseOf(ctx, err)
+	switch {
+	case c == nil:
+		return err
+	case errors.Is(context.Cause(ctx), c):
+		return &exitError{Code: exitStopped, Err: errors.New("interrupted")}
 	}
-	return err
+	return &exitError{Code: exitStopped, Err: fmt.Errorf("%s", c)} //nolint:errorlint // only the text is shown
 }
 
 // splitAllow returns the action classes in the value of a flag.

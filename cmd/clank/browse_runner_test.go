@@ -184,9 +184,8 @@ func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 	_, err := (browseFlags{}).runAndPrint(ctx, e, fakeTaskRunner{err: errors.New("gone")}, sessions.Task{})
-	if got := exitCodeOf(err); got != exitStopped {
-		t.Errorf("exit code = %d, want %d (%v)", got, exitStopped, err)
-	}
+	check.Fails(t, err, nil, "interrupted")
+	check.Equal(t, "exit code", exitCodeOf(err), exitStopped)
 	for _, args := range [][]string{{"doctor"}, {"browse", "read"}, {"setup"}} { // when the database is opened
 		got := runCommand(ctx, newTestEnv(t, nil), args...)
 		if want := (commandResult{"", "clank " + args[0] + ": interrupted\n", exitStopped}); got != want {
@@ -245,6 +244,30 @@ func TestTheServerIsToldWhetherAPersonTypedTheTask(t *testing.T) {
 		if got.Prompt != "read" || got.Typed != typed {
 			t.Errorf("the server was told %+v, want typed %v", got, typed)
 		}
+	}
+}
+
+func TestAnInterruptStopsATaskThatTheServerIsAccepting(t *testing.T) {
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	stopped := false
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/tasks":
+			interrupt(errInterrupted)
+			_ = json.NewEncoder(w).Encode(api.TaskStarted{TaskID: "t1"})
+		case "/api/tasks/t1/stop":
+			stopped = true
+			_, _ = w.Write([]byte("{}"))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer srv.Close()
+	r := remoteRunner{&api.Client{Base: srv.URL, Token: "token"}, &commandEnv{}}
+	_, err := browseFlags{}.runAndPrint(ctx, newTestEnv(t, nil), r, sessions.Task{Prompt: "read"})
+	check.Equal(t, "exit code", exitCodeOf(err), exitStopped)
+	if check.Fails(t, err, nil, "stopped"); !stopped {
+		t.Error("the task goes on in the server")
 	}
 }
 

@@ -118,6 +118,7 @@ func TestWrongUseExitsWithTwoAndSaysWhy(t *testing.T) {
 		commandStep{"sessions scripts rename a b c", exitUsage, `unexpected argument "c"`, ""},
 		commandStep{"records --kind x", exitUsage, "--kind takes one of browser_browse_call, browser", ""},
 		commandStep{"browse --max-steps many x", exitUsage, `--max-steps takes a whole number, not "many"`, ""},
+		commandStep{"browser --timeout soon tabs", exitUsage, "clank browser tabs: --timeout must be a whole number", ""},
 		commandStep{"browse --json=maybe x", exitUsage, `--json takes true or false, not "maybe"`, ""},
 		commandStep{"browse --no-such-flag x", exitUsage, "no flag --no-such-flag", ""},
 		commandStep{"browse -sesion a x", exitUsage, "did you mean --session?", ""},

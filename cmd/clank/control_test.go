@@ -271,10 +271,12 @@ func TestBrowsersAreNotLentWithoutTLS(t *testing.T) {
 		{"", "127.0.0.1:0", "CLANK_NODE_TOKEN"},
 		{"CLANK_NODE_TOKEN=x", "0.0.0.0:0", "--node-cert"},
 		{"CLANK_NODE_TOKEN=a", "127.0.0.1:0", "32 characters"},
+		{"CLANK_NODE_TOKEN=" + lendToken, "127.0.0.1:0 --node-cert no.pem --node-key no.key", "--node-key: open no.pem"},
+		{"CLANK_NODE_TOKEN=" + lendToken, "127.0.0.1:0 --node-cert no.pem", "need each other"},
 	} {
-		_, stderr, code := runProgram(t, home, append(environ, cmp.Or(tc.env, "A=")), "serve", "--addr", "127.0.0.1:0",
-			"--shop-addr", "127.0.0.1:0",
-			"--control-addr", "127.0.0.1:0", "--node-addr", tc.addr)
+		args := strings.Fields("serve --addr 127.0.0.1:0 --shop-addr 127.0.0.1:0 --control-addr 127.0.0.1:0 --node-addr " +
+			tc.addr)
+		_, stderr, code := runProgram(t, home, append(environ, cmp.Or(tc.env, "A=")), args...)
 		if code != exitFailed || !strings.Contains(stderr, tc.says) {
 			t.Errorf("%s: exit code %d, %q", tc.addr, code, stderr)
 		}

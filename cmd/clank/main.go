@@ -116,10 +116,11 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 	if args[0] == "-version" || args[0] == "--version" {
 		args[0] = "version"
 	}
-	var root *cobra.Command
+	var root, named *cobra.Command // if the value of a flag is wrong, cobra reports another command
 	asJSON := asksForJSON(args)
 	if strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		root = newRootCommand(e, nil)
+		named = root
 		unquoteUsage(root)
 		root.SetArgs(completionArgs(root, args))
 	} else {
@@ -128,8 +129,9 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 		if err != nil {
 			return reportError(e, line.command, asJSON, err)
 		}
+		named = line.command
 		root.SetArgs(append(append(line.words, "--"), line.operands...))
 	}
-	cmd, err := root.ExecuteContextC(ctx)
-	return reportError(e, cmd, asJSON, explainInterrupt(ctx, explainFlagError(err)))
+	err := root.ExecuteContext(ctx)
+	return reportError(e, named, asJSON, explainInterrupt(ctx, explainFlagError(err)))
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/cancel"
 	"clank/internal/budget"
 	"clank/internal/telemetry"
 	"clank/llm"
@@ -49,8 +50,13 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 }
 
 // Start queues a task. The task runs in the server until it ends or [Client.Stop] is called. After an error it does
-// not run.
+// not run: once it is sent, the response is awaited even if ctx ends, so that the caller can stop the task.
 func (c *Client) Start(ctx context.Context, t TaskRequest) (TaskStarted, error) {
+	if ctx.Err() != nil {
+		return TaskStarted{}, context.Cause(ctx)
+	}
+	ctx, done := cancel.Linger(ctx, callTimeout, answerTime)
+	defer done()
 	if t.Until.IsZero() {
 		t.Until = time.Now().Add(callTimeout - answerTime)
 	}

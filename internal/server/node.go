@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -37,12 +38,22 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 	case !token.IsSet():
 		return "", fmt.Errorf("lend browsers on %s: set CLANK_NODE_TOKEN to a secret that the other machines know",
 			f.NodeAddr)
+	case secure && (f.NodeCertFile == "" || f.NodeKeyFile == ""):
+		return "", fmt.Errorf("lend browsers on %s: --node-cert and --node-key need each other", f.NodeAddr)
 	case !secure && !pageorigin.IsLoopback(host):
 		return "", fmt.Errorf("lend browsers on %s: others can reach that address: give --node-cert and --node-key, or a "+
 			"loopback address behind a tunnel", f.NodeAddr)
 	case len(token.Reveal()) < minNodeToken:
 		return "", fmt.Errorf("lend browsers on %s: CLANK_NODE_TOKEN is short enough to be guessed: use %d characters or "+
 			"more, such as openssl rand -hex 32 writes", f.NodeAddr, minNodeToken)
+	}
+	var certificates []tls.Certificate
+	if secure {
+		certificate, err := tls.LoadX509KeyPair(f.NodeCertFile, f.NodeKeyFile)
+		if err != nil {
+			return "", fmt.Errorf("lend browsers with --node-cert and --node-key: %w", err)
+		}
+		certificates = append(certificates, certificate)
 	}
 	ln, err := address.Listen(ctx, f.NodeAddr)
 	if err != nil {
@@ -53,7 +64,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 			a.nodeProxy(control, token.Reveal()).ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 16 << 10,
+		MaxHeaderBytes: 16 << 10, TLSConfig: &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12},
 	}
 	scheme, serve := "http", func() error { return server.Serve(ln) }
 	if secure {
@@ -63,7 +74,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		a.logger.Error("browsers are not lent any more", "error", err)
 	}))
 	url = scheme + "://" + ln.Addr().String()
-	a.nodes.lend(url, f.NodeCertFile)
+	a.nodes.lend(url, certificates)
 	return url, a.OwnListeners.AddURL(url)
 }
 

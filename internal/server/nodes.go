@@ -2,12 +2,11 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -32,16 +31,13 @@ type nodeBook struct {
 	answers map[settings.Node]api.Node
 }
 
-// lend records the URL and certificate under which our browsers are lent.
-func (b *nodeBook) lend(url, certFile string) {
+// lend records the URL and certificate, if any, under which our browsers are lent.
+func (b *nodeBook) lend(url string, certificates []tls.Certificate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lending.URL = url
-	data, _ := os.ReadFile(certFile) // it was read before
-	if block, _ := pem.Decode(data); block != nil {
-		if c, err := x509.ParseCertificate(block.Bytes); err == nil {
-			b.lending.CertificateFor, b.lending.CertificateUntil = strings.Join(c.DNSNames, ", "), c.NotAfter
-		}
+	for _, c := range certificates {
+		b.lending.CertificateFor, b.lending.CertificateUntil = strings.Join(c.Leaf.DNSNames, ", "), c.Leaf.NotAfter
 	}
 }
 

@@ -370,28 +370,29 @@ const noteRelease = (event) => {
 };
 for (const type of ['keyup', 'mouseup', 'input']) addEventListener(type, noteRelease, { capture: true });
 
-// rejected is the field for which the browser has not sent a form that a click or Enter was to send.
+// rejected is the field for which the browser has not sent a form that a click or Enter was to send. No event tells of it outside of
+// the form's shadow root.
 let submitting = null;
 let rejected = null;
-const noteRejected = (event) => {
-  if (event.type === 'invalid') {
-    if (submitting && event.target.form === submitting) rejected ??= { field: event.target, at: event.timeStamp };
-    return;
-  }
+const noteRejected = ({ target, timeStamp: at }) => {
+  if (submitting && (target.form ?? target.closest('form')) === submitting) rejected ??= { field: target, at };
+};
+const noteSubmitting = (event) => {
   submitting = event.composedPath().find((node) => node.form && /^(submit|image)$/.test(node.type))?.form ?? null;
+  submitting?.getRootNode().addEventListener('invalid', noteRejected, { capture: true });
 };
-const watchForms = (view) => {
-  for (const type of ['click', 'invalid']) view.addEventListener(type, noteRejected, { capture: true });
-};
+const watchForms = (view) => view.addEventListener('click', noteSubmitting, { capture: true });
 watchForms(window);
 
-// takeRejected describes that field, and what the browser says of it beside it, if it has the focus: pages that only ask for the
-// validity do not give it.
+// takeRejected describes that field, or the one inside it, and what the browser says of it beside it, if it has the focus: pages
+// that only ask for the validity do not give it.
 function takeRejected() {
   const { field, at } = rejected ?? {};
   rejected = null;
-  if (!field || performance.now() - at > 2000 || field.validity.valid || deepActive(field.ownerDocument) !== field) return null;
-  return { ...describe(field), text: personal.has(field) || isSecret(field) ? '' : field.validationMessage };
+  if (!field?.matches(':invalid') || performance.now() - at > 2000) return null;
+  const active = deepActive(field.ownerDocument);
+  if (!active || !within(active, field)) return null;
+  return { ...describe(active), text: personal.has(active) || isSecret(active) ? '' : active.validationMessage };
 }
 
 // inputTaken resolves when all keys and buttons of the numbered input have been let go here and its text is put in, or when the
