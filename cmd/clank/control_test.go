@@ -273,8 +273,9 @@ func TestBrowsersAreNotLentWithoutTLS(t *testing.T) {
 		{"CLANK_NODE_TOKEN=a", "127.0.0.1:0", "32 characters"},
 		{"CLANK_NODE_TOKEN=" + lendToken, "127.0.0.1:0 --node-cert no.pem --node-key no.key", "--node-key: open no.pem"},
 		{"CLANK_NODE_TOKEN=" + lendToken, "127.0.0.1:0 --node-cert no.pem", "need each other"},
+		{"", " --node-key no.key", "for --node-addr"},
 	} {
-		args := strings.Fields("serve --addr 127.0.0.1:0 --shop-addr 127.0.0.1:0 --control-addr 127.0.0.1:0 --node-addr " +
+		args := strings.Fields("serve --addr 127.0.0.1:0 --shop-addr 127.0.0.1:0 --control-addr 127.0.0.1:0 --node-addr=" +
 			tc.addr)
 		_, stderr, code := runProgram(t, home, append(environ, cmp.Or(tc.env, "A=")), args...)
 		if code != exitFailed || !strings.Contains(stderr, tc.says) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -23,7 +24,12 @@ const minNodeToken = 32
 // openNode lends this machine's browsers to other machines, if an address is given. Their tool "browser" connects
 // with the token CLANK_NODE_TOKEN. On an address that others can reach it requires TLS.
 func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsertool.APIClient) (url string, err error) {
-	if f.NodeAddr == "" {
+	secure := f.NodeCertFile != "" || f.NodeKeyFile != ""
+	switch {
+	case f.NodeAddr != "":
+	case secure:
+		return "", errors.New("--node-cert and --node-key are for --node-addr: give that too")
+	default:
 		return "", nil
 	}
 	token, err := settings.ReadSecret("CLANK_NODE_TOKEN", a.getenv)
@@ -31,7 +37,6 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		return "", err
 	}
 	host, _, err := net.SplitHostPort(f.NodeAddr)
-	secure := f.NodeCertFile != "" || f.NodeKeyFile != ""
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("lend browsers on %s: %w", f.NodeAddr, err)

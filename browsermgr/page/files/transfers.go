@@ -42,7 +42,7 @@ var (
 	// ErrNoDownload is returned if a click started no download.
 	ErrNoDownload = errors.New("no download began")
 	// ErrOpenedInline is returned if a link to be downloaded was shown in a tab instead.
-	ErrOpenedInline = errors.New("no download began: the link opened")
+	ErrOpenedInline = errors.New("no download began: what was clicked opened")
 	// ErrOtherDocument is returned if a tab does not show the expected document.
 	ErrOtherDocument = errors.New("the tab shows another document than the one expected")
 	// errTooLarge is returned if a download was cancelled because it is too large.
