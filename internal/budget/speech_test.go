@@ -157,7 +157,7 @@ func TestASentenceCostsItsSpeech(t *testing.T) {
 		n++
 	}
 	e, _ := p.last(t)
-	if n != 3000 || !near(e.Amount.Money, 0.015+0.00015) || e.Amount.Time != time.Minute ||
+	if n != 3000 || !near(e.Amount.Money, 0.015+0.00015) || e.Amount.Time != time.Minute || e.Amount.Tokens != 501+1201 ||
 		e.State != budget.StateSettled {
 		t.Errorf("%d packets, %+v", n, e)
 	}
@@ -173,7 +173,8 @@ func TestAnInterruptedSentenceIsChargedCompletely(t *testing.T) {
 		check.Must(t, err)
 		break
 	}
-	if e, _ := p.last(t); !near(e.Amount.Money, 0.015) || e.State != budget.StateEstimated {
+	if e, _ := p.last(t); !near(e.Amount.Money, 0.015) || e.State != budget.StateEstimated ||
+		e.Amount.Tokens != 501+1008/8*20+1 || e.Amount.Time != voice.FrameTime { // eight characters a second, and one more
 		t.Errorf("%+v", e)
 	}
 }
@@ -222,15 +223,21 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 	call := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	ada := llm.WithAccount(t.Context(), llm.Account{Guild: "g", User: "discord:ada"})
 	check.Must(t, c.Begin(call, 2000))
-	if e, _ := p.last(t); e.State != budget.StateHeld || e.Amount.Money < budget.Dollars(0.29) ||
-		e.Amount.Money > budget.Dollars(0.31) {
-		t.Errorf("held %+v", e)
+	holds := func(text, sound float64, tokens int64) {
+		t.Helper()
+		e, _ := p.last(t)
+		if usd := (text*4 + sound*32 + 4096*64) / 1e6; e.State != budget.StateHeld || !near(e.Amount.Money, usd) ||
+			e.Amount.Tokens != tokens || e.Amount.Time != 4096*50*time.Millisecond {
+			t.Errorf("held %+v, want %f USD and %d tokens", e, usd, tokens)
+		}
 	}
+	holds(1001, 900, 1001+900+4096)
 	r := budget.SpeechResponse{
 		Usage: llm.Usage{InputTokens: 1000, CachedTokens: 300, OutputTokens: 500}, AudioInput: 600,
 		AudioCached: 200, AudioOutput: 400,
 	}
 	check.Must(t, c.CountResponse(call, ada, r))
+	holds(400, 600+500+900, 1000+500+900+4096)
 	const text, sound = 300*4 + 100*0.4 + 100*16, 400*32 + 200*0.4 + 400*64
 	spent := adas(t, p)
 	if !near(spent.Money, (text+sound)/1e6) || spent.Tokens != 1500 || spent.Calls != 1 || spent.Time != 20*time.Second {
