@@ -252,20 +252,39 @@ func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
 	}
 }
 
+func TestWhatTheVendorStoredIsNotAskedForWhereNothingMayBeStored(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Say("I look for it"), llmtest.Say("done"))
+	talk := begin(t, open(t, server, nil), nil)
+	next(t, talk, computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
+	memory, err := talk.Memory()
+	check.Must(t, err)
+	next(t, begin(t, open(t, server, stateless), memory), computeruse.Input{Says: []string{"a red one"}, Shot: shot(t, 2)})
+	b := sent(t, server, 1)
+	check.Contains(t, string(server.Requests()[1].Body), "told: find a lamp", "you: I look for it", "a red one")
+	if b.Previous != "" || b.Store == nil || *b.Store {
+		t.Errorf("the request is %+v, want it without what the vendor stored", b)
+	}
+}
+
 func TestThePreviewToolIsToldTheSizeOfThePicture(t *testing.T) {
 	one := llmtest.Answer(llmtest.Reply{
 		Screen: []llmtest.ScreenCall{
 			{ID: "a", Preview: true, Actions: []string{`{"type":"click","button":"wheel","x":1,"y":2}`}},
 		},
 	})
-	server := llmtest.NewServer(t, one)
-	turn := next(t, begin(t, open(t, server, func(o *openai.Options) { o.Dialect = openai.DialectPreview }), nil),
+	server := llmtest.NewServer(t, one, llmtest.Say("done"))
+	preview := func(o *openai.Options) { o.Dialect = openai.DialectPreview }
+	turn := next(t, begin(t, open(t, server, preview), nil),
 		computeruse.Input{Says: []string{"go"}, Shot: shot(t, 1)})
 	b := sent(t, server, 0)
 	tool := b.Tools[0]
 	if tool["type"] != "computer_use_preview" || tool["display_width"] != 40.0 || tool["display_height"] != 30.0 ||
 		tool["environment"] != "browser" || b.Truncation != "auto" {
 		t.Errorf("the tool is %v with truncation %q", tool, b.Truncation)
+	}
+	next(t, begin(t, open(t, server, preview), nil), computeruse.Input{Says: []string{"go"}})
+	if tool := sent(t, server, 1).Tools[0]; tool["display_width"] != 1024.0 || tool["display_height"] != 768.0 {
+		t.Errorf("before there is a picture the tool is %v", tool)
 	}
 	if a := turn.Calls[0].Actions; len(a) != 1 || a[0].Button != computeruse.ButtonMiddle {
 		t.Errorf("got %+v, want a click of the middle button", a)
