@@ -130,6 +130,7 @@ func TestFailuresOnTheWayAreDescribed(t *testing.T) {
 		"half a one":    {cut, llm.ErrCutOff, "cut off in the middle", false},
 		"garbled":       {garbled, llm.ErrMalformed, "check that http://h/v1", false},
 		"broken off":    {&transport.StreamError{}, llm.ErrUnavailable, "no reason given", false},
+		"bad request":   {status(400, "odd"), llm.ErrRejected, "h answered 400: odd", false},
 		"bad key":       {status(401, ""), llm.ErrAuth, "set MY_KEY to a valid key", false},
 		"bad model":     {status(404, "No such Model"), llm.ErrNotFound, `no model "gpt-4o"`, false},
 		"old model":     {status(404, "model"), llm.ErrNotFound, "gpt-6-luna", false},

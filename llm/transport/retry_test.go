@@ -50,13 +50,18 @@ func TestTheWaitDoublesWhereTheServerDoesNotSay(t *testing.T) {
 
 func TestALongFirstWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		tries := 0
 		p := transport.RetryPolicy{Backoff: time.Hour, OnRetry: func(r transport.RetryEvent) {
 			if r.Wait < 15*time.Second/2 || r.Wait >= 15*time.Second*3/2 {
 				t.Errorf("wait = %v, want about 15 s", r.Wait)
 			}
 		}}.WithDefaults()
-		check.Fails(t, check.Err(transport.CallWithRetry(t.Context(), p, passing(0),
-			func(context.Context) (int, error) { return 0, errors.New("no") })), nil, "no")
+		_, err := transport.CallWithRetry(t.Context(), p, passing(0), func(context.Context) (int, error) {
+			tries++
+			return 0, errors.New("no")
+		})
+		check.Fails(t, err, nil, "no")
+		check.Equal(t, "tries", tries, 3)
 	})
 }
 
@@ -119,14 +124,14 @@ func TestNothingIsDeliveredAfterAStop(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	transport.Deltas(ctx, nil)(llm.Delta{Text: "x"})
-	n := 0
-	emit := transport.Deltas(ctx, func(llm.Delta) { n++; stop() })
+	var got []llm.Delta
+	emit := transport.Deltas(ctx, func(d llm.Delta) { got = append(got, d) })
 	for _, d := range []llm.Delta{{}, {Text: "x"}, {Reasoning: "y"}} {
 		emit(d)
 	}
-	if n != 1 {
-		t.Errorf("%d pieces, want the first that is not empty", n)
-	}
+	stop()
+	emit(llm.Delta{Text: "z"})
+	check.Diff(t, "delivered", got, []llm.Delta{{Text: "x"}, {Reasoning: "y"}})
 }
 
 func TestStatusesAreDescribed(t *testing.T) {
@@ -148,6 +153,7 @@ func TestStatusesAreDescribed(t *testing.T) {
 		{500, llm.ErrUnavailable, true},
 		{501, llm.ErrUnavailable, false},
 		{503, llm.ErrUnavailable, true},
+		{504, llm.ErrUnavailable, true},
 		{505, llm.ErrUnavailable, false},
 		{529, llm.ErrUnavailable, true},
 		{599, llm.ErrUnavailable, false},
@@ -213,10 +219,12 @@ func TestWhatServersSayIsFoundInAnyWrapping(t *testing.T) {
 		"<!DOCTYPE html><p>bad gateway":        {},
 		`{"error":null,"message":"m"}`:         {Message: "m"},
 		`{"error":{"error":{"message":"in"}}}`: {Message: "in"},
-		``:                                     {},
-		`[]`:                                   {Message: "[]"},
-		strings.Repeat("é", 300):               {Message: strings.Repeat("é", 300)},
-		strings.Repeat("é", 301):               {Message: strings.Repeat("é", 300) + "…"},
+		`{"error":{"error":{"error":{"error":{"error":"too deep"}}}}}`: {},
+		`[[[[["too deep"]]]]]`:   {Message: `["too deep"]`},
+		``:                       {},
+		`[]`:                     {Message: "[]"},
+		strings.Repeat("é", 300): {Message: strings.Repeat("é", 300)},
+		strings.Repeat("é", 301): {Message: strings.Repeat("é", 300) + "…"},
 		`{"error":{"message":"m","type":"t","code":"c"}}`:  {Code: "c", Message: "m"},
 		`{"error":{"message":"m","type":"t","code":null}}`: {Code: "t", Message: "m"},
 		`{"error":{"message":"m","code":429}}`:             {Code: "429", Message: "m"},
@@ -303,6 +311,9 @@ func TestOptionsThatCannotWorkAreToldAtOnce(t *testing.T) {
 		if err != nil || c.Name() != "p:m" || c.Caps() != (llm.Caps{Vision: true, ToolImages: true}) {
 			t.Errorf("%s: %+v, %v", base, c, err)
 		}
+		e := &llm.Error{}
+		c.Describe(e, &transport.StatusError{Status: http.StatusUnauthorized})
+		check.Contains(t, e.Message, "wants a key")
 	}
 }
 
