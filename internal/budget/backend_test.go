@@ -297,6 +297,7 @@ func TestAComputerUseCallIsEstimatedWithTheWholeConversation(t *testing.T) {
 	words := strings.Repeat("x", 2000)
 	seen, err := computerusetest.Picture(image.Pt(200, 100), 1)
 	check.Must(t, err)
+	b := newBench(t, nil)
 	for name, tt := range map[string]struct {
 		in   computeruse.Input
 		want int64
@@ -313,7 +314,6 @@ func TestAComputerUseCallIsEstimatedWithTheWholeConversation(t *testing.T) {
 			computeruse.Input{Shot: &computeruse.Screenshot{URL: words, Image: llm.Image{Data: seen}}}, 8 + 1000 + 350,
 		},
 	} {
-		b := newBench(t, nil)
 		m := &mind{answer: func() (computeruse.Turn, error) { return computeruse.Turn{}, errors.New("no count") }}
 		talk := b.talk(t, m)
 		check.Fails(t, check.Err(talk.Next(t.Context(), tt.in)), nil, "no count")

@@ -391,13 +391,13 @@ func TestWhereWritingToTheCacheCostsAllInputMayBeWritten(t *testing.T) {
 }
 
 func TestAnEstimateLearnsFromTheCallBefore(t *testing.T) {
+	b := newBench(t, nil)
 	for read, want := range map[int]int64{
 		502:  4008/4*11/10 + 1, // a quarter of what was estimated, and a tenth more to be safe
 		2008: 4008,
 		9000: 4008,
 		0:    4008, // the server did not say
 	} {
-		b := newBench(t, nil)
 		m := b.keeper.Model(b.model)
 		for i, u := range []llm.Usage{{InputTokens: read}, {}} {
 			b.model.answer = using(u, nil)
@@ -434,8 +434,8 @@ func TestAnAnswerIsAsLongAsTheBudgetAllows(t *testing.T) {
 }
 
 func TestEstimatesGrowWithTheRequest(t *testing.T) {
+	b := newBench(t, nil)
 	estimate := func(req llm.Request, caps llm.Caps) int64 {
-		b := newBench(t, nil)
 		b.model.caps, b.model.answer = caps, using(llm.Usage{}, nil)
 		check.Must(t, check.Err(b.keeper.Model(b.model).Generate(t.Context(), req, nil)))
 		return b.last(t).Amount.Tokens
