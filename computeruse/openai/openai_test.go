@@ -38,10 +38,7 @@ func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *o
 
 func stateless(o *openai.Options) { o.Stateless = true }
 
-var readText = llm.Tool{
-	Name: "read_text", Description: "Read.",
-	Schema: json.RawMessage(`{"type":"object","properties":{}}`),
-}
+var readText = llm.Tool{Name: "read_text", Description: "Read."}
 
 var next = computerusetest.Next
 
@@ -109,6 +106,8 @@ func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
 		Final: true,
 	})
 	first, second := sent(t, server, 0), sent(t, server, 1)
+	check.Diff(t, "what a tool without a schema takes", first.Tools[1]["parameters"],
+		any(map[string]any{"type": "object", "properties": map[string]any{}}))
 	for n, b := range []body{first, second} {
 		if b.Instructions != "work" || len(b.Tools) != 2 || b.Tools[0]["type"] != "computer" ||
 			b.Tools[1]["strict"] != false ||

@@ -405,6 +405,8 @@ func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
 	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: " +
 		"http://s/\n\nFrom the operator of this program:\nBe brief."
 	check.Diff(t, "prompt", got, want)
+	check.Equal(t, "prompt without places", agent.SystemPrompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), nil, ""),
+		"Work.\n\nToday is Sunday, 1 March 2026.")
 }
 
 func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
