@@ -103,8 +103,11 @@ func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
 	turn := next(t, talk, computeruse.Input{Says: []string{"buy a lamp"}, Shot: shot(t, 1)})
 	next(t, talk, computeruse.Input{
 		Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 2),
-		Final: true,
+		Final: true, MaxTokens: 50,
 	})
+	for i, want := range []int{100, 50} {
+		check.Equal(t, "the longest answer", server.Requests()[i].MaxTokens, want)
+	}
 	first, second := sent(t, server, 0), sent(t, server, 1)
 	check.Diff(t, "what a tool without a schema takes", first.Tools[1]["parameters"],
 		any(map[string]any{"type": "object", "properties": map[string]any{}}))
