@@ -255,6 +255,8 @@ func TestACancelledCallCountsAsEstimatedAndIsLetGo(t *testing.T) {
 	if got := b.today(t); got.Held != (budget.Amount{}) || got.Amount.Tokens < 1000 {
 		t.Errorf("got %s, held %s", got.Amount, got.Held)
 	}
+	check.Fails(t, check.Err(b.ask(ctx, llm.Account{})), why)
+	check.Equal(t, "b.model.asked", b.model.asked, 1)
 }
 
 func TestAPanicOfAModelLetsGoOfItsBudget(t *testing.T) {
@@ -346,6 +348,7 @@ func TestAModelThatIsFreeNeedsNoPriceAndNoTokens(t *testing.T) {
 	b.model.name, b.model.answer = "plain:steps", using(llm.Usage{Calls: 1}, nil)
 	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	check.Equal(t, "amount", b.today(t).Amount, budget.Amount{Calls: 1})
+	check.Equal(t, "state", b.last(t).State, budget.StateSettled)
 	_, err := b.ask(t.Context(), llm.Account{})
 	spent(t, err)
 }
