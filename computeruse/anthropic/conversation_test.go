@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 	"testing"
 
@@ -231,6 +232,9 @@ func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
 		var roles []string
 		for _, m := range server.Requests()[2].Messages {
 			roles = append(roles, string(m.Role)+": "+m.Text())
+			if slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Call != nil || p.Result != nil }) {
+				t.Errorf("%s: a call is sent: %+v", name, m.Parts)
+			}
 		}
 		check.Diff(t, name, roles, append(tt.want, "assistant: first done", "user: go on"))
 	}
