@@ -104,6 +104,24 @@ func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 		b.sum(t, budget.Key{Level: budget.LevelUser, ID: "discord:42", Day: "2026-03-01"}).Amount.Steps, 2)
 }
 
+func TestStepsAreDoneWhereCallsAreSpent(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelDay: {Calls: 1}})
+	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
+	inner := script(nil, act("1", ""), sessions.Step{Kind: sessions.StepAnswer, Text: "done"})
+	steps, err := b.work(t.Context(), inner)
+	if answer := last(t, steps, err); answer.Limit != "" || inner.Acts() != 1 {
+		t.Errorf("got %+v after %d acts, want the one", answer, inner.Acts())
+	}
+}
+
+func TestTheMoneyThatATaskAskedForIsNotTheLimitOfItsCalls(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelTask: {Calls: 1}})
+	a := llm.Account{Task: "t", MaxUSD: 1}
+	check.Must(t, check.Err(b.ask(t.Context(), a)))
+	_, err := b.ask(t.Context(), a)
+	check.Contains(t, spent(t, err).Hint, more(budget.LevelTask))
+}
+
 func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {
 	b := newBench(t, nil)
 	err := &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1.00 of 1.00 USD for today"}
@@ -328,6 +346,8 @@ func TestAComputerUseCallIsEstimatedWithTheWholeConversation(t *testing.T) {
 		m.answer = turn(0, 0) // it does not say: the estimate stays
 		check.Must(t, check.Err(talk.Next(t.Context(), tt.in)))
 		check.Equal(t, name+", after an answer", b.last(t).Amount.Tokens, 5050+tt.want+100)
+		check.Must(t, check.Err(talk.Next(t.Context(), tt.in)))
+		check.Equal(t, name+", after one without a count", b.last(t).Amount.Tokens, 5050+2*tt.want+100)
 	}
 }
 

@@ -325,6 +325,7 @@ func TestATaskMayAllowItselfLessThanTheSettings(t *testing.T) {
 		}
 		_, err := b.ask(t.Context(), a)
 		got := spent(t, err)
+		check.Lacks(t, got.Hint, "one more call")
 		if asked := strings.Contains(got.Hint, "was asked for with"); got.Message != c.want || asked != (c.own == 0.002) {
 			t.Errorf("%s: got %q (%s), want %q", name, got.Message, got.Hint, c.want)
 		}
@@ -372,6 +373,9 @@ func TestALedgerThatCannotBeWrittenLetsNothingThrough(t *testing.T) {
 		return nil
 	}
 	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
+	b.ledger.Fail = func(string) error { return broken }
+	check.Fails(t, b.keeper.Check(t.Context(), minute), broken)
+	b.ledger.Fail = nil
 	if got := b.today(t); got.Held.Tokens < 1000 {
 		t.Errorf("got held %s, want the estimate", got.Held)
 	}

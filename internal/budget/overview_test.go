@@ -89,7 +89,6 @@ func TestCostsAreThoseOfTheLastDays(t *testing.T) {
 
 func TestOldEntriesAreDeletedWithoutANewOne(t *testing.T) {
 	b := newBench(t, nil)
-	b.rules.KeepDays = 30
 	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	calls := func() int {
 		b.keeper.ForgetOld(t.Context())
@@ -97,8 +96,11 @@ func TestOldEntriesAreDeletedWithoutANewOne(t *testing.T) {
 		check.Must(t, err)
 		return len(list)
 	}
-	check.Equal(t, "calls()", calls(), 1)
 	b.now = b.now.AddDate(0, 0, 31)
+	check.Equal(t, "calls() without a limit of days", calls(), 1)
+	b.rules.KeepDays = 31
+	check.Equal(t, "calls()", calls(), 1)
+	b.rules.KeepDays = 30
 	check.Equal(t, "calls()", calls(), 0)
 	days, err := b.ledger.All(t.Context(), budget.LevelDay, "", 10)
 	if err != nil || len(days) != 1 || days[0].Amount.Calls != 1 {
@@ -248,6 +250,15 @@ func TestAReservationMayTurnOutTwiceAsHigh(t *testing.T) {
 		h, err := b.keeper.Hold(t.Context(), minute)
 		check.Equal(t, fmt.Sprintf("another fits under %.2f USD: %v", limit, err), h != nil, fits)
 	}
+}
+
+func TestACallNeedsMinutesThatAreNotSpent(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelDay: {Time: time.Minute}})
+	h, err := b.keeper.Hold(t.Context(), minute)
+	check.Must(t, err)
+	check.Must(t, check.Err(b.ask(t.Context(), ada))) // they are reserved only, as by its own task
+	h.Settle(t.Context(), minute.Usage, time.Minute)
+	spent(t, check.Err(b.ask(t.Context(), ada)))
 }
 
 func TestAReleasedReservationIsNotCharged(t *testing.T) {

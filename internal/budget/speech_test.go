@@ -84,7 +84,7 @@ func utterance(length time.Duration) voice.Utterance {
 // near compares amounts of money.
 func near(a budget.Money, usd float64) bool { return math.Abs(a.USD()-usd) < 1e-6 }
 
-func TestAMinuteOfSpeechCostsTheListPrice(t *testing.T) {
+func TestSpeechCostsTheListPriceOfAMinute(t *testing.T) {
 	for _, c := range []struct {
 		model    budget.AudioModel
 		usd      float64
@@ -100,13 +100,17 @@ func TestAMinuteOfSpeechCostsTheListPrice(t *testing.T) {
 	} {
 		p := newPurse(t, budget.Amount{})
 		tr := &budget.LimitedTranscriber{Transcriber: &hears{}, Enforcer: p.Enforcer, Model: c.model}
-		if said, err := tr.Transcribe(t.Context(), utterance(time.Minute)); err != nil || said.Text != "hello" {
-			t.Fatalf("%+v, %v", said, err)
-		}
-		e, n := p.last(t)
-		if n != 1 || !near(e.Amount.Money, c.usd) || e.Unpriced != c.unpriced || e.Amount.Time != time.Minute ||
-			e.Amount.Tokens != 601 || e.State != budget.StateSettled {
-			t.Errorf("%+v: %d entries, %+v", c.model, n, e)
+		all := utterance(0)
+		all.Packets = make([]voice.Packet, 6000)
+		for i, u := range []voice.Utterance{utterance(2 * time.Minute), all} {
+			if said, err := tr.Transcribe(t.Context(), u); err != nil || said.Text != "hello" {
+				t.Fatalf("%+v, %v", said, err)
+			}
+			e, n := p.last(t)
+			if n != i+1 || !near(e.Amount.Money, 2*c.usd) || e.Unpriced != c.unpriced || e.Amount.Time != 2*time.Minute ||
+				e.Amount.Tokens != 1201 || e.State != budget.StateSettled {
+				t.Errorf("%+v: %d entries, %+v", c.model, n, e)
+			}
 		}
 	}
 }
@@ -148,7 +152,7 @@ func TestAModelOfUnknownPriceIsRefusedWhereOnlyMoneyIsLimited(t *testing.T) {
 func TestASentenceCostsItsSpeech(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	s := &budget.LimitedSpeaker{
-		Speaker: &says{packets: 3000}, Enforcer: p.Enforcer,
+		Speaker: &says{packets: 6000}, Enforcer: p.Enforcer,
 		Model: budget.AudioModel{Name: "gpt-4o-mini-tts"},
 	}
 	n := 0
@@ -157,8 +161,8 @@ func TestASentenceCostsItsSpeech(t *testing.T) {
 		n++
 	}
 	e, _ := p.last(t)
-	if n != 3000 || !near(e.Amount.Money, 0.015+0.00015) || e.Amount.Time != time.Minute || e.Amount.Tokens != 501+1201 ||
-		e.State != budget.StateSettled {
+	if n != 6000 || !near(e.Amount.Money, 2*0.015+0.00015) || e.Amount.Time != 2*time.Minute ||
+		e.Amount.Tokens != 501+2401 || e.State != budget.StateSettled {
 		t.Errorf("%d packets, %+v", n, e)
 	}
 }
@@ -191,6 +195,21 @@ func TestASpeechErrorIsReturnedUnchanged(t *testing.T) {
 		got = err
 	}
 	check.Fails(t, got, broken)
+}
+
+func TestSpeechThatWasRefusedCostsNothingUnlessItBegan(t *testing.T) {
+	refused := &llm.Error{Kind: llm.ErrRateLimited, Status: 429}
+	for packets, usd := range map[int]float64{0: 0, 1: 0.015} {
+		p := newPurse(t, budget.Amount{})
+		s := &budget.LimitedSpeaker{
+			Speaker: &says{packets: packets, err: refused}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"},
+		}
+		for range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
+		}
+		if e, _ := p.last(t); !near(e.Amount.Money, usd) {
+			t.Errorf("after %d packets %+v, want %f USD", packets, e, usd)
+		}
+	}
 }
 
 func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {
@@ -270,6 +289,14 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 		[]budget.Key{{Level: budget.LevelGuild, ID: "g", Day: time.Now().UTC().Format(time.DateOnly)}})
 	if err != nil || sums[0].Held != (budget.Amount{}) {
 		t.Errorf("held after the end: %+v, %v", sums, err)
+	}
+	for _, late := range []struct {
+		r    budget.SpeechResponse
+		want int64
+	}{{r, 1500}, {budget.SpeechResponse{}, 2400 + 4096}, {budget.SpeechResponse{}, 2400 + 4096}} {
+		before := adas(t, p)
+		check.Fails(t, c.CountResponse(call, ada, late.r), nil, "budget spent")
+		check.Equal(t, "tokens of a response that nothing was held for", adas(t, p).Sub(before).Tokens, late.want)
 	}
 }
 
