@@ -400,12 +400,13 @@ func TestASpentBudgetIsTold(t *testing.T) {
 }
 
 func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
-	got := agent.SystemPrompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
+	day := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	got := agent.SystemPrompt("Work.", day,
 		map[string]string{"shop": "http://s/", "desk": "http://d/"}, " Be brief.\n")
 	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: " +
 		"http://s/\n\nFrom the operator of this program:\nBe brief."
 	check.Diff(t, "prompt", got, want)
-	check.Equal(t, "prompt without places", agent.SystemPrompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), nil, ""),
+	check.Equal(t, "prompt without places", agent.SystemPrompt("Work.", day, nil, ""),
 		"Work.\n\nToday is Sunday, 1 March 2026.")
 }
 
