@@ -209,14 +209,15 @@ func TestATalkGoesOnFromItsMemoryWithoutPictures(t *testing.T) {
 
 func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
 	const first = "user: the first one\n\nThe screen now, at http://example.test/:\n\n(an earlier picture)"
+	clicked := []string{first, "assistant: I click", "user: hurry"}
 	for name, tt := range map[string]struct {
 		model, said string
 		tools       anthropic.Tools
 		want        []string
 	}{
-		"an older one": {"claude-opus-4-6", "I click", "", []string{first, "assistant: I click", "user: hurry"}},
-		"as new a one": {"claude-sonnet-5-5", "I click", "", []string{first, "assistant: I click", "user: hurry"}},
-		"other tools":  {"claude-opus-5-5", "I click", anthropic.ToolsBrowser, []string{first, "assistant: I click", "user: hurry"}},
+		"an older one": {"claude-opus-4-6", "I click", "", clicked},
+		"as new a one": {"claude-sonnet-5-5", "I click", "", clicked},
+		"other tools":  {"claude-opus-5-5", "I click", anthropic.ToolsBrowser, clicked},
 		"no words":     {"claude-opus-4-6", "", "", []string{first + "\n\nhurry"}},
 	} {
 		click := use("computer.left_click", `{"coordinate":[1,2]}`)
@@ -236,7 +237,7 @@ func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
 				t.Errorf("%s: a call is sent: %+v", name, m.Parts)
 			}
 		}
-		check.Diff(t, name, roles, append(tt.want, "assistant: first done", "user: go on"))
+		check.Diff(t, name, roles, slices.Concat(tt.want, []string{"assistant: first done", "user: go on"}))
 	}
 }
 
