@@ -118,14 +118,16 @@ func TestEachCallIsAnsweredAndTheRestIsOneMessage(t *testing.T) {
 		"nothing": {},
 		"a task":  {computeruse.Input{Says: []string{"buy"}}, nil, []inputItem{message(textPart("buy"))}},
 		"a task and the screen": {
-			computeruse.Input{Says: []string{"buy"}, Shot: shot}, nil,
+			computeruse.Input{Says: []string{"buy"}, Shot: shot},
+			nil,
 			[]inputItem{message(textPart("buy"), textPart(shot.Note()), imagePart(&picture))},
 		},
 		"an act and a tool": {
 			computeruse.Input{
 				Outcomes: []computeruse.CallResult{{CallID: "a", Image: part}},
 				Results:  []llm.ToolResult{{ID: "b", Images: []llm.Image{picture}}}, Shot: shot,
-			}, calls,
+			},
+			calls,
 			[]inputItem{
 				screen(&picture), function(textPart("(no output)"), imagePart(&picture)),
 				message(textPart("The part you wanted to see closer:"), imagePart(part), textPart(shot.Note())),
@@ -135,7 +137,8 @@ func TestEachCallIsAnsweredAndTheRestIsOneMessage(t *testing.T) {
 			computeruse.Input{
 				Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed.", Text: "x=1"}},
 				Results:  []llm.ToolResult{{ID: "b", IsError: true}},
-			}, calls,
+			},
+			calls,
 			[]inputItem{
 				screen(nil), function(textPart("The tool failed.")), message(
 					textPart("About your action: It failed.\nAbout your action: x=1"),
@@ -144,7 +147,8 @@ func TestEachCallIsAnsweredAndTheRestIsOneMessage(t *testing.T) {
 			},
 		},
 		"an interruption": {
-			computeruse.Input{Shot: shot}, calls,
+			computeruse.Input{Shot: shot},
+			calls,
 			[]inputItem{
 				screen(&picture), function(textPart("The tool failed: interrupted")),
 				message(textPart("About your action: interrupted"), textPart(shot.Note())),

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,23 +33,28 @@ func TestAnAnswerShowsThePicturesThatWereChosen(t *testing.T) {
 		says, fails     string
 	}{
 		"taken and new ones": {
-			[]string{"picture 2", "now", "@E1", "now"}, []string{" the lamp\n", " ", "its price"},
-			[]llm.Image{lamp, picture("element "), element}, "The answer shows picture 2, now, @E1.", "",
+			[]string{"picture 2", "now", "@E1", "now"},
+			[]string{" the lamp\n", " ", "its price"},
+			[]llm.Image{lamp, picture("element "), element},
+			"The answer shows picture 2, now, @E1.", "",
 		},
 		"none": {nil, nil, nil, "The answer shows no pictures.", ""},
 		"one that there is": {
-			[]string{"1", "e9"}, nil, []llm.Image{picture("1")},
+			[]string{"1", "e9"},
+			nil,
+			[]llm.Image{picture("1")},
 			`The answer shows 1. Left out: "e9" (there is no e9).`, "",
 		},
 		"none that there is": {
-			[]string{"7", "e9"}, nil, nil, "",
+			[]string{"7", "e9"},
+			nil, nil, "",
 			`nothing was chosen. Left out: "7" (there is no such picture); "e9" (there is no e9).`,
 		},
 		"too many": {many, nil, nil, "The answer shows " + strings.Join(many[:10], ", ") + `. Left out: "e20" (an answer shows 10).`, ""},
 	} {
 		var a agent.Album
 		for n := 1; n <= 2; n++ {
-			check.Equal(t, "number", a.Add(picture(fmt.Sprint(n))), n)
+			check.Equal(t, "number", a.Add(picture(strconv.Itoa(n))), n)
 		}
 		said, err := a.Choose(t.Context(), tt.names, tt.captions, take)
 		check.Outcome(t, name, err, tt.fails)
