@@ -47,10 +47,15 @@ func TestReplyTextAndCallsKeepTheirOrder(t *testing.T) {
 }
 
 func TestUsageAddsUpAndOneUnpricedCallMarksTheSum(t *testing.T) {
-	a := llm.Usage{Calls: 1, InputTokens: 10, CachedTokens: 4, OutputTokens: 5, ReasoningTokens: 2, USD: 0.5}
-	b := llm.Usage{Calls: 2, InputTokens: 1, OutputTokens: 1, Unpriced: true}
+	a := llm.Usage{
+		Calls: 1, InputTokens: 10, CachedTokens: 4, CacheWriteTokens: 3, OutputTokens: 5, ReasoningTokens: 2, USD: 0.5,
+	}
+	b := llm.Usage{
+		Calls: 2, InputTokens: 6, CachedTokens: 1, CacheWriteTokens: 2, OutputTokens: 4, ReasoningTokens: 1, USD: 0.25,
+		Unpriced: true,
+	}
 	want := llm.Usage{
-		Calls: 3, InputTokens: 11, CachedTokens: 4, OutputTokens: 6, ReasoningTokens: 2, USD: 0.5,
+		Calls: 3, InputTokens: 16, CachedTokens: 5, CacheWriteTokens: 5, OutputTokens: 9, ReasoningTokens: 3, USD: 0.75,
 		Unpriced: true,
 	}
 	check.Equal(t, "Add", a.Add(b), want)
@@ -64,6 +69,13 @@ func TestErrorReadsAsASentence(t *testing.T) {
 	})
 	check.Equal(t, "Error()", err.Error(), "model openai:x: the key was refused (set KEY)")
 	check.Fails(t, err, cause)
+}
+
+func TestARetryIsApprovedByWhoWantsToKnow(t *testing.T) {
+	lost, spent := errors.New("lost"), errors.New("spent")
+	check.Must(t, llm.ApproveRetry(t.Context(), lost))
+	ctx := llm.WithRetryApproval(t.Context(), func(cause error) error { return errors.Join(cause, spent) })
+	check.Fails(t, llm.ApproveRetry(ctx, lost), spent, "lost")
 }
 
 func TestWritingTheCacheCostsMoreThanReadingOrSendingPlainly(t *testing.T) {
@@ -87,6 +99,15 @@ func TestWritingTheCacheCostsMoreThanReadingOrSendingPlainly(t *testing.T) {
 	}
 	if got := llm.WithListPrice("claude-opus-4-1", llm.Usage{InputTokens: 1}); !got.Unpriced {
 		t.Errorf("a model without a row costs %v USD, want unpriced", got.USD)
+	}
+}
+
+func TestWhoChargesForWritingTheCacheIsKnownByName(t *testing.T) {
+	for model, want := range map[string]bool{
+		"claude-opus-5-5": true, "anthropic:claude-haiku-4-5": true, "openai:gpt-5.6-sol": true, "openai/gpt-6-sol": true,
+		"gpt-5.5": false, "openai:gpt-4.1": false, "not-gpt-6": false,
+	} {
+		check.Equal(t, model, llm.ChargesCacheWrites(model), want)
 	}
 }
 

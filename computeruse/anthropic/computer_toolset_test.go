@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"clank/computeruse/anthropic"
 	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
+	"clank/llm"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -260,6 +262,31 @@ func TestMembersThatReadOrChangeTabsBecomeToolsOfTheLoop(t *testing.T) {
 		{{Kind: computeruse.ActUnknown, Text: "screenshot: switch_tab to that tab first"}},
 	}, turn.Calls)
 	next(t, talk, done(turn, 3))
+}
+
+func TestMembersThatTheLoopHasNoToolForAreNotOffered(t *testing.T) {
+	server := llmtest.NewAnthropicServer(t, llmtest.Say("done"))
+	mind := open(t, server, "claude-opus-5-5", anthropic.ToolsBrowser)
+	talk, err := mind.Begin(computeruse.ConversationOptions{Tools: []llm.Tool{{Name: "read_text"}, {Name: "list_tabs"}}})
+	check.Must(t, err)
+	next(t, talk, task("read"))
+	var body struct {
+		Tools []struct {
+			Configs map[string]struct{ Enabled bool }
+		}
+	}
+	check.Must(t, json.Unmarshal(server.Requests()[0].Body, &body))
+	var off []string
+	for member, config := range body.Tools[len(body.Tools)-1].Configs {
+		if !config.Enabled {
+			off = append(off, member)
+		}
+	}
+	slices.Sort(off)
+	check.Diff(t, "not offered", off, []string{
+		"close_tab", "file_upload", "find", "javascript_exec", "new_tab", "read_console", "read_network", "read_page",
+		"switch_tab",
+	})
 }
 
 func compare(t *testing.T, want [][]action, calls []computeruse.Call) {

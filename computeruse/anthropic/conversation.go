@@ -60,7 +60,7 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn, error) {
 	t.appendInput(in)
 	q := anthropic.MessageRequest{
-		System: t.brief.System, Messages: t.messages, Stable: t.dropOldImages(maxPictures),
+		System: t.brief.System, Messages: t.messages, Stable: t.dropOldImages(),
 		Tools:     offeredTools(t.model.tools, t.brief.Tools, t.size),
 		MaxTokens: cmp.Or(in.MaxTokens, t.brief.MaxTokens), EndUser: t.brief.EndUser, NoCalls: in.Final,
 	}
@@ -179,17 +179,17 @@ const maxPictures = 3
 // removedImageText replaces a removed picture.
 const removedImageText = "(an earlier picture)"
 
-// dropOldImages removes older pictures from the conversation until at most keep are left, and returns the messages
-// after which it will not change any more.
-func (t *conversation) dropOldImages(keep int) (stable []int) {
-	left, first := keep, len(t.messages) // first message that holds a picture
+// dropOldImages removes older pictures from the conversation until at most maxPictures are left, and returns the
+// messages after which it will not change any more.
+func (t *conversation) dropOldImages() (stable []int) {
+	left, first := maxPictures, len(t.messages) // first message that holds a picture
 	newest := len(t.messages) - 1
 	for i := newest; i >= 0; i-- {
 		m := &t.messages[i]
 		if m.Role != anthropic.RoleUser {
 			continue
 		}
-		if i == newest && keep > 0 {
+		if i == newest {
 			left -= imageCount(*m)
 		} else {
 			left -= dropImagesIn(m, max(left, 0))

@@ -2,9 +2,11 @@ package anthropic_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,8 +89,8 @@ func TestThinkingAndOldPicturesInALongTalk(t *testing.T) {
 		}
 		return reply
 	})
-	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
-	in := task("go")
+	mind := open(t, server, "claude-opus-5-5", "")
+	talk, in := begin(t, mind, nil), task("go")
 	for step := range 8 {
 		turn := next(t, talk, in)
 		check.Equal(t, fmt.Sprintf("step %d: reasoning", step), turn.Reasoning,
@@ -96,25 +98,76 @@ func TestThinkingAndOldPicturesInALongTalk(t *testing.T) {
 		in = done(turn, step+2)
 	}
 	for step, r := range server.Requests() {
-		var widths []int
-		for _, m := range r.Messages {
-			for _, p := range m.Parts {
-				if p.Image != nil {
-					widths = append(widths, width(t, *p.Image))
-				}
-				if p.Result != nil {
-					for _, i := range p.Result.Images {
-						widths = append(widths, width(t, i))
-					}
+		want := []int{1000 + step - 1, 1000 + step, 1000 + step + 1}[max(0, 2-step):]
+		check.Diff(t, fmt.Sprintf("step %d: pictures", step), widths(t, r), want)
+	}
+	memory, err := talk.Memory()
+	check.Must(t, err)
+	talk, in = begin(t, mind, memory), task("go on")
+	for step := range 5 {
+		in = done(next(t, talk, in), step+2)
+	}
+	requests := server.Requests()
+	for i, r := range requests[:len(requests)-1] {
+		if i != 7 { // its memory is without pictures
+			marks(t, i, r.Body, requests[i+1].Body)
+		}
+	}
+}
+
+const mark = `,"cache_control":{"type":"ephemeral"}`
+
+// marks checks that the cache keeps all that the next request repeats of a conversation, up to a message of the user.
+func marks(t *testing.T, step int, body, next []byte) {
+	t.Helper()
+	var is, becomes struct{ Messages []json.RawMessage }
+	check.Must(t, errors.Join(json.Unmarshal(body, &is), json.Unmarshal(next, &becomes)))
+	marked, stable, same := -1, -1, true
+	for i, m := range is.Messages {
+		raw := string(m)
+		same = same && strings.ReplaceAll(raw, mark, "") == strings.ReplaceAll(string(becomes.Messages[i]), mark, "")
+		if strings.Contains(raw, mark) {
+			marked = i
+		}
+		if same && strings.Contains(raw, `"role":"user"`) {
+			stable = i
+		}
+	}
+	check.Equal(t, fmt.Sprintf("step %d: the message up to which the cache keeps the conversation", step), marked, stable)
+}
+
+func TestPicturesThatTheModelHasNotSeenAreAllSent(t *testing.T) {
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.zoom", `{"region":[0,0,5,5]}`, "computer.zoom",
+		`{"region":[0,0,6,6]}`, "computer.zoom", `{"region":[0,0,7,7]}`, "computer.zoom", `{"region":[0,0,8,8]}`)),
+		llmtest.Answer(use("computer.screenshot", `{}`)), llmtest.Say("done"))
+	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+	in := done(next(t, talk, task("go")), 2)
+	for i := range in.Outcomes {
+		enlarged := picture(20+i, 8)
+		in.Outcomes[i].Image = &enlarged
+	}
+	next(t, talk, done(next(t, talk, in), 3))
+	for i, want := range [][]int{{1001}, {20, 21, 22, 23, 1002}, {23, 1002, 1003}} {
+		check.Diff(t, fmt.Sprintf("request %d: pictures", i), widths(t, server.Requests()[i]), want)
+	}
+}
+
+// widths returns the widths of the pictures in a request.
+func widths(t *testing.T, r llmtest.Request) (all []int) {
+	t.Helper()
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Image != nil {
+				all = append(all, width(t, *p.Image))
+			}
+			if p.Result != nil {
+				for _, i := range p.Result.Images {
+					all = append(all, width(t, i))
 				}
 			}
 		}
-		want := []int{1000 + step - 1, 1000 + step, 1000 + step + 1}[max(0, 2-step):]
-		check.Diff(t, fmt.Sprintf("step %d: pictures", step), widths, want)
-		if !bytes.Contains(r.Body, []byte("cache_control")) {
-			t.Errorf("step %d: nothing is marked for the cache", step)
-		}
 	}
+	return all
 }
 
 func width(t *testing.T, i llm.Image) int {
@@ -155,23 +208,37 @@ func TestATalkGoesOnFromItsMemoryWithoutPictures(t *testing.T) {
 }
 
 func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
-	click := use("computer.left_click", `{"coordinate":[1,2]}`)
-	click.Text, click.Reasoning = "I click", &llmtest.Reasoning{Summary: "aha", Encrypted: "sig"}
-	server := llmtest.NewAnthropicServer(t, llmtest.Answer(click), llmtest.Say("first done"), llmtest.Say("hello"))
-	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
-	next(t, talk, done(next(t, talk, task("the first one")), 2))
-	memory, err := talk.Memory()
-	check.Must(t, err)
-	next(t, begin(t, open(t, server, "claude-opus-4-6", ""), memory), computeruse.Input{Says: []string{"go on"}})
-	var roles []string
-	for _, m := range server.Requests()[2].Messages {
-		roles = append(roles, string(m.Role)+": "+m.Text())
+	const first = "user: the first one\n\nThe screen now, at http://example.test/:\n\n(an earlier picture)"
+	clicked := []string{first, "assistant: I click", "user: hurry"}
+	for name, tt := range map[string]struct {
+		model, said string
+		tools       anthropic.Tools
+		want        []string
+	}{
+		"an older one": {"claude-opus-4-6", "I click", "", clicked},
+		"as new a one": {"claude-sonnet-5-5", "I click", "", clicked},
+		"other tools":  {"claude-opus-5-5", "I click", anthropic.ToolsBrowser, clicked},
+		"no words":     {"claude-opus-4-6", "", "", []string{first + "\n\nhurry"}},
+	} {
+		click := use("computer.left_click", `{"coordinate":[1,2]}`)
+		click.Text, click.Reasoning = tt.said, &llmtest.Reasoning{Summary: "aha", Encrypted: "sig"}
+		server := llmtest.NewAnthropicServer(t, llmtest.Answer(click), llmtest.Say("first done"), llmtest.Say("hello"))
+		talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+		in := done(next(t, talk, task("the first one")), 2)
+		in.Says = []string{"hurry"}
+		next(t, talk, in)
+		memory, err := talk.Memory()
+		check.Must(t, err)
+		next(t, begin(t, open(t, server, tt.model, tt.tools), memory), computeruse.Input{Says: []string{"go on"}})
+		var roles []string
+		for _, m := range server.Requests()[2].Messages {
+			roles = append(roles, string(m.Role)+": "+m.Text())
+			if slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Call != nil || p.Result != nil }) {
+				t.Errorf("%s: a call is sent: %+v", name, m.Parts)
+			}
+		}
+		check.Diff(t, name, roles, slices.Concat(tt.want, []string{"assistant: first done", "user: go on"}))
 	}
-	want := []string{
-		"user: the first one\n\nThe screen now, at http://example.test/:\n\n(an earlier picture)",
-		"assistant: I click\n\nfirst done", "user: go on",
-	}
-	check.Diff(t, "conversation", roles, want)
 }
 
 func TestMemoriesThatAreNoneAreRefused(t *testing.T) {
@@ -243,6 +310,8 @@ func TestPicturesFitTheModelAndKeepTheirShape(t *testing.T) {
 			{X: 1080, Y: 9000},
 			{X: 5000, Y: 5000},
 			{X: 20000, Y: 3},
+			{X: 1, Y: 20000},
+			{X: 20000, Y: 1},
 		} {
 			got := mind.Fit(screen)
 			if got.X > screen.X || got.Y > screen.Y || got.X < 1 || got.Y < 1 || max(got.X, got.Y) > edge ||
@@ -253,7 +322,9 @@ func TestPicturesFitTheModelAndKeepTheirShape(t *testing.T) {
 				t.Errorf("%s: Fit(%v) = %v is of another shape", model, screen, got)
 			}
 		}
-		check.Equal(t, model+": a small screen becomes", mind.Fit(image.Pt(1024, 768)), image.Pt(1024, 768))
+		for _, screen := range []image.Point{{X: 1024, Y: 768}, {X: 0, Y: 5}, {X: 5, Y: 0}} {
+			check.Equal(t, model+": a small screen becomes", mind.Fit(screen), screen)
+		}
 	}
 }
 
@@ -291,11 +362,12 @@ func TestAtTheEndAnAnswerInWordsIsAskedForWhereTheModelIsKnown(t *testing.T) {
 		server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("read_text", `{}`)), llmtest.Say("done"))
 		talk := begin(t, open(t, server, model, tools), nil)
 		in := done(next(t, talk, task("go")), 2)
-		in.Final, in.Says = true, []string{"Answer now."}
+		in.Final, in.MaxTokens, in.Says = true, 50, []string{"Answer now."}
 		if turn := next(t, talk, in); turn.Text != "done" {
 			t.Errorf("%s: the last turn is %+v", model, turn)
 		}
 		for i, asked := range server.Requests() {
+			check.Equal(t, fmt.Sprintf("%s: the longest answer to question %d", model, i), asked.MaxTokens, []int{4000, 50}[i])
 			check.Equal(t, fmt.Sprintf("%s: question %d forbids calls", model, i),
 				strings.Contains(string(asked.Body), `"tool_choice":{"type":"none"}`), want && i == 1)
 		}

@@ -193,7 +193,7 @@ func gridOf(at *image.Point) image.Point {
 
 // point returns a cell of the grid, the nearest one if the coordinates are outside.
 func (a *actionArgs) point(x, y string) *image.Point {
-	if a.size.X <= 0 || a.size.Y <= 0 {
+	if a.size == (image.Point{}) {
 		a.fail("there is no picture to count on")
 		return nil
 	}

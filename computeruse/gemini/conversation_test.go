@@ -298,12 +298,33 @@ func TestATextDividedByItsSignatureIsOne(t *testing.T) {
 	}
 }
 
+func TestTheUserHasTheLastWord(t *testing.T) {
+	s := llmtest.NewGeminiServer(t, llmtest.Answer(llmtest.Reply{}), llmtest.Say("hello"), llmtest.Fail(400, "", "no"),
+		llmtest.Say("done"))
+	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{})
+	next(t, talk, computeruse.Input{})
+	next(t, talk, say("find cats"))
+	check.Fails(t, check.Err(talk.Next(t.Context(), computeruse.Input{})), nil, "no")
+	next(t, talk, computeruse.Input{}) // it was told already
+	var told []string
+	for _, c := range wire(t, s.Requests()[3]).Contents {
+		for _, p := range c.Parts {
+			if p.Text != "" {
+				told = append(told, c.Role+": "+p.Text)
+			}
+		}
+	}
+	check.Diff(t, "conversation", told, []string{
+		"user: Go on.", "user: find cats", "user: " + shot(0).Note(), "model: hello", "user: Go on.",
+	})
+}
+
 func TestTheLastQuestionForbidsCalls(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.Use("go_back", `{}`), llmtest.Say("I went back."))
-	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{})
+	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{MaxTokens: 99})
 	turn := next(t, talk, say("go"))
 	in := computeruse.Input{
-		Final: true, Says: []string{"Answer now."},
+		Final: true, MaxTokens: 50, Says: []string{"Answer now."},
 		Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])},
 	}
 	check.Equal(t, "text", next(t, talk, in).Text, "I went back.")
@@ -312,6 +333,9 @@ func TestTheLastQuestionForbidsCalls(t *testing.T) {
 		t.Errorf("modes = %+v and %+v", first.ToolConfig, last.ToolConfig)
 	}
 	check.Diff(t, "tools", last.Tools, first.Tools)
+	for i, want := range []int{99, 50} {
+		check.Equal(t, "the longest answer", s.Requests()[i].MaxTokens, want)
+	}
 }
 
 // Whatever is found as a memory is gone on with or refused, and then kept as it is.

@@ -170,7 +170,7 @@ func withoutOldImages(contents []*gemini.Content, keep int) []*gemini.Content {
 				if keep--; keep >= 0 {
 					parts = append(parts, p)
 				}
-			case p.FunctionResponse != nil && len(p.FunctionResponse.Parts) > 0:
+			case p.FunctionResponse != nil:
 				kept := *p.FunctionResponse
 				drop := max(0, len(kept.Parts)-max(0, keep))
 				keep -= len(kept.Parts)

@@ -202,9 +202,7 @@ func (t *conversation) addAnswer(res openai.Response, turn computeruse.Turn, ope
 // logText adds to what was said in words, within the limit.
 func (t *conversation) logText(line string) {
 	t.state.Log = append(t.state.Log, untrusted.ShortenLine(line, maxLogChars))
-	if extra := len(t.state.Log) - maxLog; extra > 0 {
-		t.state.Log = slices.Delete(t.state.Log, 0, extra)
-	}
+	t.state.Log = t.state.Log[max(0, len(t.state.Log)-maxLog):]
 }
 
 // Memory implements [computeruse.Conversation].

@@ -8,6 +8,7 @@ import (
 
 	"clank/computeruse"
 	"clank/internal/test/check"
+	"clank/llm"
 )
 
 func TestActionsAreReadInAllTheirForms(t *testing.T) {
@@ -74,6 +75,90 @@ func TestThePictureThatStandsForOneThatIsGoneIsOne(t *testing.T) {
 	}
 }
 
+func TestArgumentsOfAFunctionAreAnObjectOrMalformed(t *testing.T) {
+	for raw, want := range map[string]llm.ToolCall{
+		`"{\"a\": 1}"`: {Input: json.RawMessage(`{"a": 1}`)},
+		`{"a": 1}`:     {Input: json.RawMessage(`{"a": 1}`)},
+		`" "`:          {Input: json.RawMessage("{}")},
+		`"null"`:       {Input: json.RawMessage("{}")},
+		`"{\"a\":"`:    {Input: json.RawMessage("{}"), Malformed: `{"a":`},
+		`[1]`:          {Input: json.RawMessage("{}"), Malformed: `[1]`},
+	} {
+		check.Diff(t, raw, outputItem{Arguments: json.RawMessage(raw)}.function(), want)
+	}
+}
+
+func TestACallWithoutAnActionHasNone(t *testing.T) {
+	for _, raw := range []string{
+		`{"type":"computer_call","call_id":"a"}`, `{"type":"computer_call","call_id":"a","actions":[],"action":null}`,
+	} {
+		turn, open, err := readTurn([]json.RawMessage{json.RawMessage(raw)})
+		if err != nil || len(open) != 1 || len(turn.Calls) != 1 || len(turn.Calls[0].Actions) != 0 {
+			t.Errorf("%s: got %+v, %+v, %v", raw, turn, open, err)
+		}
+	}
+}
+
+func TestEachCallIsAnsweredAndTheRestIsOneMessage(t *testing.T) {
+	part, picture := &llm.Image{Data: []byte("part")}, llm.Image{Data: []byte("screen")}
+	shot := &computeruse.Screenshot{Image: picture, URL: "http://shop.test/"}
+	screen := func(i *llm.Image) inputItem {
+		return inputItem{Kind: kindScreen, CallID: "a", Parts: []inputPart{imagePart(i)}}
+	}
+	message := func(parts ...inputPart) inputItem { return inputItem{Kind: kindMessage, Parts: parts} }
+	function := func(parts ...inputPart) inputItem {
+		return inputItem{Kind: kindFunction, CallID: "b", Parts: parts}
+	}
+	calls := []openCall{{ID: "a", Screen: true}, {ID: "b"}}
+	for name, tt := range map[string]struct {
+		in   computeruse.Input
+		open []openCall
+		want []inputItem
+	}{
+		"nothing": {},
+		"a task":  {computeruse.Input{Says: []string{"buy"}}, nil, []inputItem{message(textPart("buy"))}},
+		"a task and the screen": {
+			computeruse.Input{Says: []string{"buy"}, Shot: shot},
+			nil,
+			[]inputItem{message(textPart("buy"), textPart(shot.Note()), imagePart(&picture))},
+		},
+		"an act and a tool": {
+			computeruse.Input{
+				Outcomes: []computeruse.CallResult{{CallID: "a", Image: part}},
+				Results:  []llm.ToolResult{{ID: "b", Images: []llm.Image{picture}}}, Shot: shot,
+			},
+			calls,
+			[]inputItem{
+				screen(&picture), function(textPart("(no output)"), imagePart(&picture)),
+				message(textPart("The part you wanted to see closer:"), imagePart(part), textPart(shot.Note())),
+			},
+		},
+		"failures, unseen": {
+			computeruse.Input{
+				Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed.", Text: "x=1"}},
+				Results:  []llm.ToolResult{{ID: "b", IsError: true}},
+			},
+			calls,
+			[]inputItem{
+				screen(nil), function(textPart("The tool failed.")), message(
+					textPart("About your action: It failed.\nAbout your action: x=1"),
+					textPart("The screen could not be seen: the grey picture is not it."),
+				),
+			},
+		},
+		"an interruption": {
+			computeruse.Input{Shot: shot},
+			calls,
+			[]inputItem{
+				screen(&picture), function(textPart("The tool failed: interrupted")),
+				message(textPart("About your action: interrupted"), textPart(shot.Note())),
+			},
+		},
+	} {
+		check.Diff(t, name, inputItems(tt.in, tt.open), tt.want)
+	}
+}
+
 func TestAConversationThatIsTooLongBeginsAnewInWords(t *testing.T) {
 	m := &conversation{model: &Model{}, state: storedState{
 		Whole: true, Items: make([]inputItem, maxItems+1),
@@ -81,11 +166,12 @@ func TestAConversationThatIsTooLongBeginsAnewInWords(t *testing.T) {
 	}}
 	m.addInput(computeruse.Input{
 		Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed."}},
+		Results:  []llm.ToolResult{{ID: "b", Text: "39"}},
 		Says:     []string{"go on"},
 	})
 	raw, err := json.Marshal(m.state.Told)
 	check.Must(t, err)
-	for _, part := range []string{"find a lamp", "It failed.", "go on", "left out"} {
+	for _, part := range []string{"find a lamp", "It failed.", "A tool answered: 39", "go on", "left out"} {
 		if !strings.Contains(string(raw), part) {
 			t.Errorf("it is told %s, want %q in it", raw, part)
 		}

@@ -98,7 +98,7 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 func (t *conversation) tools() []client.Tool {
 	screen := client.Tool{Type: client.ToolType(t.model.opts.Dialect)}
 	if t.model.opts.Dialect == DialectPreview {
-		size := t.size()
+		size := cmp.Or(t.state.Size, t.model.size)
 		screen.Parameters = map[string]any{"environment": "browser", "display_width": size.X, "display_height": size.Y}
 	}
 	all := []client.Tool{screen}
@@ -113,12 +113,4 @@ func (t *conversation) tools() []client.Tool {
 		}})
 	}
 	return all
-}
-
-// size returns the size of the newest picture.
-func (t *conversation) size() image.Point {
-	if t.state.Size.X <= 0 || t.state.Size.Y <= 0 {
-		return t.model.size
-	}
-	return t.state.Size
 }

@@ -38,10 +38,7 @@ func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *o
 
 func stateless(o *openai.Options) { o.Stateless = true }
 
-var readText = llm.Tool{
-	Name: "read_text", Description: "Read.",
-	Schema: json.RawMessage(`{"type":"object","properties":{}}`),
-}
+var readText = llm.Tool{Name: "read_text", Description: "Read."}
 
 var next = computerusetest.Next
 
@@ -106,9 +103,14 @@ func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
 	turn := next(t, talk, computeruse.Input{Says: []string{"buy a lamp"}, Shot: shot(t, 1)})
 	next(t, talk, computeruse.Input{
 		Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 2),
-		Final: true,
+		Final: true, MaxTokens: 50,
 	})
+	for i, want := range []int{100, 50} {
+		check.Equal(t, "the longest answer", server.Requests()[i].MaxTokens, want)
+	}
 	first, second := sent(t, server, 0), sent(t, server, 1)
+	check.Diff(t, "what a tool without a schema takes", first.Tools[1]["parameters"],
+		any(map[string]any{"type": "object", "properties": map[string]any{}}))
 	for n, b := range []body{first, second} {
 		if b.Instructions != "work" || len(b.Tools) != 2 || b.Tools[0]["type"] != "computer" ||
 			b.Tools[1]["strict"] != false ||
@@ -120,8 +122,9 @@ func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
 		t.Errorf("the second request is %+v, want it to go on from the first", second)
 	}
 	output, _ := second.Input[0]["output"].(map[string]any)
-	if output["detail"] != "original" || output["type"] != "computer_screenshot" {
-		t.Errorf("the picture is sent as %v", output)
+	if _, told := second.Input[0]["acknowledged_safety_checks"]; told || output["detail"] != "original" ||
+		output["type"] != "computer_screenshot" {
+		t.Errorf("the picture is sent as %v", second.Input[0])
 	}
 	for n, b := range []body{first, second} {
 		if text := fmt.Sprint(b.Input[len(b.Input)-1]["content"]); !strings.Contains(text, "at "+shot(t, 1).URL+":") {
@@ -140,7 +143,7 @@ func TestStatelessRequestsReplayEverything(t *testing.T) {
 	m := open(t, server, stateless)
 	talk := begin(t, m, nil)
 	turn := next(t, talk, computeruse.Input{Says: []string{"look"}, Shot: shot(t, 1)})
-	if turn.Reasoning != "I look" || len(turn.Calls) != 1 || len(turn.Tools) != 1 {
+	if turn.Reasoning != "I look" || len(turn.Calls) != 1 || len(turn.Tools) != 1 || turn.Stop != llm.StopTools {
 		t.Fatalf("got %+v", turn)
 	}
 	memory, err := talk.Memory()
@@ -216,8 +219,10 @@ func TestACallThatNobodyAcknowledgedIsLeftBehind(t *testing.T) {
 }
 
 func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.ActOnScreen(`{"type":"wait"}`), llmtest.ActOnScreen(`{"type":"wait"}`),
-		llmtest.Say("still here"))
+	looks := llmtest.Answer(llmtest.Reply{
+		Text: "I look for it", Screen: []llmtest.ScreenCall{{Actions: []string{`{"type":"type","text":"hunter2"}`}}},
+	})
+	server := llmtest.NewServer(t, looks, llmtest.ActOnScreen(`{"type":"wait"}`), llmtest.Say("still here"))
 	talk := begin(t, open(t, server, nil), nil)
 	turn := next(t, talk, computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
 	server.ForgetScreen()
@@ -230,19 +235,36 @@ func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
 	}
 	b := sent(t, server, 2)
 	raw := string(server.Requests()[2].Body)
-	for _, part := range []string{"find a lamp", "a red one", "The mouse is at x=1.", "is lost"} {
+	for _, part := range []string{
+		"find a lamp", "you: I look for it", "you acted: type", "a red one", "The mouse is at x=1.", "is lost",
+	} {
 		if strings.Count(raw, part) != 1 {
 			t.Errorf("%q is sent %d times, want once", part, strings.Count(raw, part))
 		}
 	}
+	check.Lacks(t, raw, "hunter2")
 	if b.Previous != "" || b.Store == nil || *b.Store {
 		t.Errorf("the request is %+v, want nothing that could be lost again", b)
 	}
 	if turn = next(t, talk, computeruse.Input{
 		Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}},
 		Shot:     shot(t, 3),
-	}); turn.Text != "still here" || len(turn.Notices) != 0 {
+	}); turn.Text != "still here" || len(turn.Notices) != 0 || turn.Stop != llm.StopEnd {
 		t.Errorf("got %+v", turn)
+	}
+}
+
+func TestWhatTheVendorStoredIsNotAskedForWhereNothingMayBeStored(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Say("I look for it"), llmtest.Say("done"))
+	talk := begin(t, open(t, server, nil), nil)
+	next(t, talk, computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
+	memory, err := talk.Memory()
+	check.Must(t, err)
+	next(t, begin(t, open(t, server, stateless), memory), computeruse.Input{Says: []string{"a red one"}, Shot: shot(t, 2)})
+	b := sent(t, server, 1)
+	check.Contains(t, string(server.Requests()[1].Body), "told: find a lamp", "you: I look for it", "a red one")
+	if b.Previous != "" || b.Store == nil || *b.Store {
+		t.Errorf("the request is %+v, want it without what the vendor stored", b)
 	}
 }
 
@@ -252,14 +274,19 @@ func TestThePreviewToolIsToldTheSizeOfThePicture(t *testing.T) {
 			{ID: "a", Preview: true, Actions: []string{`{"type":"click","button":"wheel","x":1,"y":2}`}},
 		},
 	})
-	server := llmtest.NewServer(t, one)
-	turn := next(t, begin(t, open(t, server, func(o *openai.Options) { o.Dialect = openai.DialectPreview }), nil),
+	server := llmtest.NewServer(t, one, llmtest.Say("done"))
+	preview := func(o *openai.Options) { o.Dialect = openai.DialectPreview }
+	turn := next(t, begin(t, open(t, server, preview), nil),
 		computeruse.Input{Says: []string{"go"}, Shot: shot(t, 1)})
 	b := sent(t, server, 0)
 	tool := b.Tools[0]
 	if tool["type"] != "computer_use_preview" || tool["display_width"] != 40.0 || tool["display_height"] != 30.0 ||
 		tool["environment"] != "browser" || b.Truncation != "auto" {
 		t.Errorf("the tool is %v with truncation %q", tool, b.Truncation)
+	}
+	next(t, begin(t, open(t, server, preview), nil), computeruse.Input{Says: []string{"go"}})
+	if tool := sent(t, server, 1).Tools[0]; tool["display_width"] != 1024.0 || tool["display_height"] != 768.0 {
+		t.Errorf("before there is a picture the tool is %v", tool)
 	}
 	if a := turn.Calls[0].Actions; len(a) != 1 || a[0].Button != computeruse.ButtonMiddle {
 		t.Errorf("got %+v, want a click of the middle button", a)
@@ -279,10 +306,12 @@ func TestPicturesFit(t *testing.T) {
 	m := open(t, llmtest.NewServer(t), nil)
 	for in, want := range map[image.Point]image.Point{
 		{X: 1280, Y: 720}: {X: 1280, Y: 720}, {X: 2560, Y: 1440}: {X: 1600, Y: 900}, {X: 100, Y: 5000}: {X: 20, Y: 1000},
-		{X: 1, Y: 1}: {X: 1, Y: 1},
+		{X: 1, Y: 1}: {X: 1, Y: 1}, {X: 0, Y: 5}: {X: 0, Y: 5}, {X: 5, Y: 0}: {X: 5, Y: 0}, {X: 9000, Y: 2}: {X: 1600, Y: 1},
 	} {
 		check.Equal(t, fmt.Sprintf("%v fits as", in), m.Fit(in), want)
 	}
+	m = open(t, llmtest.NewServer(t), func(o *openai.Options) { o.Dialect = openai.DialectPreview })
+	check.Equal(t, "the preview tool's picture fits as", m.Fit(image.Pt(1280, 720)), image.Pt(1024, 576))
 }
 
 func TestAModelThatSeesNothingIsRefusedAtOnce(t *testing.T) {

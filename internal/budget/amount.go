@@ -49,14 +49,6 @@ type Amount struct {
 	Talk   time.Duration `json:"talk_nanoseconds"` // of speech heard and spoken in calls
 }
 
-// Add returns the sum of a and b.
-func (a Amount) Add(b Amount) Amount {
-	return Amount{
-		a.Calls + b.Calls, a.Steps + b.Steps, a.Tokens + b.Tokens, a.Money + b.Money, a.Time + b.Time,
-		a.Talk + b.Talk,
-	}
-}
-
 // Sub returns a without b.
 func (a Amount) Sub(b Amount) Amount {
 	return Amount{

@@ -14,6 +14,7 @@ import (
 	"clank/computeruse"
 	"clank/internal/budget"
 	"clank/internal/test/check"
+	"clank/internal/test/computerusetest"
 	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
@@ -101,6 +102,24 @@ func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 	check.Equal(t, "acts were done", inner.Acts(), 2)
 	check.Equal(t, "steps were counted for the person",
 		b.sum(t, budget.Key{Level: budget.LevelUser, ID: "discord:42", Day: "2026-03-01"}).Amount.Steps, 2)
+}
+
+func TestStepsAreDoneWhereCallsAreSpent(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelDay: {Calls: 1}})
+	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
+	inner := script(nil, act("1", ""), sessions.Step{Kind: sessions.StepAnswer, Text: "done"})
+	steps, err := b.work(t.Context(), inner)
+	if answer := last(t, steps, err); answer.Limit != "" || inner.Acts() != 1 {
+		t.Errorf("got %+v after %d acts, want the one", answer, inner.Acts())
+	}
+}
+
+func TestTheMoneyThatATaskAskedForIsNotTheLimitOfItsCalls(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelTask: {Calls: 1}})
+	a := llm.Account{Task: "t", MaxUSD: 1}
+	check.Must(t, check.Err(b.ask(t.Context(), a)))
+	_, err := b.ask(t.Context(), a)
+	check.Contains(t, spent(t, err).Hint, more(budget.LevelTask))
 }
 
 func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {
@@ -284,33 +303,51 @@ func turn(in, out int) func() (computeruse.Turn, error) {
 func (b *bench) talk(t *testing.T, m *mind) computeruse.Conversation {
 	t.Helper()
 	talk, err := b.keeper.ComputerUseModel(m).Begin(computeruse.ConversationOptions{
-		System:    strings.Repeat("s", 1000),
-		MaxTokens: 100,
+		System: strings.Repeat("s", 1000), Tools: []llm.Tool{{Name: "t"}}, Memory: json.RawMessage(`{"a":10}`),
+		EndUser: "ada", MaxTokens: 100,
 	})
 	check.Must(t, err)
 	return talk
 }
 
 func TestAComputerUseCallIsEstimatedWithTheWholeConversation(t *testing.T) {
+	const begun = 8 + 500 + 8 + 1 + 4 + 2 // the request, its instructions, tool, memory and person
+	words := strings.Repeat("x", 2000)
+	seen, err := computerusetest.Picture(image.Pt(200, 100), 1)
+	check.Must(t, err)
 	b := newBench(t, nil)
-	m := &mind{answer: func() (computeruse.Turn, error) { return computeruse.Turn{}, errors.New("no count") }}
-	talk := b.talk(t, m)
-	check.Fails(t, check.Err(talk.Next(t.Context(), computeruse.Input{Says: []string{strings.Repeat("x", 2000)}})),
-		nil, "no count")
-	first := b.last(t).Amount.Tokens
-	if first < 1600 {
-		t.Errorf("got an estimate of %d tokens, want those of the brief, the words and the answer", first)
-	}
-	m.answer = turn(5000, 50)
-	got, err := talk.Next(t.Context(),
-		computeruse.Input{Shot: &computeruse.Screenshot{Image: llm.Image{Data: []byte("no picture")}}})
-	if err != nil || got.Text != "ok" || got.Usage.USD != 0.00505 {
-		t.Fatalf("got %+v, %v; want the answer with its price", got, err)
-	}
-	m.answer = turn(0, 0) // it does not say: the estimate stays
-	check.Must(t, check.Err(talk.Next(t.Context(), computeruse.Input{Results: []llm.ToolResult{{Text: "abcd"}}})))
-	if got := b.last(t).Amount.Tokens; got < 5150 || got > 5250 {
-		t.Errorf("got an estimate of %d tokens, want a little more than what the call before took", got)
+	for name, tt := range map[string]struct {
+		in   computeruse.Input
+		want int64
+	}{
+		"words":        {computeruse.Input{Says: []string{words}}, 8 + 1000},
+		"an outcome":   {computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "1", Text: words}}}, 8 + 1001},
+		"a failure":    {computeruse.Input{Outcomes: []computeruse.CallResult{{Err: words}}}, 8 + 1000},
+		"a part of it": {computeruse.Input{Outcomes: []computeruse.CallResult{{Image: &llm.Image{Data: seen}}}}, 8 + 350},
+		"a warning": {computeruse.Input{Outcomes: []computeruse.CallResult{
+			{Acknowledged: []computeruse.SafetyWarning{{ID: "1", Code: "abc", Message: words}}},
+		}}, 8 + 8 + 1003},
+		"a tool's result": {computeruse.Input{Results: []llm.ToolResult{{ID: "1", Text: words}}}, 8 + 1001},
+		"the screen": {
+			computeruse.Input{Shot: &computeruse.Screenshot{URL: words, Image: llm.Image{Data: seen}}}, 8 + 1000 + 350,
+		},
+	} {
+		m := &mind{answer: func() (computeruse.Turn, error) { return computeruse.Turn{}, errors.New("no count") }}
+		talk := b.talk(t, m)
+		check.Fails(t, check.Err(talk.Next(t.Context(), tt.in)), nil, "no count")
+		check.Equal(t, name, b.last(t).Amount.Tokens, begun+tt.want+100)
+		check.Fails(t, check.Err(talk.Next(t.Context(), tt.in)), nil, "no count")
+		check.Equal(t, name+", told again", b.last(t).Amount.Tokens, begun+2*tt.want+100)
+		m.answer = turn(5000, 50)
+		got, err := talk.Next(t.Context(), tt.in)
+		if err != nil || got.Text != "ok" || got.Usage.USD != 0.00505 {
+			t.Fatalf("got %+v, %v; want the answer with its price", got, err)
+		}
+		m.answer = turn(0, 0) // it does not say: the estimate stays
+		check.Must(t, check.Err(talk.Next(t.Context(), tt.in)))
+		check.Equal(t, name+", after an answer", b.last(t).Amount.Tokens, 5050+tt.want+100)
+		check.Must(t, check.Err(talk.Next(t.Context(), tt.in)))
+		check.Equal(t, name+", after one without a count", b.last(t).Amount.Tokens, 5050+2*tt.want+100)
 	}
 }
 

@@ -74,7 +74,7 @@ func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amoun
 	reported := Amount{Calls: 1, Tokens: tokenCount(u), Money: Dollars(min(u.USD, maxUSD))}
 	nothing := reported.Tokens == 0 && reported.Money == 0
 	switch {
-	case err == nil && nothing && k.isFree(model), err != nil && nothing && isUnsent(err):
+	case nothing && (k.isFree(model) || isUnsent(err)):
 		return reported, StateSettled, false
 	case err != nil || nothing:
 		reported.Tokens, reported.Money = max(reported.Tokens, most.Tokens), max(reported.Money, most.Money)

@@ -3,6 +3,8 @@ package budget_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"image"
 	"math"
 	"net"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"clank/internal/budget"
 	"clank/internal/test/check"
+	"clank/internal/test/computerusetest"
 	"clank/llm"
 )
 
@@ -104,6 +107,9 @@ func TestAFailedCallIsChargedAtLeastItsEstimate(t *testing.T) {
 			err: &llm.Error{Kind: llm.ErrCutOff, Status: 200}, state: budget.StateEstimated,
 			most: true,
 		},
+		"not understood by the vendor": {
+			err: &llm.Error{Kind: llm.ErrRejected, Status: 400}, state: budget.StateSettled, none: true,
+		},
 		"timed out": {err: refused(llm.ErrTimeout), state: budget.StateEstimated, most: true},
 		"refused, with a part told": {
 			usage: llm.Usage{InputTokens: 1}, err: refused(llm.ErrRateLimited),
@@ -120,6 +126,9 @@ func TestAFailedCallIsChargedAtLeastItsEstimate(t *testing.T) {
 		"an unknown failure":       {err: errors.New("boom"), state: budget.StateEstimated, most: true},
 		"answered without a count": {state: budget.StateEstimated, most: true},
 		"more than was estimated":  {usage: told, state: budget.StateSettled},
+		"all of it cached": {
+			usage: llm.Usage{InputTokens: 1400, CachedTokens: 1000, CacheWriteTokens: 400}, state: budget.StateSettled,
+		},
 	}
 	for name, tt := range tests {
 		b := newBench(t, nil)
@@ -194,6 +203,7 @@ func TestImplausibleUsageCountsAsEstimated(t *testing.T) {
 		"less than no output":        {InputTokens: 10, OutputTokens: math.MinInt},
 		"more cached than was read":  {InputTokens: 10, CachedTokens: 1_000_000_000},
 		"more written than was read": {InputTokens: 10, CacheWriteTokens: math.MaxInt},
+		"more of both than was read": {InputTokens: 10, CachedTokens: 6, CacheWriteTokens: 6},
 		"less than no reasoning":     {InputTokens: 10, OutputTokens: 10, ReasoningTokens: -1},
 		"no number of dollars":       {InputTokens: 10, USD: math.NaN()},
 		"dollars given back":         {InputTokens: 10, USD: -5},
@@ -245,6 +255,8 @@ func TestACancelledCallCountsAsEstimatedAndIsLetGo(t *testing.T) {
 	if got := b.today(t); got.Held != (budget.Amount{}) || got.Amount.Tokens < 1000 {
 		t.Errorf("got %s, held %s", got.Amount, got.Held)
 	}
+	check.Fails(t, check.Err(b.ask(ctx, llm.Account{})), why)
+	check.Equal(t, "b.model.asked", b.model.asked, 1)
 }
 
 func TestAPanicOfAModelLetsGoOfItsBudget(t *testing.T) {
@@ -313,6 +325,7 @@ func TestATaskMayAllowItselfLessThanTheSettings(t *testing.T) {
 		}
 		_, err := b.ask(t.Context(), a)
 		got := spent(t, err)
+		check.Lacks(t, got.Hint, "one more call")
 		if asked := strings.Contains(got.Hint, "was asked for with"); got.Message != c.want || asked != (c.own == 0.002) {
 			t.Errorf("%s: got %q (%s), want %q", name, got.Message, got.Hint, c.want)
 		}
@@ -336,6 +349,7 @@ func TestAModelThatIsFreeNeedsNoPriceAndNoTokens(t *testing.T) {
 	b.model.name, b.model.answer = "plain:steps", using(llm.Usage{Calls: 1}, nil)
 	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	check.Equal(t, "amount", b.today(t).Amount, budget.Amount{Calls: 1})
+	check.Equal(t, "state", b.last(t).State, budget.StateSettled)
 	_, err := b.ask(t.Context(), llm.Account{})
 	spent(t, err)
 }
@@ -359,6 +373,9 @@ func TestALedgerThatCannotBeWrittenLetsNothingThrough(t *testing.T) {
 		return nil
 	}
 	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
+	b.ledger.Fail = func(string) error { return broken }
+	check.Fails(t, b.keeper.Check(t.Context(), minute), broken)
+	b.ledger.Fail = nil
 	if got := b.today(t); got.Held.Tokens < 1000 {
 		t.Errorf("got held %s, want the estimate", got.Held)
 	}
@@ -380,9 +397,52 @@ func TestWhereWritingToTheCacheCostsAllInputMayBeWritten(t *testing.T) {
 	}
 }
 
+func TestAnEstimateLearnsFromTheCallBefore(t *testing.T) {
+	b := newBench(t, nil)
+	for read, want := range map[int]int64{
+		502:  4008/4*11/10 + 1, // a quarter of what was estimated, and a tenth more to be safe
+		2008: 4008,
+		9000: 4008,
+		0:    4008, // the server did not say
+	} {
+		m := b.keeper.Model(b.model)
+		for i, u := range []llm.Usage{{InputTokens: read}, {}} {
+			b.model.answer = using(u, nil)
+			req := llm.Request{System: strings.Repeat("x", (i+1)*4000), MaxTokens: 10}
+			check.Must(t, check.Err(m.Generate(t.Context(), req, nil)))
+		}
+		check.Equal(t, fmt.Sprintf("estimate after %d tokens", read), b.last(t).Amount.Tokens, want+10)
+	}
+}
+
+func TestAnAnswerIsAsLongAsTheBudgetAllows(t *testing.T) {
+	for name, tt := range map[string]struct {
+		limit         int64
+		longest, want int // 0: no call is made
+	}{
+		"a bounded one":               {8 + 1000, 4096, 1000},
+		"an unbounded one":            {8 + 1000, 0, 1000},
+		"as much as it may be":        {8 + 4096, 4096, 4096},
+		"as little as is of use":      {8 + 256, 4096, 256},
+		"less than is of use":         {8 + 255, 4096, 0},
+		"less than the request takes": {4, 4096, 0},
+	} {
+		b := newBench(t, budget.Limits{budget.LevelDay: {Tokens: tt.limit}})
+		got := 0
+		b.model.answer = func(_ context.Context, req llm.Request) (llm.Reply, error) {
+			got = req.MaxTokens
+			return llm.Reply{}, nil
+		}
+		_, err := b.keeper.Model(b.model).Generate(t.Context(), llm.Request{MaxTokens: tt.longest}, nil)
+		if check.Equal(t, name, got, tt.want); (err == nil) != (tt.want > 0) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestEstimatesGrowWithTheRequest(t *testing.T) {
+	b := newBench(t, nil)
 	estimate := func(req llm.Request, caps llm.Caps) int64 {
-		b := newBench(t, nil)
 		b.model.caps, b.model.answer = caps, using(llm.Usage{}, nil)
 		check.Must(t, check.Err(b.keeper.Model(b.model).Generate(t.Context(), req, nil)))
 		return b.last(t).Amount.Tokens
@@ -390,23 +450,31 @@ func TestEstimatesGrowWithTheRequest(t *testing.T) {
 	part := func(p llm.Part) llm.Request {
 		return llm.Request{MaxTokens: 10, Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{p}}}}
 	}
-	long := strings.Repeat("word ", 1000)
-	for name, req := range map[string]llm.Request{
-		"text":           part(llm.Part{Text: long}),
-		"system":         {MaxTokens: 10, System: long},
-		"tool":           {MaxTokens: 10, Tools: []llm.Tool{{Name: "a", Description: long}}},
-		"tool's name":    {MaxTokens: 10, Tools: []llm.Tool{{Name: long}}},
-		"tool's schema":  {MaxTokens: 10, Tools: []llm.Tool{{Name: "a", Schema: []byte(long)}}},
-		"many tools":     {MaxTokens: 10, Tools: make([]llm.Tool, 700)},
-		"call":           part(llm.Part{Call: &llm.ToolCall{Input: []byte(long)}}),
-		"result":         part(llm.Part{Result: &llm.ToolResult{Text: long}}),
-		"opaque":         part(llm.Part{Opaque: &llm.Opaque{Data: []byte(long)}}),
-		"picture":        part(llm.Part{Image: &llm.Image{Data: []byte("no picture")}}),
-		"result picture": part(llm.Part{Result: &llm.ToolResult{Images: []llm.Image{{Data: []byte("no picture")}}}}),
+	long := strings.Repeat("word ", 1000)[1:] // an odd number of bytes: 2500 tokens
+	seen, err := computerusetest.Picture(image.Pt(200, 100), 1)
+	check.Must(t, err)
+	for name, tt := range map[string]struct {
+		req  llm.Request
+		want int64 // 8 for each part, message and tool, and for the request
+	}{
+		"nothing":         {llm.Request{MaxTokens: 10}, 8 + 10},
+		"system":          {llm.Request{MaxTokens: 10, System: long}, 8 + 2500 + 10},
+		"person":          {llm.Request{MaxTokens: 10, EndUser: long}, 8 + 2500 + 10},
+		"tool":            {llm.Request{MaxTokens: 10, Tools: []llm.Tool{{Name: "a", Description: long}}}, 8 + 8 + 2501 + 10},
+		"tool's name":     {llm.Request{MaxTokens: 10, Tools: []llm.Tool{{Name: long}}}, 8 + 8 + 2500 + 10},
+		"tool's schema":   {llm.Request{MaxTokens: 10, Tools: []llm.Tool{{Schema: []byte(long)}}}, 8 + 8 + 2500 + 10},
+		"text":            {part(llm.Part{Text: long}), 3*8 + 2500 + 10},
+		"call":            {part(llm.Part{Call: &llm.ToolCall{ID: "1", Name: "ab", Input: []byte(long)}}), 3*8 + 2502 + 10},
+		"malformed call":  {part(llm.Part{Call: &llm.ToolCall{ID: "1", Malformed: long}}), 3*8 + 2501 + 10},
+		"result":          {part(llm.Part{Result: &llm.ToolResult{ID: "1", Text: long}}), 3*8 + 2501 + 10},
+		"opaque":          {part(llm.Part{Opaque: &llm.Opaque{Data: []byte(long)}}), 3*8 + 2500 + 10},
+		"picture":         {part(llm.Part{Image: &llm.Image{Data: seen}}), 3*8 + 300 + 200*100/400 + 10},
+		"unknown picture": {part(llm.Part{Image: &llm.Image{Data: []byte("no picture")}}), 3*8 + 10_000 + 10},
+		"result's pictures": {
+			part(llm.Part{Result: &llm.ToolResult{Images: []llm.Image{{Data: seen}, {Data: seen}}}}), 3*8 + 700 + 10,
+		},
 	} {
-		if got := estimate(req, llm.Caps{}); got < 2500 {
-			t.Errorf("%s: estimated %d tokens, want at least 2500", name, got)
-		}
+		check.Equal(t, name, estimate(tt.req, llm.Caps{}), tt.want)
 	}
 	if got := estimate(llm.Request{System: long, MaxTokens: 10}, llm.Caps{ContextSize: 100}); got != 110 {
 		t.Errorf("got %d tokens, want no more than the model can read, and its answer", got)

@@ -12,8 +12,6 @@ import (
 	"clank/internal/budget"
 	"clank/internal/test/check"
 	"clank/llm"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestStatusReturnsTheLevelsOfAnAccount(t *testing.T) {
@@ -59,25 +57,38 @@ func TestTheOverviewCountsDaysWhereTheSettingSays(t *testing.T) {
 func TestTheOverviewShowsTheLimitThatHoldsForEachServer(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelGuild: {Calls: 100}})
 	b.keeper.GuildLimit = func(guild string) budget.Amount {
-		return map[string]budget.Amount{"strict": {Calls: 5}, "lax": {Calls: 500}}[guild]
+		return map[string]budget.Amount{"strict": {Calls: 5, Tokens: 7000}, "lax": {Calls: 500}}[guild]
 	}
 	for _, guild := range []string{"strict", "lax", "none"} {
 		check.Must(t, check.Err(b.ask(t.Context(), llm.Account{Guild: guild, User: "discord:1"})))
 	}
 	o, err := b.keeper.Overview(t.Context())
 	check.Must(t, err)
-	got := map[string]int64{}
+	got := map[string]budget.Amount{}
 	for _, g := range o.Guilds {
-		got[g.Key.ID] = g.Limit.Calls
+		got[g.Key.ID] = g.Limit
 	}
-	if diff := cmp.Diff(map[string]int64{"strict": 5, "lax": 100, "none": 100}, got); diff != "" {
-		t.Error(diff)
+	check.Diff(t, "limits", got, map[string]budget.Amount{
+		"strict": {Calls: 5, Tokens: 7000}, "lax": {Calls: 100}, "none": {Calls: 100},
+	})
+}
+
+func TestCostsAreThoseOfTheLastDays(t *testing.T) {
+	b := newBench(t, nil)
+	for _, day := range []int{26, 27, 28, 29} { // of a February without the last
+		b.now = time.Date(2026, 2, day, 12, 0, 0, 0, time.UTC)
+		check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
+	}
+	costs, days, err := b.keeper.Costs(t.Context(), budget.CostByModel, 3, "")
+	check.Must(t, err)
+	check.Diff(t, "days", days, []string{"2026-02-27", "2026-02-28", "2026-03-01"})
+	if len(costs) != 3 || costs[0].Day != days[0] || costs[2].Day != days[2] {
+		t.Errorf("got %+v, want one of each day", costs)
 	}
 }
 
 func TestOldEntriesAreDeletedWithoutANewOne(t *testing.T) {
 	b := newBench(t, nil)
-	b.rules.KeepDays = 30
 	check.Must(t, check.Err(b.ask(t.Context(), llm.Account{})))
 	calls := func() int {
 		b.keeper.ForgetOld(t.Context())
@@ -85,8 +96,11 @@ func TestOldEntriesAreDeletedWithoutANewOne(t *testing.T) {
 		check.Must(t, err)
 		return len(list)
 	}
-	check.Equal(t, "calls()", calls(), 1)
 	b.now = b.now.AddDate(0, 0, 31)
+	check.Equal(t, "calls() without a limit of days", calls(), 1)
+	b.rules.KeepDays = 31
+	check.Equal(t, "calls()", calls(), 1)
+	b.rules.KeepDays = 30
 	check.Equal(t, "calls()", calls(), 0)
 	days, err := b.ledger.All(t.Context(), budget.LevelDay, "", 10)
 	if err != nil || len(days) != 1 || days[0].Amount.Calls != 1 {
@@ -227,6 +241,24 @@ func TestAReservationIsReplacedByTheUsageOfItsAccount(t *testing.T) {
 	if got := b.today(t); got.Amount != want || got.Held != (budget.Amount{}) {
 		t.Errorf("today %+v, held %+v", got.Amount, got.Held)
 	}
+}
+
+func TestAReservationMayTurnOutTwiceAsHigh(t *testing.T) {
+	for limit, fits := range map[float64]bool{0.30: true, 0.29: false} {
+		b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(limit)}})
+		check.Must(t, check.Err(b.keeper.Hold(t.Context(), minute)))
+		h, err := b.keeper.Hold(t.Context(), minute)
+		check.Equal(t, fmt.Sprintf("another fits under %.2f USD: %v", limit, err), h != nil, fits)
+	}
+}
+
+func TestACallNeedsMinutesThatAreNotSpent(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelDay: {Time: time.Minute}})
+	h, err := b.keeper.Hold(t.Context(), minute)
+	check.Must(t, err)
+	check.Must(t, check.Err(b.ask(t.Context(), ada))) // they are reserved only, as by its own task
+	h.Settle(t.Context(), minute.Usage, time.Minute)
+	spent(t, check.Err(b.ask(t.Context(), ada)))
 }
 
 func TestAReleasedReservationIsNotCharged(t *testing.T) {

@@ -84,7 +84,7 @@ func utterance(length time.Duration) voice.Utterance {
 // near compares amounts of money.
 func near(a budget.Money, usd float64) bool { return math.Abs(a.USD()-usd) < 1e-6 }
 
-func TestAMinuteOfSpeechCostsTheListPrice(t *testing.T) {
+func TestSpeechCostsTheListPriceOfAMinute(t *testing.T) {
 	for _, c := range []struct {
 		model    budget.AudioModel
 		usd      float64
@@ -100,13 +100,17 @@ func TestAMinuteOfSpeechCostsTheListPrice(t *testing.T) {
 	} {
 		p := newPurse(t, budget.Amount{})
 		tr := &budget.LimitedTranscriber{Transcriber: &hears{}, Enforcer: p.Enforcer, Model: c.model}
-		if said, err := tr.Transcribe(t.Context(), utterance(time.Minute)); err != nil || said.Text != "hello" {
-			t.Fatalf("%+v, %v", said, err)
-		}
-		e, n := p.last(t)
-		if n != 1 || !near(e.Amount.Money, c.usd) || e.Unpriced != c.unpriced || e.Amount.Time != time.Minute ||
-			e.Amount.Tokens != 601 || e.State != budget.StateSettled {
-			t.Errorf("%+v: %d entries, %+v", c.model, n, e)
+		all := utterance(0)
+		all.Packets = make([]voice.Packet, 6000)
+		for i, u := range []voice.Utterance{utterance(2 * time.Minute), all} {
+			if said, err := tr.Transcribe(t.Context(), u); err != nil || said.Text != "hello" {
+				t.Fatalf("%+v, %v", said, err)
+			}
+			e, n := p.last(t)
+			if n != i+1 || !near(e.Amount.Money, 2*c.usd) || e.Unpriced != c.unpriced || e.Amount.Time != 2*time.Minute ||
+				e.Amount.Tokens != 1201 || e.State != budget.StateSettled {
+				t.Errorf("%+v: %d entries, %+v", c.model, n, e)
+			}
 		}
 	}
 }
@@ -148,7 +152,7 @@ func TestAModelOfUnknownPriceIsRefusedWhereOnlyMoneyIsLimited(t *testing.T) {
 func TestASentenceCostsItsSpeech(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	s := &budget.LimitedSpeaker{
-		Speaker: &says{packets: 3000}, Enforcer: p.Enforcer,
+		Speaker: &says{packets: 6000}, Enforcer: p.Enforcer,
 		Model: budget.AudioModel{Name: "gpt-4o-mini-tts"},
 	}
 	n := 0
@@ -157,8 +161,8 @@ func TestASentenceCostsItsSpeech(t *testing.T) {
 		n++
 	}
 	e, _ := p.last(t)
-	if n != 3000 || !near(e.Amount.Money, 0.015+0.00015) || e.Amount.Time != time.Minute ||
-		e.State != budget.StateSettled {
+	if n != 6000 || !near(e.Amount.Money, 2*0.015+0.00015) || e.Amount.Time != 2*time.Minute ||
+		e.Amount.Tokens != 501+2401 || e.State != budget.StateSettled {
 		t.Errorf("%d packets, %+v", n, e)
 	}
 }
@@ -173,7 +177,8 @@ func TestAnInterruptedSentenceIsChargedCompletely(t *testing.T) {
 		check.Must(t, err)
 		break
 	}
-	if e, _ := p.last(t); !near(e.Amount.Money, 0.015) || e.State != budget.StateEstimated {
+	if e, _ := p.last(t); !near(e.Amount.Money, 0.015) || e.State != budget.StateEstimated ||
+		e.Amount.Tokens != 501+1008/8*20+1 || e.Amount.Time != voice.FrameTime { // eight characters a second, and one more
 		t.Errorf("%+v", e)
 	}
 }
@@ -190,6 +195,21 @@ func TestASpeechErrorIsReturnedUnchanged(t *testing.T) {
 		got = err
 	}
 	check.Fails(t, got, broken)
+}
+
+func TestSpeechThatWasRefusedCostsNothingUnlessItBegan(t *testing.T) {
+	refused := &llm.Error{Kind: llm.ErrRateLimited, Status: 429}
+	for packets, usd := range map[int]float64{0: 0, 1: 0.015} {
+		p := newPurse(t, budget.Amount{})
+		s := &budget.LimitedSpeaker{
+			Speaker: &says{packets: packets, err: refused}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"},
+		}
+		for range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
+		}
+		if e, _ := p.last(t); !near(e.Amount.Money, usd) {
+			t.Errorf("after %d packets %+v, want %f USD", packets, e, usd)
+		}
+	}
 }
 
 func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {
@@ -222,15 +242,21 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 	call := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	ada := llm.WithAccount(t.Context(), llm.Account{Guild: "g", User: "discord:ada"})
 	check.Must(t, c.Begin(call, 2000))
-	if e, _ := p.last(t); e.State != budget.StateHeld || e.Amount.Money < budget.Dollars(0.29) ||
-		e.Amount.Money > budget.Dollars(0.31) {
-		t.Errorf("held %+v", e)
+	holds := func(text, sound float64, tokens int64) {
+		t.Helper()
+		e, _ := p.last(t)
+		if usd := (text*4 + sound*32 + 4096*64) / 1e6; e.State != budget.StateHeld || !near(e.Amount.Money, usd) ||
+			e.Amount.Tokens != tokens || e.Amount.Time != 4096*50*time.Millisecond {
+			t.Errorf("held %+v, want %f USD and %d tokens", e, usd, tokens)
+		}
 	}
+	holds(1001, 900, 1001+900+4096)
 	r := budget.SpeechResponse{
 		Usage: llm.Usage{InputTokens: 1000, CachedTokens: 300, OutputTokens: 500}, AudioInput: 600,
 		AudioCached: 200, AudioOutput: 400,
 	}
 	check.Must(t, c.CountResponse(call, ada, r))
+	holds(400, 600+500+900, 1000+500+900+4096)
 	const text, sound = 300*4 + 100*0.4 + 100*16, 400*32 + 200*0.4 + 400*64
 	spent := adas(t, p)
 	if !near(spent.Money, (text+sound)/1e6) || spent.Tokens != 1500 || spent.Calls != 1 || spent.Time != 20*time.Second {
@@ -263,6 +289,14 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 		[]budget.Key{{Level: budget.LevelGuild, ID: "g", Day: time.Now().UTC().Format(time.DateOnly)}})
 	if err != nil || sums[0].Held != (budget.Amount{}) {
 		t.Errorf("held after the end: %+v, %v", sums, err)
+	}
+	for _, late := range []struct {
+		r    budget.SpeechResponse
+		want int64
+	}{{r, 1500}, {budget.SpeechResponse{}, 2400 + 4096}, {budget.SpeechResponse{}, 2400 + 4096}} {
+		before := adas(t, p)
+		check.Fails(t, c.CountResponse(call, ada, late.r), nil, "budget spent")
+		check.Equal(t, "tokens of a response that nothing was held for", adas(t, p).Sub(before).Tokens, late.want)
 	}
 }
 

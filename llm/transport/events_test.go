@@ -46,6 +46,9 @@ func TestEventsAreReadAsTheStandardSays(t *testing.T) {
 		{"named error", "event: error\ndata: {\"message\":\"m\"}\n\n", []string{`{"error":{"message":"m"}}`}},
 		{"named error in full", "event: error\ndata: {\"error\":\"m\"}\n\n", []string{`{"error":"m"}`}},
 		{"error field", "error: out of memory\n\n", []string{`{"error":"out of memory"}`}},
+		{"named error of that type", "event: error\ndata: {\"type\":\"error\"}\n\n", []string{`{"type":"error"}`}},
+		{"an error's name without data", "event: error\n\ndata: {}\n\n", []string{"{}"}},
+		{"a long line", "data: " + strings.Repeat("1", 9000) + "\n\n", []string{strings.Repeat("1", 9000)}},
 		{"nothing", "", nil},
 	}
 	for _, tt := range tests {

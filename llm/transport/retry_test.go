@@ -29,6 +29,7 @@ func TestTheWaitDoublesWhereTheServerDoesNotSay(t *testing.T) {
 		var waits []time.Duration
 		p := transport.RetryPolicy{Backoff: time.Second, OnRetry: func(r transport.RetryEvent) {
 			waits = append(waits, r.Wait)
+			check.Equal(t, "try", r.Try, len(waits))
 		}}.WithDefaults()
 		got, err := transport.CallWithRetry(t.Context(), p, passing(0), func(context.Context) (int, error) {
 			if len(waits) < 2 {
@@ -47,12 +48,60 @@ func TestTheWaitDoublesWhereTheServerDoesNotSay(t *testing.T) {
 	})
 }
 
+func TestALongFirstWaitIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		p := transport.RetryPolicy{Backoff: time.Hour, OnRetry: func(r transport.RetryEvent) {
+			if r.Wait < 15*time.Second/2 || r.Wait >= 15*time.Second*3/2 {
+				t.Errorf("wait = %v, want about 15 s", r.Wait)
+			}
+		}}.WithDefaults()
+		_, err := transport.CallWithRetry(t.Context(), p, passing(0), func(context.Context) (int, error) {
+			tries++
+			return 0, errors.New("no")
+		})
+		check.Fails(t, err, nil, "no")
+		check.Equal(t, "tries", tries, 3)
+	})
+}
+
+func TestWhatIsLeftOpenHasADefault(t *testing.T) {
+	for _, open := range []time.Duration{0, -1} {
+		got := transport.RetryPolicy{Timeout: open, Idle: open, Backoff: open}.WithDefaults()
+		if got.Timeout != 10*time.Minute || got.Idle != 90*time.Second || got.Backoff != time.Second/2 || got.Logger == nil {
+			t.Errorf("%v becomes %+v", open, got)
+		}
+	}
+}
+
+func TestAStopEndsTheWaitForTheNextTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancelCause(t.Context())
+		cause := errors.New("stopped by ada")
+		time.AfterFunc(2*time.Second, func() { stop(cause) })
+		tries, start := 0, time.Now()
+		_, err := transport.CallWithRetry(ctx, transport.RetryPolicy{}.WithDefaults(), passing(9*time.Second),
+			func(context.Context) (int, error) {
+				tries++
+				return 0, errors.New("no")
+			})
+		if !errors.Is(err, cause) || tries != 1 || time.Since(start) != 2*time.Second {
+			t.Errorf("%v after %d tries and %v", err, tries, time.Since(start))
+		}
+	})
+}
+
 func TestAServerThatAsksForTooLongIsNotWaitedFor(t *testing.T) {
-	for name, tt := range map[string]struct{ timeout, ask time.Duration }{
-		"longer than we wait":   {time.Hour, 31 * time.Second},
-		"longer than we may":    {5 * time.Second, 6 * time.Second},
-		"exactly what is left":  {5 * time.Second, 5 * time.Second},
-		"not at all worthwhile": {time.Hour, 24 * time.Hour},
+	for name, tt := range map[string]struct {
+		timeout, ask time.Duration
+		tries        int
+	}{
+		"longer than we wait":     {time.Hour, 31 * time.Second, 1},
+		"longer than we may":      {5 * time.Second, 6 * time.Second, 1},
+		"exactly what is left":    {5 * time.Second, 5 * time.Second, 1},
+		"not at all worthwhile":   {time.Hour, 24 * time.Hour, 1},
+		"exactly what we wait":    {time.Hour, 30 * time.Second, 3},
+		"long, and then too long": {50 * time.Second, 30 * time.Second, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,7 +112,7 @@ func TestAServerThatAsksForTooLongIsNotWaitedFor(t *testing.T) {
 						return 0, errors.New("no")
 					})
 				check.Fails(t, err, nil, "no")
-				if tries != 1 || time.Since(start) != 0 {
+				if tries != tt.tries || time.Since(start) != time.Duration(tries-1)*tt.ask {
 					t.Errorf("%d tries, %v", tries, time.Since(start))
 				}
 			})
@@ -75,14 +124,14 @@ func TestNothingIsDeliveredAfterAStop(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	transport.Deltas(ctx, nil)(llm.Delta{Text: "x"})
-	n := 0
-	emit := transport.Deltas(ctx, func(llm.Delta) { n++; stop() })
+	var got []llm.Delta
+	emit := transport.Deltas(ctx, func(d llm.Delta) { got = append(got, d) })
 	for _, d := range []llm.Delta{{}, {Text: "x"}, {Reasoning: "y"}} {
 		emit(d)
 	}
-	if n != 1 {
-		t.Errorf("%d pieces, want the first that is not empty", n)
-	}
+	stop()
+	emit(llm.Delta{Text: "z"})
+	check.Diff(t, "delivered", got, []llm.Delta{{Text: "x"}, {Reasoning: "y"}})
 }
 
 func TestStatusesAreDescribed(t *testing.T) {
@@ -104,6 +153,7 @@ func TestStatusesAreDescribed(t *testing.T) {
 		{500, llm.ErrUnavailable, true},
 		{501, llm.ErrUnavailable, false},
 		{503, llm.ErrUnavailable, true},
+		{504, llm.ErrUnavailable, true},
 		{505, llm.ErrUnavailable, false},
 		{529, llm.ErrUnavailable, true},
 		{599, llm.ErrUnavailable, false},
@@ -169,7 +219,12 @@ func TestWhatServersSayIsFoundInAnyWrapping(t *testing.T) {
 		"<!DOCTYPE html><p>bad gateway":        {},
 		`{"error":null,"message":"m"}`:         {Message: "m"},
 		`{"error":{"error":{"message":"in"}}}`: {Message: "in"},
-		``:                                     {},
+		`{"error":{"error":{"error":{"error":{"error":"too deep"}}}}}`: {},
+		`[[[[["too deep"]]]]]`:   {Message: `["too deep"]`},
+		``:                       {},
+		`[]`:                     {Message: "[]"},
+		strings.Repeat("é", 300): {Message: strings.Repeat("é", 300)},
+		strings.Repeat("é", 301): {Message: strings.Repeat("é", 300) + "…"},
 		`{"error":{"message":"m","type":"t","code":"c"}}`:  {Code: "c", Message: "m"},
 		`{"error":{"message":"m","type":"t","code":null}}`: {Code: "t", Message: "m"},
 		`{"error":{"message":"m","code":429}}`:             {Code: "429", Message: "m"},
@@ -211,7 +266,8 @@ func TestSecretsAreCutOutOfServersWords(t *testing.T) {
 	for _, tt := range []struct{ key, base, in, want string }{
 		{"abcdefgh1234", "http://x", "bad key abcdefgh1234!", "bad key [key]!"},
 		{"k", "http://x", "Incorrect API key provided: sk-proj-****abcd.", "Incorrect API key provided: [key]"},
-		{"ollama", "http://x", "ollama says no", "ollama says no"},
+		{"abcdefg1", "http://u:passwor1@x", "abcdefg1 and passwor1", "[key] and [key]"},
+		{"ollama1", "http://u:hunter2@x", "ollama1 says hunter2", "ollama1 says hunter2"},
 		{"", "http://u:hunter2hunter2@x", "u:hunter2hunter2", "u:[key]"},
 		{"", "http://x", "a skateboarding-skeleton", "a skateboarding-skeleton"},
 	} {
@@ -255,23 +311,30 @@ func TestOptionsThatCannotWorkAreToldAtOnce(t *testing.T) {
 		if err != nil || c.Name() != "p:m" || c.Caps() != (llm.Caps{Vision: true, ToolImages: true}) {
 			t.Errorf("%s: %+v, %v", base, c, err)
 		}
+		e := &llm.Error{}
+		c.Describe(e, &transport.StatusError{Status: http.StatusUnauthorized})
+		check.Contains(t, e.Message, "wants a key")
 	}
 }
 
 func TestWhatACallCostsIsSaidByWhoKnowsIt(t *testing.T) {
 	for name, tt := range map[string]struct {
+		model    string
 		told     float64
-		tokens   int
+		tokens   int // read, and as many written
+		usd      float64
 		unpriced bool
 	}{
-		"as the server told":     {told: 0.5},
-		"nobody knows the model": {tokens: 10, unpriced: true},
-		"nobody said anything":   {unpriced: true},
+		"as the server told":        {"gpt-4.1", 0.5, 1000, 0.5, false},
+		"as the table says":         {"gpt-4.1", 0, 1000, 0.01, false},
+		"nobody knows the model":    {"model-nobody-knows", 0, 10, 0, true},
+		"nobody said anything":      {"gpt-4.1", 0, 0, 0, true},
+		"the server told only this": {"model-nobody-knows", 0.5, 0, 0.5, false},
 	} {
-		got := transport.WithPrice("model-nobody-knows", llm.Usage{USD: tt.told, InputTokens: tt.tokens})
-		if got.Unpriced != tt.unpriced || got.Calls != 1 || tt.told > 0 && got.USD != tt.told {
-			t.Errorf("%s: %+v, want unpriced %v", name, got, tt.unpriced)
-		}
+		used := llm.Usage{InputTokens: tt.tokens, OutputTokens: tt.tokens}
+		want := used
+		used.USD, want.USD, want.Calls, want.Unpriced = tt.told, tt.usd, 1, tt.unpriced
+		check.Equal(t, name, transport.WithPrice(tt.model, used), want)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -163,6 +164,71 @@ func TestConsultingDoesNothing(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	check.Diff(t, "the page was asked", p.log, []string{"judge click"})
+	harmless, nobody := page{}, people{}
+	if got := agent.Approve(t.Context(), act(&harmless, &nobody)); got.Decision != "" || len(nobody.asked) != 0 {
+		t.Errorf("of what sets nothing off people are asked: %+v", got)
+	}
+}
+
+// approver decides for people.
+type approver struct {
+	decision string
+	err      error
+}
+
+func (a approver) Ask(context.Context, sessions.Session, sessions.Task, sessions.Question) (string, error) {
+	return a.decision, a.err
+}
+
+func TestWhatPeopleDecideIsToldInASentence(t *testing.T) {
+	stopped, stop := context.WithCancelCause(t.Context())
+	cause, no := errors.New("stopped by ada"), errors.New("@bob said no")
+	stop(cause)
+	for name, tt := range map[string]struct {
+		ctx  context.Context
+		by   approver
+		want string
+		err  error
+	}{
+		"yes":     {t.Context(), approver{decision: "allowed by @ada"}, "Allowed by @ada.", nil},
+		"no":      {t.Context(), approver{decision: "x", err: no}, "", no},
+		"stopped": {stopped, approver{err: no}, "", cause},
+	} {
+		got, err := agent.AskApproval(tt.ctx, tt.by, slog.New(slog.DiscardHandler), sessions.Session{}, sessions.Task{},
+			sessions.Question{})
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s: got %q, %v; want %q, %v", name, got, err, tt.want, tt.err)
+		}
+	}
+	check.Equal(t, "for people", agent.ForPeople(agent.RefusalText(no)), "@bob said no.")
+}
+
+func TestAPersonIsAskedToTakeOver(t *testing.T) {
+	for _, err := range []error{nil, errors.New("nobody is there")} {
+		text, done := agent.AskToTakeOver(t.Context(),
+			func(context.Context, sessions.Session, sessions.Task, string) error { return err },
+			sessions.Session{}, sessions.Task{}, "log in")
+		check.Equal(t, "done", done, err == nil)
+		check.Contains(t, text, map[bool]string{true: "has the page now", false: "Nobody is there."}[done])
+	}
+}
+
+func TestATaskThatWasFinishedAtItsLimitIsNotLimited(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text    string
+		stop    llm.StopReason
+		literal bool
+		want    agent.Outcome
+	}{
+		"unfinished":          {"two of three", llm.StopEnd, false, agent.Outcome{Text: "two of three", Limit: "l"}},
+		"finished":            {"all\n[finished]", llm.StopEnd, false, agent.Outcome{Text: "all"}},
+		"literally":           {"all", llm.StopEnd, true, agent.Outcome{Text: "all"}},
+		"literally and not":   {"all", llm.StopTools, true, agent.Outcome{Text: "all", Limit: "l"}},
+		"finished, literally": {"all [finished]", llm.StopTools, true, agent.Outcome{Text: "all"}},
+	} {
+		check.Diff(t, name, agent.Outcome{Text: tt.text}.WithLimit("l", tt.stop, tt.literal), tt.want)
+	}
+	check.Contains(t, agent.LimitText("limit of steps"), "the limit of steps.", "[finished]")
 }
 
 func TestASlowPageIsToldAsSuch(t *testing.T) {
@@ -334,11 +400,14 @@ func TestASpentBudgetIsTold(t *testing.T) {
 }
 
 func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
-	got := agent.SystemPrompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
+	day := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	got := agent.SystemPrompt("Work.", day,
 		map[string]string{"shop": "http://s/", "desk": "http://d/"}, " Be brief.\n")
 	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: " +
 		"http://s/\n\nFrom the operator of this program:\nBe brief."
 	check.Diff(t, "prompt", got, want)
+	check.Equal(t, "prompt without places", agent.SystemPrompt("Work.", day, nil, ""),
+		"Work.\n\nToday is Sunday, 1 March 2026.")
 }
 
 func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {

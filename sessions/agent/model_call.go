@@ -87,9 +87,7 @@ type RepeatDetector struct {
 // Add records an action with its result and returns how often in a row it, or the cycle that it ends, has occurred.
 func (r *RepeatDetector) Add(what string) int {
 	r.recent = append(r.recent, what)
-	if extra := len(r.recent) - maxCycle*MaxRepeats; extra > 0 {
-		r.recent = r.recent[extra:]
-	}
+	r.recent = r.recent[max(0, len(r.recent)-maxCycle*MaxRepeats):]
 	most := 1
 	for cycle := 1; cycle <= maxCycle; cycle++ {
 		same := cycle

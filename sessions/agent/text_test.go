@@ -1,8 +1,6 @@
 package agent_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -22,6 +20,7 @@ func TestTextsBecomeSentences(t *testing.T) {
 		"ßeta":                          "ßeta.",
 		"名前":                            "名前.",
 		"x" + strings.Repeat("y", 1000): "X" + strings.Repeat("y", 299) + "….",
+		"x" + strings.Repeat("y", 299):  "X" + strings.Repeat("y", 299) + ".",
 	} {
 		check.Equal(t, in, agent.Sentence(in), want)
 	}
@@ -110,6 +109,7 @@ func TestCredentialsInAddressesAreFound(t *testing.T) {
 		"http:///ada:pw@host":      {"ada:pw@", "http:///host"},
 		"x/y//ada:pw@host":         {"ada:pw@", "x/y//host"},
 		"http://host/@x":           {"", "http://host/@x"},
+		"http://?@x":               {"", "http://?@x"},
 		"http://host#ada:pw@x":     {"", "http://host#ada:pw@x"},
 		"about:blank":              {"", "about:blank"},
 		"localhost:3000/?mail=a@b": {"", "localhost:3000/?mail=a@b"},
@@ -135,62 +135,8 @@ func TestAddressesOfPeopleBecomeURLs(t *testing.T) {
 		" shop.test/a ": "https://shop.test/a", "localhost:3000": "http://localhost:3000",
 		"a.localhost":    "http://a.localhost",
 		"127.0.0.1:80/x": "http://127.0.0.1:80/x", "[::1]:8080": "http://[::1]:8080", "about:blank": "about:blank",
-		"shop.test:8443": "https://shop.test:8443",
+		"shop:0843": "https://shop:0843", "shop:9443": "https://shop:9443", "shop:/x": "shop:/x",
 	} {
 		check.Equal(t, in, agent.CompleteURL(in), want)
-	}
-}
-
-func begin() *int { return new(int) }
-
-func TestASessionIsWorkedByOneTaskAtATime(t *testing.T) {
-	var k agent.SessionCache[*int]
-	h, err := k.Acquire("a", func(error) {}, begin)
-	check.Must(t, err)
-	check.Fails(t, check.Err(k.Acquire("a", func(error) {}, begin)), nil, "session a is busy")
-	check.Must(t, check.Err(k.Acquire("b", func(error) {}, begin))) // another session
-	*h.State = 7
-	k.Release(h)
-	if h, err = k.Acquire("a", func(error) {}, begin); err != nil || *h.State != 7 {
-		t.Errorf("again: %v, want what was kept", err)
-	}
-	k.Release(h)
-	k.Drop("a")
-	if h, err = k.Acquire("a", func(error) {}, begin); err != nil || *h.State != 0 {
-		t.Errorf("after it was forgotten: %v, want nothing kept", err)
-	}
-}
-
-func TestClosingEndsTheTaskAndWaitsForAPageThatOpens(t *testing.T) {
-	var k agent.SessionCache[*int]
-	ctx, stop := context.WithCancelCause(t.Context())
-	h, err := k.Acquire("a", stop, begin)
-	check.Must(t, err)
-	h.PageMu.Lock() // a page is being opened
-	var order []string
-	closed := make(chan error)
-	go func() {
-		closed <- k.Close(t.Context(), "a", func(context.Context, string) error {
-			order = append(order, "closed")
-			return errors.New("it is gone")
-		})
-	}()
-	<-ctx.Done()
-	order = append(order, "opened")
-	h.PageMu.Unlock()
-	if err := <-closed; err == nil || err.Error() != "close the browser of session a: it is gone" {
-		t.Errorf("err = %v", err)
-	}
-	if got := strings.Join(order, " "); got != "opened closed" || !strings.Contains(context.Cause(ctx).Error(), "closed") {
-		t.Errorf("order %s, cause %v", got, context.Cause(ctx))
-	}
-}
-
-func TestClosingWhatIsNotKeptClosesTheBrowser(t *testing.T) {
-	var k agent.SessionCache[*int]
-	asked := ""
-	if err := k.Close(t.Context(), "a", func(_ context.Context, id string) error { asked = id; return nil }); err != nil ||
-		asked != "a" {
-		t.Errorf("asked for %q, %v", asked, err)
 	}
 }

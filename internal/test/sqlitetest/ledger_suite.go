@@ -55,6 +55,8 @@ func reserve(t *testing.T, l budget.Ledger, e budget.Entry) int64 {
 	return id
 }
 
+func sum(a, b budget.Amount) budget.Amount { return a.Sub(budget.Amount{}.Sub(b)) }
+
 // checkSums compares the sums of e's keys, at every level, with want.
 func checkSums(t *testing.T, l budget.Ledger, e budget.Entry, want budget.Sum) {
 	t.Helper()
@@ -80,7 +82,7 @@ func testReserve(t *testing.T, l budget.Ledger) {
 		return nil
 	})
 	check.Must(t, err)
-	twice := e.Amount.Add(e.Amount)
+	twice := sum(e.Amount, e.Amount)
 	checkSums(t, l, e, budget.Sum{Amount: twice, Held: twice})
 	checkSums(t, l, budget.Entry{Day: "2026-03-02", Account: llm.Account{Task: "t9", Session: "s9", User: e.Account.User}},
 		budget.Sum{})
@@ -130,7 +132,8 @@ func testAbandon(t *testing.T, l budget.Ledger) {
 		}
 	}
 	check.Must(t, l.Settle(t.Context(), id, budget.Amount{}, budget.StateSettled, false))
-	checkSums(t, l, e, budget.Sum{Amount: e.Amount.Add(budget.Amount{Calls: 1}), Unpriced: 1})
+	e.Amount.Calls++ // of the one that was done
+	checkSums(t, l, e, budget.Sum{Amount: e.Amount, Unpriced: 1})
 }
 
 func testLists(t *testing.T, l budget.Ledger) {

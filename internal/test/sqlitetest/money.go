@@ -140,7 +140,7 @@ func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
 		sums, err := l.All(t.Context(), level, "", 1<<20)
 		check.Must(t, err)
 		for _, s := range sums {
-			totals[level] = totals[level].Add(s.Amount)
+			totals[level] = sum(totals[level], s.Amount)
 			check.Equal(t, fmt.Sprintf("%+v holds although nothing runs", s.Key), s.Held, budget.Amount{})
 			if level == budget.LevelDay || s.Key.ID != "" {
 				w.checkSum(t, s)
