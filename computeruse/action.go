@@ -22,7 +22,7 @@ const (
 	ActDown       ActionKind = "down"       // press a button and keep it down: At (nil = where the mouse is), Button
 	ActUp         ActionKind = "up"         // release Button at At (nil = where the mouse is)
 	ActDrag       ActionKind = "drag"       // Path of two points or more, Button, Held
-	ActScroll     ActionKind = "scroll"     // At (nil = the middle), Scroll, Held
+	ActScroll     ActionKind = "scroll"     // At or Ref (neither = the middle), Scroll, Held
 	ActKeys       ActionKind = "keys"       // Keys as one chord, Repeat; For = how long they are held
 	ActKeyDown    ActionKind = "key_down"   // Keys
 	ActKeyUp      ActionKind = "key_up"     // Keys

@@ -145,13 +145,13 @@ func (p *plannedAction) planPointer(g ScreenGeometry) error {
 		return fmt.Errorf("%s: unknown button %q", p.Kind, agent.Truncate(string(p.Button), 20))
 	}
 	if p.Ref != "" {
-		return p.planOnRef(held)
+		return p.planOnRef(g, held)
 	}
 	return p.planAtPoint(g, held)
 }
 
 // planOnRef plans what the mouse does with Ref.
-func (p *plannedAction) planOnRef(held []string) error {
+func (p *plannedAction) planOnRef(g ScreenGeometry, held []string) error {
 	switch p.Kind {
 	case ActClick:
 		if p.Clicks < 0 || p.Clicks > 2 {
@@ -164,6 +164,17 @@ func (p *plannedAction) planOnRef(held []string) error {
 		return p.addOnRef("click", args)
 	case ActMove:
 		return p.addOnRef("hover", nil)
+	case ActScroll:
+		by := p.Scroll
+		if g.Known() {
+			scaled := g.ScaleDistance(by)
+			by = image.Pt(int(scaled.X), int(scaled.Y))
+		}
+		if (by.X == 0) == (by.Y == 0) {
+			return errors.New("scroll: what has a ref scrolls in one direction at a time")
+		}
+		pixels := max(by.X, -by.X, by.Y, -by.Y)
+		return p.addOnRef("scroll", map[string]any{"direction": directionText(by), "pixels": pixels})
 	default:
 		return fmt.Errorf("%s takes a point, not a ref", p.Kind)
 	}

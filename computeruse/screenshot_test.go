@@ -175,6 +175,7 @@ func TestEachKindOfActionHasItsMoves(t *testing.T) {
 		"scrollIntoView ref=e3":                     {Kind: computeruse.ActReveal, Ref: "e3"},
 		"click button=left doubleClick=true ref=e3": {Kind: computeruse.ActClick, Ref: "e3", Clicks: 2},
 		"hover ref=e3":                              {Kind: computeruse.ActMove, Ref: "e3"},
+		"scroll direction=up pixels=300 ref=e3":     {Kind: computeruse.ActScroll, Ref: "e3", Scroll: image.Pt(0, -300)},
 		"navigate url=http://localhost:80/":         {Kind: computeruse.ActNavigate, URL: "localhost:80/"},
 	} {
 		b := newBench(t, do(a), say("done"))

@@ -188,6 +188,11 @@ func TestEachMemberOfTheBrowserToolsetIsRead(t *testing.T) {
 			"scroll", `{` + point + `,"scroll_direction":"up"}`,
 			[]action{{Kind: computeruse.ActScroll, At: at(3, 4), Scroll: image.Pt(0, -300)}},
 		},
+		{
+			"scroll", `{` + ref + `,"scroll_direction":"left"}`,
+			[]action{{Kind: computeruse.ActScroll, Ref: "e5", Scroll: image.Pt(-300, 0)}},
+		},
+		{"left_mouse_up", `{` + ref + `}`, []action{{Kind: computeruse.ActUp, Ref: "e5"}}},
 		{"scroll_to", `{` + ref + `}`, []action{{Kind: computeruse.ActReveal, Ref: "e5"}}},
 		{"form_input", `{` + ref + `,"value":"x y"}`, []action{{Kind: computeruse.ActFill, Ref: "e5", Text: "x y"}}},
 		{"form_input", `{` + ref + `,"value":true}`, []action{{Kind: computeruse.ActFill, Ref: "e5", Text: "true"}}},

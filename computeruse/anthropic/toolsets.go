@@ -123,7 +123,7 @@ func scrollActions(in memberInput, at *image.Point, holding []string) ([]compute
 
 func dragActions(from, to *image.Point, holding []string) ([]computeruse.Action, error) {
 	if from == nil || to == nil {
-		return nil, errors.New("a drag needs where it begins and where it ends")
+		return nil, errors.New("a drag needs the points where it begins and where it ends")
 	}
 	return singleAction(computeruse.Action{Kind: computeruse.ActDrag, Path: []image.Point{*from, *to}, Held: holding})
 }
@@ -154,9 +154,9 @@ func browserActions(member string, in memberInput, url string) ([]computeruse.Ac
 		}
 		return singleAction(computeruse.Action{Kind: computeruse.ActMove, At: at, Ref: ref, Held: heldKeys(in.Modifiers)})
 	case "left_mouse_down":
-		return singleAction(computeruse.Action{Kind: computeruse.ActDown, At: at})
+		return singleAction(computeruse.Action{Kind: computeruse.ActDown, At: at, Ref: ref})
 	case "left_mouse_up":
-		return singleAction(computeruse.Action{Kind: computeruse.ActUp, At: at})
+		return singleAction(computeruse.Action{Kind: computeruse.ActUp, At: at, Ref: ref})
 	case "left_click_drag":
 		from, _, err := in.From.place()
 		if err != nil {
@@ -164,7 +164,11 @@ func browserActions(member string, in memberInput, url string) ([]computeruse.Ac
 		}
 		return dragActions(from, at, nil)
 	case "scroll":
-		return scrollActions(in, at, nil)
+		all, err := scrollActions(in, at, nil)
+		if err == nil {
+			all[0].Ref = ref
+		}
+		return all, err
 	case "scroll_to":
 		if ref == "" {
 			return nil, errors.New("scroll to what? there is no ref")
