@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS ?= -trimpath -gcflags=all=-dwarf=false
 
 # Build test binaries without vet, which "make lint" runs, and link them without debug information.
-QUICK := -vet=off -ldflags=-w
+QUICK := -vet=off -ldflags=-w -timeout 20m
 
 # Collecting garbage less often takes an eighth off the compiler's time and a quarter off that of the linters.
 COMPILE := GOGC=400

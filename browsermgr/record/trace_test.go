@@ -205,7 +205,10 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 		page.TabOptions{URL: browsertest.Routes(t,
 			map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`})})
 	check.Must(t, w.tracer.Start(w.browser, patient))
-	browsertest.Eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
+	browsertest.Eventually(t, "the frames have loaded", func() bool {
+		text, _ := tab.Text(t.Context(), "")
+		return strings.Contains(text, "innermost") && strings.Contains(text, "beside")
+	})
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	lines, _ := w.finish(t)
 	byID := documents(lines)
