@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	gobuild "go/build"
 	"io"
 	"net"
 	"net/http"
@@ -116,7 +117,8 @@ func newManual(t *testing.T) *manual {
 	addr, control, shop := unusedAddress(t), unusedAddress(t), unusedAddress(t)
 	m.environ = append(environ, "PATH="+tools+":"+os.Getenv("PATH"), "HOME="+filepath.Join(m.dir, "home"),
 		"CLANK_VAULT_KEYRING=off",
-		"GOCACHE="+cmp.Or(os.Getenv("GOCACHE"), filepath.Join(caches, "go-build")), // a new one would compile pprof
+		// New ones would download all modules and compile pprof.
+		"GOPATH="+gobuild.Default.GOPATH, "GOCACHE="+cmp.Or(os.Getenv("GOCACHE"), filepath.Join(caches, "go-build")),
 		"MANUAL_PROGRAM="+*builtProgram, "MANUAL_STATE="+filepath.Join(m.dir, "run"), "MANUAL_ROOT="+root,
 		"MANUAL_ADDR="+addr, "MANUAL_CONTROL="+control, "MANUAL_SHOP="+shop, "CLANK_DISCORD_API="+discord.URL,
 		"OPENAI_BASE_URL="+openAI.BaseURL(), "ANTHROPIC_BASE_URL="+claude.BaseURL(), "GEMINI_BASE_URL="+gemini.BaseURL(),
@@ -214,6 +216,8 @@ func TestTheManual(t *testing.T) {
 
 // begun is what has to be there before the blocks of a page.
 var begun = map[string]string{
+	"docs/mcp.md": "; openssl req -x509 -newkey rsa:2048 -nodes -days 9 -subj /CN=office.example -keyout key.pem " +
+		"-out cert.pem 2>openssl.log",
 	"docs/sessions.md": "; clank browse '" + firstTry + "'",
 	"docs/watches.md":  "; clank config set interaction.brain.model openai:gpt-5.6", // it judges
 }

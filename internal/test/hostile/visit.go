@@ -149,7 +149,7 @@ func (c *tabPool) descendants(id string) []string {
 // Timing of a visit.
 const (
 	unreadyTimeout = 900 * time.Millisecond // for a page to become ready after it was served; some never do
-	visitTimeout   = 6 * time.Second        // maximum wait for a page and its hit
+	visitTimeout   = 12 * time.Second       // maximum wait for a page and its hit
 	hitGrace       = 400 * time.Millisecond // minimum time to watch a ready page that must not cause a hit
 )
 
