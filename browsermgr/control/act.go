@@ -102,14 +102,16 @@ func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer
 	h := p.held
 	answer := actAnswer{TargetAnswer: h.TargetAnswer()}
 	var did actOutcome
+	run := p.runSingle
+	if a.Kind == actiontable.KindBatch {
+		run = p.batch
+	}
+	act := func() (err error) { did, err = run(ctx, a); return err }
 	var err error
-	switch a.Kind {
-	case actiontable.KindClose:
-		did, err = p.runSingle(ctx, a)
-	case actiontable.KindBatch:
-		err = h.Exclusively(ctx, func() (err error) { did, err = p.batch(ctx, a); return err })
-	default:
-		err = h.Exclusively(ctx, func() (err error) { did, err = p.runSingle(ctx, a); return err })
+	if a.Kind == actiontable.KindClose {
+		err = act()
+	} else {
+		err = h.Exclusively(ctx, act)
 	}
 	switch {
 	case isPendingDialog(err):

@@ -73,7 +73,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 	}
 	scheme, serve := "http", func() error { return server.Serve(ln) }
 	if secure {
-		scheme, serve = "https", func() error { return server.ServeTLS(ln, f.NodeCertFile, f.NodeKeyFile) }
+		scheme, serve = "https", func() error { return server.ServeTLS(ln, "", "") }
 	}
 	a.onClose(serveInBackground(server, serve, func(err error) {
 		a.logger.Error("browsers are not lent any more", "error", err)
