@@ -161,7 +161,7 @@ type suite struct {
 // ctx returns a context that ends at the deadline of the case.
 func (s *suite) ctx() context.Context {
 	ctx, cancel := context.WithDeadlineCause(s.Context(), s.deadline,
-		fmt.Errorf("the case took longer than %v", caseLimit))
+		fmt.Errorf("the case did not end by %s, its deadline", s.deadline.Format(time.TimeOnly)))
 	s.Cleanup(cancel)
 	return ctx
 }
