@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS ?= -trimpath -gcflags=all=-dwarf=false
 
 # Build test binaries without vet, which "make lint" runs, and link them without debug information.
-QUICK := -vet=off -ldflags=-w -timeout 20m
+QUICK := -vet=off -ldflags=-w -timeout 30m
 
 # Collecting garbage less often takes an eighth off the compiler's time and a quarter off that of the linters.
 COMPILE := GOGC=400
@@ -191,7 +191,7 @@ LONG_TESTS := OneClankInManyRooms|ClicksLandWhereThePictureShowsTheirTarget|Noth
 OTHER_TESTS := Chaos|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheRangeReportsAHole
 
 other-half: chromium speech ## the tests that "make test" leaves out: most tasks of the corpus, attacks and views, rooms, calls and places (THIRD=1: a third of the long ones, a different one each day)
-	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./computeruse ./internal/server ./internal/test/corpus ./internal/test/hostile ./internal/test/injection \
+	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 30m ./cmd/clank ./browsermgr ./computeruse ./internal/server ./internal/test/corpus ./internal/test/hostile ./internal/test/injection \
 		-run '^Test($(OTHER_TESTS)|$(if $(THIRD),$(word $(shell expr $$(date -u +%j) % 3 + 1),$(LONG_TESTS)),$(subst $(space),|,$(strip $(LONG_TESTS)))))$$' -other
 
 names: chromium ## compare roles, names and states of snapshots with Chromium's accessibility tree, on the corpus and the widgets
@@ -207,7 +207,7 @@ widgets: chromium ## tasks on pages of component libraries from npm, solved with
 
 apps: chromium ## tasks on applications from Debian and npm, by a policy that reads only snapshots
 	@scripts/ensure-apps
-	@$(GO) test ./internal/test/widgets -count=1 -timeout 20m -run '^TestApps$$' -apps -v \
+	@$(GO) test ./internal/test/widgets -count=1 -timeout 30m -run '^TestApps$$' -apps -v \
 		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: (apps|node-red): / {sub(/^.*_test.go:[0-9]+: /, ""); \
 			if (/^apps: [0-9]/) last = $$0; else print} END {print last; exit bad || !last}'
 
@@ -217,7 +217,7 @@ bench-peers: chromium build ## compare the browser's speed and refs with playwri
 		| awk '/^(---.*FAIL|FAIL|panic)/ || sub(/^.*_test.go:[0-9]+: /, "")'
 
 isolation: chromium ## check that data of pages in one of sixteen places is not visible in the others (PLACES=16)
-	@$(GO) test ./browsermgr -count=1 -timeout 20m -run '^TestNothingThatAPageLeavesCrossesPlaces$$' -v -isolation.places=$(or $(PLACES),16) \
+	@$(GO) test ./browsermgr -count=1 -timeout 30m -run '^TestNothingThatAPageLeavesCrossesPlaces$$' -v -isolation.places=$(or $(PLACES),16) \
 		| awk '/^(---.*FAIL|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^isolation: /) last = $$0; else print} END {print last}'
 
 range: chromium build ## pages that try to reach forbidden addresses, with and without the proxy (EVERY=1)

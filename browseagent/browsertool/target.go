@@ -98,7 +98,7 @@ func (t *Targets) node(ctx context.Context, asked bool, name string) (*Target, e
 	var nodes []Target
 	if t.Nodes != nil {
 		var err error
-		if nodes, err = t.Nodes(ctx); err != nil && asked {
+		if nodes, err = t.Nodes(ctx); err != nil && (asked || t.Node != "") {
 			return nil, fmt.Errorf("list the nodes: %w", err)
 		}
 	}

@@ -260,6 +260,26 @@ func lentToOtherMachines(t *testing.T, c *sharedServer) {
 		nil); status != http.StatusForbidden {
 		t.Errorf("the person's own browser is lent: %d %s", status, answer)
 	}
+	mcpUsesNodes(t, c, strings.TrimSpace(at))
+}
+
+// mcpUsesNodes has clients of MCP, beside a server, use the node that its settings name.
+func mcpUsesNodes(t *testing.T, c *sharedServer, at string) {
+	t.Helper()
+	const mode, nodes = "interaction.tool.browser.node.mode", "interaction.tool.browser.nodes"
+	for _, set := range [][2]string{{mode, "manual"}, {nodes, "office " + at}} {
+		if code, _, told := runInProcess(t, c.environ, "config", "set", set[0], set[1]); code != exitDone {
+			t.Fatalf("config set %s: %s", set, told)
+		}
+		defer runInProcess(t, c.environ, "config", "unset", set[0])
+	}
+	onNode := map[string]any{"action": "open", "target": "node", "url": c.site.URL + "/"}
+	s := mcpClient(t, append(slices.Clone(c.environ), "CLANK_NODE_TOKEN="+lendToken), nil)
+	check.Contains(t, callTool(t, s, "browser", onNode), c.site.URL)
+	s = mcpClient(t, append(slices.Clone(c.environ), "CLANK_NODE_TOKEN="), nil)
+	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser", Arguments: onNode})
+	check.Must(t, err)
+	check.Contains(t, res.Content[0].(*mcp.TextContent).Text, "CLANK_NODE_TOKEN is not set")
 }
 
 func TestBrowsersAreNotLentWithoutTLS(t *testing.T) {

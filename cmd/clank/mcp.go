@@ -188,7 +188,7 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 		})}
 		p.settings = &settings.Manager{Store: &remoteSettings{client: remote.client}, Log: e.newLogger("error", logText)}
 	}
-	p.tools.Settings, p.tools.Getenv = serverSettings{p.settings}, e.Getenv
+	p.tools.Settings, p.tools.Getenv = p.settings, e.Getenv
 	return p, nil
 }
 
@@ -205,17 +205,6 @@ func (find currentServer) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Authorization", "Bearer "+secret)
 	}
 	return http.DefaultTransport.RoundTrip(r)
-}
-
-// serverSettings are the settings of the running server that concern the tool. What only the server can do, such as
-// lending browsers, has its default.
-type serverSettings struct{ *settings.Manager }
-
-// Current implements [server.SettingsSource].
-func (m serverSettings) Current() settings.Settings {
-	now, s := m.Manager.Current(), settings.Defaults()
-	s.BrowserTool.AllowHost, s.Browser, s.Approval = now.BrowserTool.AllowHost, now.Browser, now.Approval
-	return s
 }
 
 // mcpBrowser runs browser tasks for an MCP client.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,6 +86,9 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 		return err
 	}
 	t.Targets.Nodes = func(context.Context) ([]browsertool.Target, error) {
+		if !token.IsSet() {
+			return nil, fmt.Errorf("%w for this clank: set it to the same secret as on the nodes", errNoNodeToken)
+		}
 		var out []browsertool.Target
 		for _, n := range nodes {
 			caller := &browsertool.NodeClient{
