@@ -132,7 +132,7 @@ var directHTTP = &http.Client{
 		MaxIdleConnsPerHost:   4,
 		IdleConnTimeout:       30 * time.Second,
 		ExpectContinueTimeout: time.Second,
-		// A node may take minutes, for example until a person is asked. Pings find out sooner that it or the way to it is gone.
+		// A node may take minutes, such as until a person has answered. Pings find out sooner that it cannot be reached.
 		ForceAttemptHTTP2: true,
 		HTTP2:             &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
 	},

@@ -288,7 +288,8 @@ func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
 	})
 	tab := openTab(t, "")
 	text := ""
-	for tries := 0; tries < 5 && !strings.Contains(text, "Ready"); tries++ { // the data may be later than the wait on a busy machine
+	// On a busy machine the data may be later than the wait.
+	for tries := 0; tries < 5 && !strings.Contains(text, "Ready"); tries++ {
 		open := make(chan struct{})
 		gate.Store(&open)
 		browsertest.Navigate(t, tab, srv.URL)
