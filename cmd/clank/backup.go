@@ -44,7 +44,7 @@ func newBackupCommand(e *commandEnv) *cobra.Command {
 	c := newCommand("backup <file>", "", backupHelp, func(ctx context.Context, args []string) error {
 		h, file, err := homeAndFile(e, args[0])
 		if err == nil && encrypt {
-			opts.Passphrase, err = readPassphrase(e, true)
+			opts.Passphrase, err = readPassphrase(ctx, e, true)
 		}
 		if err != nil {
 			return err
@@ -73,8 +73,9 @@ func newBackupCommand(e *commandEnv) *cobra.Command {
 }
 
 func newRestoreCommand(e *commandEnv) *cobra.Command {
-	opts := server.RestoreOptions{Passphrase: func() (string, error) { return readPassphrase(e, false) }}
+	var opts server.RestoreOptions
 	c := newCommand("restore <file>", "", restoreHelp, func(ctx context.Context, args []string) error {
+		opts.Passphrase = func() (string, error) { return readPassphrase(ctx, e, false) }
 		h, file, err := homeAndFile(e, args[0])
 		if err != nil {
 			return err
@@ -112,14 +113,14 @@ func homeAndFile(e *commandEnv, name string) (*server.Home, string, error) {
 }
 
 // readPassphrase returns the passphrase of a backup. A new one must be entered twice.
-func readPassphrase(e *commandEnv, fresh bool) (string, error) {
+func readPassphrase(ctx context.Context, e *commandEnv, fresh bool) (string, error) {
 	given, err := settings.ReadSecret(passphraseName, e.Getenv)
 	if err != nil || given.IsSet() {
 		return given.Reveal(), err
 	}
 	lines := bufio.NewReader(e.Stdin)
 	_, asks := terminalOf(e.Stdin)
-	phrase, err := readSecret(e, lines, "Passphrase of the backup: ")
+	phrase, err := readSecret(ctx, e, lines, "Passphrase of the backup: ")
 	if err != nil {
 		return "", fmt.Errorf("there is no passphrase: set %s or %s_FILE: %w", passphraseName, passphraseName, err)
 	}
@@ -129,7 +130,7 @@ func readPassphrase(e *commandEnv, fresh bool) (string, error) {
 	if err != nil || !fresh || !asks {
 		return phrase, err
 	}
-	again, err := readSecret(e, lines, "Once more: ")
+	again, err := readSecret(ctx, e, lines, "Once more: ")
 	if err == nil && again != phrase {
 		err = errors.New("that is another passphrase")
 	}

@@ -195,7 +195,7 @@ func taskStartError(ctx context.Context, err error) error {
 	case c == nil:
 		return err
 	case errors.Is(context.Cause(ctx), c):
-		return &exitError{Code: exitStopped, Err: errors.New("interrupted")}
+		return errExitInterrupted
 	}
 	return &exitError{Code: exitStopped, Err: fmt.Errorf("%s", c)} //nolint:errorlint // only the text is shown
 }

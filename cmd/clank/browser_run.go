@@ -237,7 +237,7 @@ func (r *browserRun) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return &exitError{Code: exitStopped, Err: errors.New("interrupted")}
+		return errExitInterrupted
 	case wrongUse:
 		return err
 	case r.silent:

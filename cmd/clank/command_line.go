@@ -193,6 +193,9 @@ func similarCommand(c *cobra.Command, word string) string {
 	return ": " + strings.Join(names, ", ")
 }
 
+// errExitInterrupted ends a command that a person interrupted.
+var errExitInterrupted = &exitError{Code: exitStopped, Err: errors.New("interrupted")}
+
 // explainInterrupt returns the error of a command that failed because a person interrupted it.
 func explainInterrupt(ctx context.Context, err error) error {
 	_, explained := errors.AsType[*exitError](err)
@@ -200,7 +203,7 @@ func explainInterrupt(ctx context.Context, err error) error {
 	if explained || cause == nil || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &exitError{Code: exitStopped, Err: errors.New("interrupted")}
+	return errExitInterrupted
 }
 
 // explainFlagError converts pflag's error for the value of a flag to a usage error.

@@ -113,7 +113,7 @@ func newForgetCommand(e *commandEnv) *cobra.Command {
 		}
 		var confirm func() error
 		if !yes {
-			confirm = func() error { return confirmForget(e, of) }
+			confirm = func() error { return confirmForget(ctx, e, of) }
 		}
 		d, rows, err := h.EraseSubject(ctx, e.Getenv, of, confirm)
 		if err != nil {
@@ -131,10 +131,14 @@ func newForgetCommand(e *commandEnv) *cobra.Command {
 }
 
 // confirmForget asks for confirmation before a subject is erased.
-func confirmForget(e *commandEnv, of sqlite.Subject) error {
+func confirmForget(ctx context.Context, e *commandEnv, of sqlite.Subject) error {
 	id := of.Person + of.Server
 	fmt.Fprintf(e.Stderr, "What is kept of %s is deleted for good. Type the ID to go on:\n", id)
-	if line, _ := bufio.NewReader(e.Stdin).ReadString('\n'); strings.TrimSpace(line) != id {
+	line, err := readLine(ctx, bufio.NewReader(e.Stdin))
+	if ctx.Err() != nil {
+		return err
+	}
+	if strings.TrimSpace(line) != id {
 		return errors.New("nothing was deleted: the ID was not typed (--yes does not ask)")
 	}
 	return nil

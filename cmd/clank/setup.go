@@ -95,7 +95,7 @@ func keepServiceKey(ctx context.Context, e *commandEnv, name string) error {
 	if err != nil {
 		return err
 	}
-	value, err := readSecret(e, bufio.NewReader(e.Stdin), name+": ")
+	value, err := readSecret(ctx, e, bufio.NewReader(e.Stdin), name+": ")
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"clank/internal/vault"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 const vaultHelp = `Stores logins for pages. A model can have one filled in, and never sees the password.
@@ -127,12 +125,12 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 		}
 		lines := bufio.NewReader(e.Stdin)
 		if !noPassword {
-			if n.Password, err = readSecret(e, lines, "Password: "); err != nil {
+			if n.Password, err = readSecret(ctx, e, lines, "Password: "); err != nil {
 				return err
 			}
 		}
 		if totp || noPassword {
-			if n.TOTP, err = readSecret(e, lines, "otpauth:// address or secret: "); err != nil {
+			if n.TOTP, err = readSecret(ctx, e, lines, "otpauth:// address or secret: "); err != nil {
 				return err
 			}
 		}
@@ -147,30 +145,6 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 		}
 		return nil
 	})
-}
-
-// readSecret reads a secret: from a terminal without echo, otherwise the next line of standard input.
-func readSecret(e *commandEnv, lines *bufio.Reader, prompt string) (string, error) {
-	if f, ok := terminalOf(e.Stdin); ok {
-		fmt.Fprint(e.Stderr, prompt)
-		text, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(e.Stderr)
-		if err != nil {
-			return "", fmt.Errorf("read from the terminal: %w", err)
-		}
-		return string(text), nil
-	}
-	text, err := lines.ReadString('\n')
-	if err != nil && (!errors.Is(err, io.EOF) || text == "") {
-		return "", errors.New("nothing came on stdin: write the secret there, one on each line")
-	}
-	return strings.TrimRight(text, "\r\n"), nil
-}
-
-// terminalOf returns in as a terminal, if it is one.
-func terminalOf(in io.Reader) (*os.File, bool) {
-	f, ok := in.(*os.File)
-	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
 func listVaultEntries(ctx context.Context, e *commandEnv, v *vault.Vault, asJSON bool) error {
