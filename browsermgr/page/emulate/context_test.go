@@ -88,7 +88,6 @@ func guarded(t *testing.T, right, wrong *atomic.Int32) string {
 func TestCredentialsAnswerServersOnce(t *testing.T) {
 	var right, wrong atomic.Int32
 	url := guarded(t, &right, &wrong)
-	ctx := browsertest.Within(t, 30*time.Second)
 	for _, tt := range []struct {
 		name        string
 		credentials *emulate.Credentials
@@ -100,6 +99,7 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 		{"cleared", nil, `""`, 0}, // without them Chromium shows a page of its own
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			ctx := browsertest.Within(t, 30*time.Second)
 			wrong.Store(0)
 			b, state := connect(t)
 			id := isolated(t, b)
@@ -112,7 +112,10 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 			_, _ = tab.Navigate(ctx, url)
 			wantJS(t, tab, `document.body?.innerText ?? ""`, tt.text)
 			browsertest.WantEqual(t, wrong.Load(), tt.wrong)
-			later, _ := b.NewTab(ctx, page.TabOptions{URL: url, ContextID: id})
+			later, err := b.NewTab(ctx, page.TabOptions{URL: url, ContextID: id})
+			if later == nil {
+				t.Fatal(err)
+			}
 			wantJS(t, later, `document.body?.innerText ?? ""`, tt.text)
 		})
 	}
