@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -297,11 +298,11 @@ func (d *Transfers) CollectDownloads(ctx context.Context, tab *page.Tab,
 	start := time.Now()
 	err = do(ctx)
 	d.awaitBegun(ctx, c, start)
-	d.awaitEnded(ctx, c, start)
+	known := d.awaitEnded(ctx, c, start)
 	if ctx.Err() != nil {
 		d.abandonAction(c)
 	}
-	return d.takeReports(c), err
+	return d.takeReports(c, start, known), err
 }
 
 // abandonedWindow is how long after an action was abandoned its download may still begin.
@@ -431,13 +432,14 @@ func (d *Transfers) awaitBegun(ctx context.Context, c *tabTransfers, start time.
 	}
 }
 
-// awaitEnded waits until an action's downloads have ended, and cancels them when ctx ends.
-func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.Time) {
+// awaitEnded waits until an action's downloads have ended, and cancels them when ctx ends. It returns those that it
+// waited for.
+func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.Time) []*downloadItem {
 	d.mu.Lock()
 	fresh := c.downloadsSince(start)
 	d.mu.Unlock()
 	if len(fresh) == 0 {
-		return
+		return nil
 	}
 	limit := finishLimit
 	if end, ok := ctx.Deadline(); ok { // leave time to report them as in progress
@@ -449,7 +451,7 @@ func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.
 		case <-it.done:
 			continue
 		case <-late:
-			return
+			return fresh
 		case <-ctx.Done():
 			d.cancelItem(it, context.Cause(ctx))
 		case <-c.tab.Browser().Done():
@@ -457,15 +459,18 @@ func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.
 		}
 		<-it.done
 	}
+	return fresh
 }
 
-// takeReports returns the downloads not reported yet.
-func (d *Transfers) takeReports(c *tabTransfers) []Download {
+// takeReports returns the downloads not reported yet, except what has begun since start and is not known: nobody
+// waited for its end, so the next action reports it.
+func (d *Transfers) takeReports(c *tabTransfers, start time.Time, known []*downloadItem) []Download {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var list []Download
 	for _, it := range c.downloads {
-		if it.claimed || it.reported {
+		tooLate := !it.ended && !it.began.Before(start) && !slices.Contains(known, it)
+		if it.claimed || it.reported || tooLate {
 			continue
 		}
 		r := it.toDownload()
