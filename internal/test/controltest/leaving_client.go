@@ -110,14 +110,11 @@ func peerCases() []testCase {
 	}
 }
 
-// peerLimit bounds a case with playwright, whose node starts slowly on a busy machine.
-const peerLimit = 3 * time.Minute
-
 // runPeer opens the form in one of our tabs and attaches playwright to the browser.
 func runPeer(s *suite) (p *npm.Playwright, url string) {
 	dir, _, err := npm.InstallPlaywright(s.Context(), s.cache) // has a deadline of its own
 	s.check(err)
-	s.deadline = time.Now().Add(peerLimit)
+	s.deadline = time.Now().Add(caseLimit)
 	s.changeSetting("devToolsPort", true)
 	s.call("POST", "/stop", nil, nil)
 	s.newTab("/form", "") // starts the browser

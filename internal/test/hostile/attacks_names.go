@@ -131,6 +131,9 @@ func workerAttacks() []attackCase {
 	const g = "worker"
 	worker := func(name, body string) attackCase { return workerAttack(g, name, body) }
 	register := "navigator.serviceWorker.register('/sw.js')"
+	onceControlled := func(do string) string { // by a service worker: a new one, or that of an earlier visit
+		return register + ";{let c=navigator.serviceWorker,f=()=>" + do + ";c.controller?f():c.oncontrollerchange=f}"
+	}
 	service := func(name, body string) attackCase {
 		a := scriptAttack(g, name, register).with("sw.js", body)
 		a.Secure = true
@@ -165,11 +168,10 @@ func workerAttacks() []attackCase {
 			"navigator.serviceWorker.register('/sw.js',{type:'module'})"),
 		service("service worker answers a frame",
 			"oninstall=()=>skipWaiting();onactivate=e=>e.waitUntil(clients.claim());onfetch=e=>{if(e.request.url.endsWith('two'))e.respondWith(Response.redirect('@url@'))}").
-			replacing(register, register+";navigator.serviceWorker.oncontrollerchange=()=>{let "+
-				"f=document.createElement('iframe');f.src='/two';document.body.append(f)}"),
+			replacing(register, onceControlled("{let f=document.createElement('iframe');f.src='/two';document.body.append(f)}")),
 		service("service worker passes on",
 			"oninstall=()=>skipWaiting();onactivate=e=>e.waitUntil(clients.claim());onfetch=e=>{if(e.request.url.endsWith('two'))e.respondWith(fetch('@url@',{mode:'no-cors'}))}").
-			replacing(register, register+";navigator.serviceWorker.oncontrollerchange=()=>fetch('/two',{mode:'no-cors'})"),
+			replacing(register, onceControlled("fetch('/two',{mode:'no-cors'})")),
 		service("service worker cache", "oninstall=e=>e.waitUntil(caches.open('a').then(c=>c.addAll(['@url@'])))"),
 		scriptAttack(g, "paint worklet", "CSS.paintWorklet.addModule('@url@.js')"),
 		scriptAttack(g, "audio worklet", "new AudioContext().audioWorklet.addModule('@url@.js')"),
