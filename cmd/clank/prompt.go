@@ -38,20 +38,26 @@ func readHidden(ctx context.Context, f *os.File, out io.Writer, prompt string) (
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{f, out}, "")
+	}{byteReader{f}, out}, "")
 	text, err := untilInterrupted(ctx, func() (string, error) { return t.ReadPassword(prompt) })
 	restored := term.Restore(int(f.Fd()), before)
-	switch {
-	case errors.Is(err, io.EOF):
-		err = errExitInterrupted
-		fallthrough
-	case err != nil:
+	if err != nil {
 		fmt.Fprintln(out)
-	case restored != nil:
-		err = fmt.Errorf("restore the terminal: %w", restored)
+		if errors.Is(err, io.EOF) {
+			err = errExitInterrupted
+		}
+		return "", err
 	}
-	return text, err
+	if restored != nil {
+		return "", fmt.Errorf("restore the terminal: %w", restored)
+	}
+	return text, nil
 }
+
+// byteReader reads single bytes, so that what is typed ahead is left for the next prompt.
+type byteReader struct{ io.Reader }
+
+func (r byteReader) Read(b []byte) (int, error) { return r.Reader.Read(b[:min(1, len(b))]) }
 
 // readLine returns the next line with its end, or what precedes [io.EOF].
 func readLine(ctx context.Context, lines *bufio.Reader) (string, error) {

@@ -43,6 +43,7 @@ func TestASecretIsReadFromATerminalWithoutEcho(t *testing.T) {
 		says       string
 	}{
 		{"a password", "hunter2\r", false, exitDone, "shop is kept for"},
+		{"the next answer typed ahead", "hunter2\rJBSWY3DPEHPK3PXP\r", false, exitDone, "shop is kept for"},
 		{"nothing", "\r", false, exitFailed, "neither a password nor"},
 		{"Ctrl-C", "hunter2\x03", false, exitStopped, "interrupted"},
 		{"Ctrl-D", "\x04", false, exitStopped, "interrupted"},
@@ -61,7 +62,11 @@ func TestASecretIsReadFromATerminalWithoutEcho(t *testing.T) {
 			defer stop(nil)
 			code := make(chan int, 1)
 			go func() {
-				code <- runCommandLine(ctx, e, strings.Fields("vault add shop --origin https://shop.example --user ada"))
+				line := "vault add shop --origin https://shop.example --user ada"
+				if strings.Count(tt.keys, "\r") > 1 {
+					line += " --totp"
+				}
+				code <- runCommandLine(ctx, e, strings.Fields(line))
 				_ = stderr.Close()
 			}()
 			told := bufio.NewReader(read)
