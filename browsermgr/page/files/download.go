@@ -298,11 +298,11 @@ func (d *Transfers) CollectDownloads(ctx context.Context, tab *page.Tab,
 	start := time.Now()
 	err = do(ctx)
 	d.awaitBegun(ctx, c, start)
-	known := d.awaitEnded(ctx, c, start)
+	awaited := d.awaitEnded(ctx, c, start)
 	if ctx.Err() != nil {
 		d.abandonAction(c)
 	}
-	return d.takeReports(c, start, known), err
+	return d.takeReports(c, start, awaited), err
 }
 
 // abandonedWindow is how long after an action was abandoned its download may still begin.
@@ -462,14 +462,14 @@ func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.
 	return fresh
 }
 
-// takeReports returns the downloads not reported yet, except what has begun since start and is not known: nobody
-// waited for its end, so the next action reports it.
-func (d *Transfers) takeReports(c *tabTransfers, start time.Time, known []*downloadItem) []Download {
+// takeReports returns the downloads not reported yet, except unfinished ones that began after start and were not
+// awaited: the next action reports them.
+func (d *Transfers) takeReports(c *tabTransfers, start time.Time, awaited []*downloadItem) []Download {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var list []Download
 	for _, it := range c.downloads {
-		tooLate := !it.ended && !it.began.Before(start) && !slices.Contains(known, it)
+		tooLate := !it.ended && !it.began.Before(start) && !slices.Contains(awaited, it)
 		if it.claimed || it.reported || tooLate {
 			continue
 		}
