@@ -1,11 +1,13 @@
 package page_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
@@ -15,6 +17,24 @@ import (
 // listen adds event listeners, which no markup shows.
 const listen = `<script>for (const e of document.querySelectorAll('.l')) e.addEventListener('click', () => document.title = 'hit ' + e.id);
 for (const e of document.querySelectorAll('.drop')) e.addEventListener('drop', () => {});</script>`
+
+// A snapshot that ends early does not keep the next one from asking for closed shadow roots.
+func TestSnapshotIsCompleteAfterOneThatEndedEarly(t *testing.T) {
+	tab := show(t, "")
+	for limit := 2 * time.Millisecond; ; limit += limit / 12 {
+		rewrite(t, tab, `<div id=host></div><script>document.getElementById('host').attachShadow({mode: 'closed'}).innerHTML =
+			'<button>Inside</button>'</script>`)
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		_, err := tab.Snapshot(ctx, page.SnapshotOptions{})
+		cancel()
+		if text := snapshot(t, tab, page.SnapshotOptions{}).Text; !strings.Contains(text, `button "Inside"`) {
+			t.Fatalf("after a snapshot that had %v (%v): got\n%s", limit, err, text)
+		}
+		if err == nil {
+			return
+		}
+	}
+}
 
 func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 	tests := []struct {

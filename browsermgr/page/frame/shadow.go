@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -72,7 +73,13 @@ func (f *Frame) OpenClosedShadows(ctx context.Context) (int, error) {
 			found++
 		}
 	}
-	return found, err
+	if err != nil || ctx.Err() != nil {
+		return found, cmp.Or(err, context.Cause(ctx))
+	}
+	if answered, err := f.callScript(w, Script{Fn: "answered"}, true); err == nil {
+		answered.Abandon() // the next script runs after it
+	}
+	return found, nil
 }
 
 // ClosedRoot is a closed shadow root and its host, as remote objects of one world. Root is "" if the host has none but
@@ -117,7 +124,11 @@ func (f *Frame) ClosedRoots(
 				continue
 			}
 			ask := proto.DOMResolveNode{BackendNodeID: root.BackendNodeID, ExecutionContextID: world}
-			if object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, ask); err == nil {
+			object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, ask)
+			if ctx.Err() != nil {
+				return roots, release, context.Cause(ctx)
+			}
+			if err == nil {
 				objects = append(objects, object.Object.ObjectID)
 				roots = append(roots, ClosedRoot{hosts[i], object.Object.ObjectID})
 			}

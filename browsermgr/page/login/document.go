@@ -155,8 +155,12 @@ func (h *documentHandle) openShadows(ctx context.Context) error {
 			err = errors.Join(err, f.Begin(call).Wait(ctx, &list))
 		}
 		release()
-		if err != nil || len(roots) == 0 {
+		if err != nil {
 			return err
+		}
+		f.Post(proto.RuntimeCallFunctionOn{ObjectID: h.object, FunctionDeclaration: "function () { this.answered() }"})
+		if len(roots) == 0 {
+			return nil
 		}
 	}
 	return nil

@@ -387,3 +387,24 @@ func plain(tb testing.TB, tab *page.Tab) []byte {
 	check.Must(tb, err)
 	return res.Data
 }
+
+// A picture that ends early does not keep the next one from asking for closed shadow roots.
+func TestPicturesHideClosedTreesAfterOneThatEndedEarly(t *testing.T) {
+	const html = `<p id=it>Light</p><script>
+		it.attachShadow({mode: 'closed'}).innerHTML = '<b>correct-staple-mare</b>'</script>`
+	tab, origin := show(t, html)
+	keeper.Remember([]string{origin}, "correct-staple-mare")
+	for limit := 2 * time.Millisecond; ; limit += limit / 12 {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		_, early := keeper.HiddenAreas(ctx, tab)
+		cancel()
+		areas, err := keeper.HiddenAreas(browsertest.Within(t, time.Minute), tab)
+		if err != nil || len(areas) != 1 {
+			t.Fatalf("after one that had %v (%v): got %v, %v", limit, early, areas, err)
+		}
+		if early == nil {
+			return
+		}
+		browsertest.Navigate(t, tab, origin)
+	}
+}

@@ -45,6 +45,7 @@ function refOf(element) {
 const closedRoots = new WeakMap();
 const asked = new WeakMap(); // to whether the element's class was defined then: that may attach a root
 let suspects = [];
+let handed = []; // suspects that the driver is looking at, as entries of asked
 
 const anyShadow = (element) => element.shadowRoot ?? closedRoots.get(element) ?? null;
 
@@ -62,9 +63,16 @@ FUNCTIONS.adopt = ([host, root]) => {
 function hosts() {
   const list = suspects;
   suspects = [];
-  for (const element of list) asked.set(element, element.matches(':defined'));
+  handed = list.map((element) => [element, element.matches(':defined')]);
   return list;
 }
+
+// answered says that the driver has looked at all of them. If its time was over before, they are suspects again.
+FUNCTIONS.answered = () => {
+  for (const [element, defined] of handed) asked.set(element, defined);
+  handed = [];
+  return true;
+};
 
 // What custom elements say of themselves by ElementInternals, as the driver found it in Chromium's own tree: role, name, value and
 // states. null for those that say nothing.

@@ -9,6 +9,7 @@
   // Closed shadow roots that the driver has opened for us, by host, and the hosts with content that it was asked about.
   const closed = (self.__clankClosed ??= new WeakMap());
   const asked = (self.__clankAsked ??= new WeakSet());
+  let handed = []; // those that the driver is looking at
   const shadowOf = (e) => e.shadowRoot ?? closed.get(e) ?? null;
   const HOSTS = 'article, aside, blockquote, body, div, footer, ' +
     'h1, h2, h3, h4, h5, h6, header, main, nav, p, section, span';
@@ -302,8 +303,12 @@
         (e.localName.includes('-') || e.matches(HOSTS)) &&
         (e.firstChild || e.localName.includes('-') || e.getClientRects().length > 0));
       const list = may.slice(0, SUSPECTS);
-      for (const e of list) if (e.firstChild && e.matches(':defined')) asked.add(e);
+      handed = list.filter((e) => e.firstChild && e.matches(':defined'));
       return list;
+    },
+    // answered says that the driver has looked at all of them. If its time was over before, it has to look again.
+    answered() {
+      for (const e of handed) asked.add(e);
     },
     adopt(host, root) {
       closed.set(host, root);
