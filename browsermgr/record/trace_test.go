@@ -267,7 +267,7 @@ func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser,
 		page.TabOptions{URL: browsertest.Routes(t,
-			map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
+			map[string]any{"/": `<p id=long hidden><script>long.append('x'.repeat(3_000_000))</script>`})})
 	check.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	lines, _ := w.finish(t)

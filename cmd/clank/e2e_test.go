@@ -335,7 +335,8 @@ func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 	check.Must(t, err)
 	var told []string
 	rec, err := client.Follow(testDeadline(t), started.TaskID, func(ev sessions.Event) {
-		if s := ev.Step; s != nil && s.Phase == sessions.PhaseDone && s.Kind != sessions.StepThink {
+		s := ev.Step
+		if s != nil && s.Phase == sessions.PhaseDone && s.Kind != sessions.StepThink && s.Kind != sessions.StepNotice {
 			told = append(told, s.Label)
 		}
 	})
