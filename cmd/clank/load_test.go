@@ -264,7 +264,8 @@ func TestLoad(t *testing.T) {
 	for text := range strings.SplitSeq(cmp.Or(*loadPeople, "4"), ",") {
 		n, err := strconv.Atoi(text)
 		check.Must(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), patience+3**loadFor)
+		// Each of them makes two visits besides what is measured.
+		ctx, cancel := context.WithTimeout(t.Context(), patience+3**loadFor+time.Duration(n)*3*time.Second)
 		leave := l.browse(ctx, n)
 		r := l.measure(*loadFor, idle)
 		leave()
