@@ -21,7 +21,7 @@ for (const e of document.querySelectorAll('.drop')) e.addEventListener('drop', (
 // A snapshot that ends early does not keep the next one from asking for closed shadow roots.
 func TestSnapshotIsCompleteAfterOneThatEndedEarly(t *testing.T) {
 	tab := show(t, "")
-	for limit := 2 * time.Millisecond; ; limit += limit / 12 {
+	for limit := 200 * time.Microsecond; ; limit += limit / 10 {
 		rewrite(t, tab, `<div id=host></div><script>document.getElementById('host').attachShadow({mode: 'closed'}).innerHTML =
 			'<button>Inside</button>'</script>`)
 		ctx, cancel := context.WithTimeout(t.Context(), limit)

@@ -394,7 +394,7 @@ func TestPicturesHideClosedTreesAfterOneThatEndedEarly(t *testing.T) {
 		it.attachShadow({mode: 'closed'}).innerHTML = '<b>correct-staple-mare</b>'</script>`
 	tab, origin := show(t, html)
 	keeper.Remember([]string{origin}, "correct-staple-mare")
-	for limit := 2 * time.Millisecond; ; limit += limit / 12 {
+	for limit := 200 * time.Microsecond; ; limit += limit / 10 {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		_, early := keeper.HiddenAreas(ctx, tab)
 		cancel()
