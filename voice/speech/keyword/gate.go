@@ -15,7 +15,7 @@ const (
 	framesToEnd   = 24 // quiet frames that end a segment
 	framesAlone   = 24 // quiet frames before a segment that make it stand alone
 	// quiet frames after a segment if no more sound arrives: senders end with silence, broken networks do not
-	framesTrail      = 5
+	framesTrail      = 8
 	maxSegmentFrames = 800 // longer segments are cut, so that phrases in them are reported
 
 	quietest   = 100.0 // root mean square below which nothing is speech: 0.003 of full scale
@@ -95,6 +95,9 @@ func (g *speechGate) silence() (ended bool) {
 	g.still = framesAlone
 	return ended
 }
+
+// trails reports whether the sound has been quiet for as long as senders make it before they stop sending.
+func (g *speechGate) trails() bool { return g.still >= framesTrail }
 
 // outside reports whether a segment begins with the frame.
 func (g *speechGate) outside(level float64) (began bool) {

@@ -182,6 +182,33 @@ func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
 	}
 }
 
+// A network that stalls delivers everything later: the timestamps leave nothing out.
+func TestAWordIsHeardWhoseSoundStalls(t *testing.T) {
+	quiet := sound([2]int{20, 80})
+	said := say(t, "stop")
+	const frame = voice.RateSpeech / 100
+	for at, cut := range map[string]int{
+		"before it": len(quiet) + 55*frame, "in it": len(quiet) + len(said)/2, "at its end": len(quiet) + len(said) - 62*frame,
+	} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			l, found := listen(t, open(t, keyword.Options{}))
+			all := append(append([]int16(nil), quiet...), said...)
+			write(l, all[:cut])
+			<-time.After(400 * time.Millisecond) // longer than what is taken for silence
+			write(l, all[cut:])
+			check.Equal(t, "heard", next(t, found).Phrase, "stop")
+		})
+	}
+}
+
+func TestANameIsHeardWhoseSenderFallsSilentInTheWord(t *testing.T) {
+	l, found := listen(t, open(t, stand(t,
+		`head -c 26000 >/dev/null; printf 'clank\nclank  0.250 0.500 0.880\n'; cat >/dev/null`)))
+	write(l, sound([2]int{0, 60}, [2]int{3000, 30}))
+	check.Equal(t, "heard", next(t, found).Phrase, keyword.WakeWord)
+}
+
 func TestAProcessThatEndsIsStartedAgainWithTheNextWords(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "once")
 	l, found := listen(t, open(t, stand(t, `if ! [ -e `+mark+` ]; then touch `+mark+`; exit 1; fi; `+hears)))

@@ -13,10 +13,9 @@ import (
 const (
 	// maxQueuedSounds is how many pieces of sound wait to be looked at, some five seconds of them.
 	maxQueuedSounds = 256
-	// silentAfter is the gap without sound that counts as silence: a sender that hears nothing sends nothing. Shorter gaps
-	// may be network jitter.
+	// silentAfter is how long no sound comes until that counts as silence: a sender that hears nothing sends nothing.
 	silentAfter = 300 * time.Millisecond
-	// maxStall is how late sound may come that has no gap.
+	// maxStall is how late sound may come that has no gap. A word that breaks off is not over before.
 	maxStall = 2 * time.Second
 	// segmentPause is the gap in the sound that separates segments which stand alone.
 	segmentPause = 160 * time.Millisecond
@@ -52,7 +51,8 @@ type stream struct {
 	started    time.Time
 	refused    bool      // for this segment
 	crowded    sync.Once // logs once that nobody listens
-	waited     bool      // no sound came for silentAfter
+	waited     bool      // no sound came, and that was taken for silence
+	still      int       // the quiet frames before
 	last       time.Time // when sound came
 	now        time.Time
 }
@@ -134,12 +134,11 @@ func (l *stream) run(ctx context.Context) {
 				silent.Reset(silentAfter)
 				continue
 			}
-			l.waited = true
-			trails := l.gate.still >= framesTrail
-			if l.gate.silence() {
-				l.gate.current.alone = l.gate.current.alone && trails
-				l.close()
+			if left := maxStall - time.Since(l.last); l.gate.inside && !l.gate.trails() && left > 0 {
+				silent.Reset(left)
+				continue
 			}
+			l.handleSilence()
 		case <-idle.C:
 			l.stopRecognizer()
 		case hits, ok := <-heard:
@@ -152,6 +151,16 @@ func (l *stream) run(ctx context.Context) {
 	}
 }
 
+// handleSilence ends a segment after which no sound comes.
+func (l *stream) handleSilence() {
+	trails := l.gate.trails()
+	l.waited, l.still = true, l.gate.still
+	if l.gate.silence() {
+		l.gate.current.alone = l.gate.current.alone && trails
+		l.close()
+	}
+}
+
 // handleSound passes sound through the gate, and what passes it to the process.
 func (l *stream) handleSound(ctx context.Context, s voice.Sound) {
 	switch {
@@ -160,7 +169,7 @@ func (l *stream) handleSound(ctx context.Context, s voice.Sound) {
 			l.close()
 		}
 	case l.waited && time.Since(l.last) < maxStall: // the sound is continuous; it only arrived late
-		l.gate.still = 0
+		l.gate.still = l.still
 	}
 	l.waited, l.last = false, time.Now()
 	samples := append(l.part, s.Samples...)
