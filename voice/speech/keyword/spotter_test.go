@@ -188,7 +188,8 @@ func TestAWordIsHeardWhoseSoundStalls(t *testing.T) {
 	said := say(t, "stop")
 	const frame = voice.RateSpeech / 100
 	for at, cut := range map[string]int{
-		"before it": len(quiet) + 55*frame, "in it": len(quiet) + len(said)/2, "at its end": len(quiet) + len(said) - 62*frame,
+		"before it": len(quiet) + 55*frame, "in it": len(quiet) + len(said)/2,
+		"at its end": len(quiet) + len(said) - 62*frame,
 	} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
