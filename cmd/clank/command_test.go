@@ -56,6 +56,20 @@ func runCommand(ctx context.Context, e *commandEnv, args ...string) commandResul
 	return commandResult{stdout.String(), stderr.String(), code}
 }
 
+func TestHelpThatCannotBeWrittenIsAnError(t *testing.T) {
+	for _, line := range []string{"--help", "help", "browser --help", "help browse"} {
+		var stderr bytes.Buffer
+		e := newTestEnv(t, nil)
+		read, write := io.Pipe()
+		check.Must(t, read.Close())
+		e.Stdout, e.Stderr = write, &stderr
+		check.Equal(t, line+": exit code", runCommandLine(t.Context(), e, strings.Fields(line)), exitFailed)
+		if !strings.Contains(stderr.String(), io.ErrClosedPipe.Error()) {
+			t.Errorf("%s: got %q, want why", line, stderr.String())
+		}
+	}
+}
+
 // commandStep is a command line and its expected result.
 type commandStep struct {
 	line  string // see [splitWords]

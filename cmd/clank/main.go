@@ -14,8 +14,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -87,7 +89,6 @@ func newRootCommand(e *commandEnv, args []string) *cobra.Command {
 		TraverseChildren: true, // "browser --url A wait --url B" contains two addresses
 	}
 	root.SetIn(e.Stdin)
-	root.SetOut(e.Stdout)
 	root.SetErr(e.Stderr)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
@@ -132,6 +133,20 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 		named = line.command
 		root.SetArgs(append(append(line.words, "--"), line.operands...))
 	}
-	err := root.ExecuteContext(ctx)
+	help := &helpWriter{to: e.Stdout}
+	root.SetOut(help)
+	err := cmp.Or(root.ExecuteContext(ctx), help.err)
 	return reportError(e, named, asJSON, explainInterrupt(ctx, explainFlagError(err)))
+}
+
+// helpWriter writes what cobra prints, which ignores errors, and keeps the first one.
+type helpWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *helpWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	w.err = cmp.Or(w.err, err)
+	return n, err
 }

@@ -429,6 +429,8 @@ func TestRefusalsSayWhatWhyAndTheWayOut(t *testing.T) {
 			"it. No setting allows it."},
 		{"file:///etc/passwd", "", `unsupported protocol "file:": only http and https can be opened`},
 		{"http://", "", `Invalid URL: "http://": the host is missing: give a whole address such as https://example.com/`},
+		{"ht tp://a.example/", "", `Invalid URL: "ht tp://a.example/": it does not begin with http:// or https://: ` +
+			`give a whole address such as https://example.com/`},
 	} {
 		p := compile(t, rules)
 		target, err := p.CheckURL(tt.url)

@@ -100,7 +100,7 @@ func parseTarget(raw string) (Target, urlParts, error) {
 	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok || !isScheme(scheme) {
-		return Target{}, urlParts{}, malformedRefusal(raw, "the scheme is missing")
+		return Target{}, urlParts{}, malformedRefusal(raw, "it does not begin with http:// or https://")
 	}
 	t := Target{Scheme: strings.ToLower(scheme)}
 	port, ok := schemePorts[t.Scheme]
