@@ -139,7 +139,7 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 	return reportError(e, named, asJSON, explainInterrupt(ctx, explainFlagError(err)))
 }
 
-// helpWriter writes what cobra prints, which ignores errors, and keeps the first one.
+// helpWriter passes on what cobra prints, and keeps the first error, which cobra ignores.
 type helpWriter struct {
 	to  io.Writer
 	err error

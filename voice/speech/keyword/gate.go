@@ -96,7 +96,7 @@ func (g *speechGate) silence() (ended bool) {
 	return ended
 }
 
-// trails reports whether the sound has been quiet for as long as senders make it before they stop sending.
+// trails reports whether the sound has ended quietly, as senders make it end before they stop sending.
 func (g *speechGate) trails() bool { return g.still >= framesTrail }
 
 // outside reports whether a segment begins with the frame.

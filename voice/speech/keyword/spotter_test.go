@@ -203,6 +203,17 @@ func TestAWordIsHeardWhoseSoundStalls(t *testing.T) {
 	}
 }
 
+func TestAWordIsNotAloneBecauseTheSoundStallsAfterIt(t *testing.T) {
+	const frame, around = voice.RateSpeech / 100, 60
+	word, rest := say(t, "stop"), say(t, "the music is far too loud in here")
+	l, found := listen(t, open(t, keyword.Options{}))
+	write(l, word[:len(word)-(around+5)*frame]) // to where its last sound has faded, for 50 to 80 ms
+	<-time.After(400 * time.Millisecond)
+	write(l, rest[(around-6)*frame:])
+	write(l, say(t, "cancel that"))
+	check.Equal(t, "the first that is heard", next(t, found).Phrase, "cancel that")
+}
+
 func TestANameIsHeardWhoseSenderFallsSilentInTheWord(t *testing.T) {
 	l, found := listen(t, open(t, stand(t,
 		`head -c 26000 >/dev/null; printf 'clank\nclank  0.250 0.500 0.880\n'; cat >/dev/null`)))

@@ -13,9 +13,9 @@ import (
 const (
 	// maxQueuedSounds is how many pieces of sound wait to be looked at, some five seconds of them.
 	maxQueuedSounds = 256
-	// silentAfter is how long no sound comes until that counts as silence: a sender that hears nothing sends nothing.
+	// silentAfter is how long nothing must arrive to count as silence: a sender that hears nothing sends nothing.
 	silentAfter = 300 * time.Millisecond
-	// maxStall is how late sound may come that has no gap. A word that breaks off is not over before.
+	// maxStall is how late continuous sound may arrive. A word that breaks off stays open for that long.
 	maxStall = 2 * time.Second
 	// segmentPause is the gap in the sound that separates segments which stand alone.
 	segmentPause = 160 * time.Millisecond
@@ -51,8 +51,8 @@ type stream struct {
 	started    time.Time
 	refused    bool      // for this segment
 	crowded    sync.Once // logs once that nobody listens
-	waited     bool      // no sound came, and that was taken for silence
-	still      int       // the quiet frames before
+	waited     bool      // nothing arrived, which was taken for silence
+	still      int       // quiet frames before that
 	last       time.Time // when sound came
 	now        time.Time
 }
@@ -151,7 +151,7 @@ func (l *stream) run(ctx context.Context) {
 	}
 }
 
-// handleSilence ends a segment after which no sound comes.
+// handleSilence ends the segment, if any, because nothing arrives any more.
 func (l *stream) handleSilence() {
 	trails := l.gate.trails()
 	l.waited, l.still = true, l.gate.still
