@@ -1,6 +1,7 @@
 // What a page holds that its address does not bring back. It runs in our world of a document, and reaches the frames and
-// shadow trees that are open to that. With `saved` it gives a page what was taken of an earlier one, within `limit` ms.
-async ([], { saved, limit }) => {
+// shadow trees that are open to that. With `saved` it gives a page what was taken of an earlier one, within
+// `limit` ms from when it has loaded, and within `longest` ms.
+async ([], { saved, limit, longest }) => {
   const contentOf = (e) => {
     try {
       return e.matches('iframe, frame') ? e.contentDocument : null;
@@ -153,7 +154,13 @@ async ([], { saved, limit }) => {
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   const giveAll = async () => {
     if (documentAt(location.href) !== documentAt(saved.url)) return { elsewhere: true, missing: [] };
-    const until = performance.now() + limit;
+    const end = performance.now() + longest;
+    let until = 0;
+    const isOver = () => {
+      const now = performance.now();
+      if (!until || document.readyState !== 'complete') until = now + limit;
+      return now > Math.min(until, end);
+    };
     const missing = new Map(saved.fields.map((f) => [f, 0])); // how often it was written
     // Scripts may make fields late, and write into them once more: a field is done when it has kept what it was given.
     for (;;) {
@@ -162,7 +169,7 @@ async ([], { saved, limit }) => {
         if (e && give(e, f)) missing.delete(f);
         else if (e && tries < 3) missing.set(f, tries + 1);
       }
-      if (!missing.size || performance.now() > until) break;
+      if (!missing.size || isOver()) break;
       await pause(50);
     }
     for (const { place, x, y } of saved.scrolled) {
@@ -170,7 +177,7 @@ async ([], { saved, limit }) => {
         const e = find(place);
         e?.scrollTo({ left: x, top: y, behavior: 'instant' });
         if (e && Math.abs(e.scrollTop - y) < 2 && Math.abs(e.scrollLeft - x) < 2) break;
-        if (performance.now() > until) break;
+        if (isOver()) break;
         await pause(50);
       }
     }

@@ -23,10 +23,12 @@ import (
 //go:embed parked.js
 var parkedScript string
 
-// Time limits for saving a page, for restoring one, and for its frames and fields to appear.
+// Time limits for saving a page, for restoring one, for the fields of one of its frames while the page loads, and for
+// frames and fields to appear once it has loaded.
 const (
 	pageSaveLimit    = 5 * time.Second
 	pageRestoreLimit = 15 * time.Second
+	frameLimit       = 8 * time.Second
 	fieldLimit       = 2 * time.Second
 )
 
@@ -255,8 +257,8 @@ func (s *pageSession) prepare(ctx context.Context, p parkedPage) error {
 	return s.intercept(ctx, nil)
 }
 
-// restoreFrames restores fields and scroll positions of a page's frames. It waits for frames and fields to appear, at
-// most fieldLimit.
+// restoreFrames restores fields and scroll positions of a page's frames. It waits for frames and fields to appear, for
+// fieldLimit after the page has loaded.
 func restoreFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (missing []string) {
 	until := time.Now().Add(fieldLimit)
 	used := map[*frame.Frame]bool{}
@@ -273,7 +275,9 @@ func restoreFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (mis
 				got, err := frame.CallFunction[struct {
 					Elsewhere bool
 					Missing   []string
-				}](ctx, f, parkedScript, nil, map[string]any{"saved": want, "limit": fieldLimit.Milliseconds()})
+				}](ctx, f, parkedScript, nil, map[string]any{
+					"saved": want, "limit": fieldLimit.Milliseconds(), "longest": frameLimit.Milliseconds(),
+				})
 				if found = err == nil && !got.Elsewhere; found {
 					used[f] = true
 					for _, name := range got.Missing {
@@ -281,6 +285,9 @@ func restoreFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (mis
 					}
 					break
 				}
+			}
+			if !tab.Loaded() {
+				until = time.Now().Add(fieldLimit)
 			}
 			if found || time.Now().After(until) || !pause(ctx) {
 				break

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -138,6 +140,54 @@ func TestAParkedPageComesBackAsItWas(t *testing.T) {
 			js(t, w, `() => document.querySelector("h1").textContent`, `"Before"`)
 		})
 	}
+}
+
+// The frame and the field that a script makes arrive later than fields are waited for in a page that has loaded.
+func TestAPageThatLoadsSlowlyComesBackAsItWas(t *testing.T) {
+	var slow atomic.Bool
+	restoring := make(chan struct{})
+	release := sync.OnceFunc(func() { close(restoring) })
+	site := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		late := func() {
+			if slow.Load() {
+				select {
+				case <-restoring:
+				case <-r.Context().Done():
+				}
+			}
+		}
+		switch r.URL.Path {
+		case "/":
+			browsertest.HTML(w, `<input id=first oninput="fetch('/restoring')"><iframe src=/frame></iframe>
+				<script async src=/app.js></script>`)
+		case "/restoring":
+			time.AfterFunc(2500*time.Millisecond, release)
+		case "/app.js":
+			late()
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write([]byte(`late = document.createElement("input"); late.id = "late"; document.body.append(late)`))
+		default:
+			late()
+			browsertest.HTML(w, "<input>")
+		}
+	}).URL + "/"
+	m := sharedManager(t)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site})
+	tab, _ := w.Observed()
+	browsertest.Eventually(t, "it has loaded", tab.Loaded)
+	js(t, w, `() => {
+		first.value = "first";
+		late.value = "late";
+		document.querySelector("iframe").contentDocument.querySelector("input").value = "frame";
+		return "";
+	}`, `""`)
+	if !park(t, m, w, false) {
+		t.Fatal("the page stays open")
+	}
+	slow.Store(true)
+	js(t, w, `() => [first, late, document.querySelector("iframe").contentDocument.querySelector("input")]
+		.map((e) => e?.value).join()`, `"first,late,frame"`)
+	contains(t, act(t, w, "wait", map[string]any{"loadState": "load"}), "opened again at "+site+" as it was")
 }
 
 func TestAllTabsOfAParkedWindowComeBackInTheirOrder(t *testing.T) {

@@ -2,9 +2,12 @@ package chrome_test
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
+	"syscall"
 	"testing"
 
 	"clank/browsermgr/chrome"
@@ -35,4 +38,30 @@ func TestABrowserStartsOnOneProcessorAndUsesAllAfterwards(t *testing.T) {
 		t.Errorf("then it uses %s, want %s as we do", got, ours)
 	}
 	check.Equal(t, "we use after the start", processorsOf(t, os.Getpid()), ours)
+}
+
+// What the program does takes less than the kernel's tick of 10 ms, in which CPU times are counted.
+func TestAProgramThatDoesLittleIsNotIdle(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `while read line; do
+	i=0; while [ $i -lt 6000 ]; do i=$((i+1)); done
+	echo done
+done`)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe()
+	check.Must(t, err)
+	out, err := cmd.StdoutPipe()
+	check.Must(t, err)
+	check.Must(t, cmd.Start())
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	p := &chrome.Process{PID: cmd.Process.Pid}
+	asleep := func() bool { return !p.UsedCPU() }
+	eventually(t, "it sleeps", asleep)
+	for range 20 {
+		check.Must(t, check.Err(io.WriteString(in, "work\n")))
+		check.Must(t, check.Err(io.ReadAll(io.LimitReader(out, int64(len("done\n"))))))
+		if !p.UsedCPU() {
+			t.Fatal("it is said to be idle, though it has worked")
+		}
+		eventually(t, "it sleeps again", asleep)
+	}
 }

@@ -62,6 +62,7 @@ type Process struct {
 	err      error // set before done is closed
 
 	used atomic.Value // string: CPU times at the last call of UsedCPU
+	ran  atomic.Int64 // time.Duration: how long its threads have run or waited for a processor, at that call
 }
 
 // Done returns a channel that is closed when the browser has ended and nothing of it is left: no process, lock or

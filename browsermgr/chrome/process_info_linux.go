@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,16 +38,37 @@ func (p *Process) UsedCPU() bool {
 	if used := fields[11] + " " + fields[12]; p.used.Swap(used) != used {
 		return true
 	}
+	var ran time.Duration
 	for _, pid := range groupMembers(p.PID) {
-		threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task/*/stat"))
-		if err != nil || slices.ContainsFunc(threads, func(stat string) bool {
-			fields := readStat(stat)
-			return len(fields) > 0 && (fields[0] == "R" || fields[0] == "D")
-		}) {
+		threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task/*"))
+		if err != nil {
 			return true
 		}
+		for _, thread := range threads {
+			if fields := readStat(filepath.Join(thread, "stat")); len(fields) > 0 && (fields[0] == "R" || fields[0] == "D") {
+				return true
+			}
+			if pid == p.PID {
+				ran += schedTime(thread)
+			}
+		}
 	}
-	return false
+	// Less than a tick is not in the CPU times. A process that starts others on a busy machine rarely gets more at once.
+	return (ran - time.Duration(p.ran.Swap(int64(ran)))).Abs() >= time.Millisecond
+}
+
+// schedTime returns how long a thread has run or waited for a processor (proc/<pid>/schedstat in the kernel's
+// Documentation/scheduler/sched-stats.rst); 0 if the kernel does not count that.
+func schedTime(thread string) time.Duration {
+	var running, waiting time.Duration
+	data, err := os.ReadFile(filepath.Join(thread, "schedstat"))
+	if err == nil {
+		_, err = fmt.Sscan(string(data), &running, &waiting)
+	}
+	if err != nil {
+		return 0
+	}
+	return running + waiting
 }
 
 // cpuTime returns the CPU time that the browser's main process has used.

@@ -20,8 +20,8 @@ const (
 	navigateLimit = 20 * time.Second
 	// loadGrace is how long a navigation waits for subresources once the document is parsed.
 	loadGrace = 300 * time.Millisecond
-	// errorPageLimit bounds the wait for Chromium's error page.
-	errorPageLimit = 2 * time.Second
+	// errorPageLimit bounds the wait for Chromium's error page, for which it may start a process.
+	errorPageLimit = 10 * time.Second
 )
 
 // ErrDownload is returned if an address leads to a download; the tab keeps its page.

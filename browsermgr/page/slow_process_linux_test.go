@@ -42,6 +42,24 @@ func TestATabWhoseProcessIsLateLoadsItsPage(t *testing.T) {
 	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
 }
 
+// TestAnErrorPageThatIsLateIsAwaited stops all renderers, like a busy machine, while Chromium should show its error
+// page.
+func TestAnErrorPageThatIsLateIsAwaited(t *testing.T) {
+	closed := site(t, nil)
+	closed.Close()
+	tab := openTab(t, "")
+	pids := pageProcesses(t, browser.Process(t).PID, "--type=renderer", "--type=zygote")
+	resume := func() { signalAll(pids, syscall.SIGCONT) }
+	t.Cleanup(resume)
+	signalAll(pids, syscall.SIGSTOP)
+	time.AfterFunc(3*time.Second, resume)
+	res, err := tab.Navigate(t.Context(), closed.URL)
+	check.Fails(t, err, nil, "refused the connection")
+	if !page.IsErrorPage(res.URL) {
+		t.Errorf("the navigation left %+v", res)
+	}
+}
+
 // TestATabThatDoesNotAnswerYetIsNavigated connects to a browser with a tab whose process is stopped, like on a busy
 // machine: Chromium does not report the first document that the tab shows then.
 func TestATabThatDoesNotAnswerYetIsNavigated(t *testing.T) {
