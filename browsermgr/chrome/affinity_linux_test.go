@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
-	"syscall"
 	"testing"
 
 	"clank/browsermgr/chrome"
@@ -46,7 +45,7 @@ func TestAProgramThatDoesLittleIsNotIdle(t *testing.T) {
 	i=0; while [ $i -lt 6000 ]; do i=$((i+1)); done
 	echo done
 done`)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	check.OwnGroup(cmd)
 	in, err := cmd.StdinPipe()
 	check.Must(t, err)
 	out, err := cmd.StdoutPipe()

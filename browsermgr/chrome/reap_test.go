@@ -32,7 +32,7 @@ func orphan(t *testing.T, dir string) *exec.Cmd {
 		_ = cmd.Wait()
 	}()
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
+		check.KillGroup(cmd)
 		<-reaped
 	})
 	eventually(t, "the orphan runs", func() bool {
