@@ -101,7 +101,7 @@ func (tb *tab) awaitPage() {
 // waitFor waits until a JavaScript expression is true.
 func (tb *tab) waitFor(expression string) {
 	tb.t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(browsertest.Patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for tb.Eval(`Boolean(`+expression+`)`) != true {

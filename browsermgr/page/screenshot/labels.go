@@ -328,37 +328,48 @@ func scrollIntoView(ctx context.Context, e frame.Element, at frame.Locator) (css
 		b = *up
 	}
 	if remote {
-		for f := e.Frame; f != nil; f = f.Parent() {
-			if _, err := f.AwaitQuiet(ctx, true); err != nil {
-				return cssBox{}, err
-			}
+		if err := awaitPainted(ctx, e.Frame); err != nil {
+			return cssBox{}, err
 		}
 	}
 	return b, nil
+}
+
+// awaitPainted waits until a frame that has come into view is drawn, and the documents around it draw that it is there.
+func awaitPainted(ctx context.Context, f *frame.Frame) error {
+	for ; f != nil; f = f.Parent() {
+		if _, err := frame.RunScript[bool](ctx, f, frame.Script{Fn: "painted"}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // offscreenDrawLimit bounds the wait until a page's out-of-process frames are drawn.
 const offscreenDrawLimit = 3 * time.Second
 
 // drawOffscreenFrames makes Chromium draw out-of-process frames that were never in view, which it otherwise omits, by
-// scrolling the page to each. restoreTab scrolls back.
+// scrolling the page to each. Those that are not drawn in time are left out. restoreTab scrolls back.
 func drawOffscreenFrames(ctx context.Context, t *page.Tab) error {
-	ctx, cancel := context.WithTimeout(ctx, offscreenDrawLimit)
+	limited, cancel := context.WithTimeout(ctx, offscreenDrawLimit)
 	defer cancel()
 	for _, f := range t.Frames() {
 		if f.Parent() == nil {
 			continue
 		}
-		now, err := measureViewport(ctx, t)
+		now, err := measureViewport(limited, t)
+		if limited.Err() != nil && ctx.Err() == nil {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		owner, err := f.FindOwner(ctx)
+		owner, err := f.FindOwner(limited)
 		if err != nil {
 			continue // the frame is gone
 		}
 		at := []frame.Locator{{Ref: owner}}
-		places, err := runMeasureScript[[]*elementPlace](ctx, f.Parent(), at, scriptArgument{Do: "places"})
+		places, err := runMeasureScript[[]*elementPlace](limited, f.Parent(), at, scriptArgument{Do: "places"})
 		if err != nil || len(places) == 0 || places[0] == nil {
 			continue
 		}
@@ -366,11 +377,12 @@ func drawOffscreenFrames(ctx context.Context, t *page.Tab) error {
 		if !p.Seen || f.Parent().Parent() == nil && p.Bottom > 0 && p.Top < now.Height && p.Right > 0 && p.Left < now.Width {
 			continue
 		}
-		if _, err := runMeasureScript[*cssBox](ctx, f.Parent(), at, scriptArgument{Do: "reveal", Far: true}); err != nil {
+		_, err = runMeasureScript[*cssBox](limited, f.Parent(), at, scriptArgument{Do: "reveal", Far: true})
+		if err != nil {
 			continue
 		}
-		if _, err := f.AwaitQuiet(ctx, true); err != nil {
-			continue
+		if err := awaitPainted(limited, f); err != nil {
+			continue // it hangs, or the time is over
 		}
 	}
 	return nil

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"net/http"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -196,6 +198,39 @@ func TestRemoteFramesAreDrawnInAFullPage(t *testing.T) {
 	refs(t, tab, 1)
 	_, img := shoot(t, tab, screenshot.Options{FullPage: true})
 	wantColor(t, img, 200, 1300, "#00ff00")
+}
+
+func TestFramesThatHangAreLeftOutOfAFullPage(t *testing.T) {
+	hang := make(chan struct{})
+	var hangs atomic.Bool
+	url := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hang":
+			select {
+			case <-hang:
+			case <-r.Context().Done():
+			}
+		case "/hangs":
+			hangs.Store(true)
+		case "/one":
+			browsertest.HTML(w, `<button>One</button><script>
+				fetch("/hang").then(() => { navigator.sendBeacon("/hangs"); for (;;); })</script>`)
+		case "/two":
+			browsertest.HTML(w, `<button>Two</button>`)
+		default:
+			host := browsertest.LocalhostURL(r)
+			browsertest.HTML(w, `<body style="background:#00ff00"><div style="height:1200px"></div><iframe src="`+host+`/one"></iframe>
+				<div style="height:1200px"></div><iframe src="`+host+`/two"></iframe>`)
+		}
+	}).URL
+	tab := browsertest.Tab(t, browsertest.Connect(t, browsertest.Launch(t), page.Options{}), page.TabOptions{})
+	size(t, tab, 800, 600, 1, false)
+	browsertest.Navigate(t, tab, url)
+	refs(t, tab, 2)
+	close(hang)
+	browsertest.Eventually(t, "the frame hangs", hangs.Load)
+	_, img := shoot(t, tab, screenshot.Options{FullPage: true})
+	wantColor(t, img, 400, 500, "#00ff00")
 }
 
 func TestWhatCannotBeShown(t *testing.T) {

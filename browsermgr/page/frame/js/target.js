@@ -446,6 +446,15 @@ FUNCTIONS.settled = async (a) => {
   return { outcome: guarded.outcome, download: guarded.download, title: document.title, rejected: takeRejected() };
 };
 
+// painted waits for what has come into view, also where nothing was rendered out of view. A second frame begins when the first
+// has been handed over.
+FUNCTIONS.painted = async () => {
+  renders = true;
+  await rendered();
+  await rendered();
+  return true;
+};
+
 // drawn is pending until the page has drawn what the last input led to.
 let drawn = null;
 
