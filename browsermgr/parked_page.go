@@ -228,7 +228,8 @@ func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab,
 			return "Fetch.continueRequest", map[string]string{"requestId": requestID}
 		})
 		missing = restoreFrames(ctx, tab, p.frames)
-		return err
+		// What was requested may reach the network only after the fields are there.
+		return cmp.Or(err, tab.AwaitRequested(ctx, fieldLimit))
 	})
 	if err != nil {
 		b.manager.Logger.Debug("page not fully restored", "tab", tab.ID(), "error", err)

@@ -125,6 +125,12 @@ func (t *Tab) documentCount() int {
 	return t.loadState.Documents
 }
 
+// AwaitRequested waits, for at most d, until the navigation that the page has requested, if any, has taken place or was
+// given up.
+func (t *Tab) AwaitRequested(ctx context.Context, d time.Duration) error {
+	return t.waitUntilWithin(ctx, d, func() bool { return !t.loadState.Pending })
+}
+
 // startNavigation starts a navigation of a tab's main frame.
 type startNavigation func(context.Context, *frame.Frame, actionBaseline) error
 
