@@ -228,7 +228,7 @@ func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab,
 			return "Fetch.continueRequest", map[string]string{"requestId": requestID}
 		})
 		missing = restoreFrames(ctx, tab, p.frames)
-		// What was requested may reach the network only after the fields are there.
+		// Requests are intercepted until those of the change handlers have failed.
 		return cmp.Or(err, tab.AwaitRequested(ctx, fieldLimit))
 	})
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 func TestNavigateReportsStatusAndTitle(t *testing.T) {
@@ -160,6 +162,32 @@ func TestNavigateInWords(t *testing.T) {
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
 		t.Errorf("the tab does not recover: %v", err)
 	}
+}
+
+func TestARequestedNavigationIsAwaited(t *testing.T) {
+	release := make(chan struct{})
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		}
+		browsertest.HTML(w, "ok")
+	})
+	tab := openTab(t, srv.URL)
+	check.Must(t, tab.MainFrame().Do(t.Context(), proto.RuntimeEvaluate{
+		Expression: "void setTimeout(() => { location = '/slow' })",
+	}))
+	const briefly = 50 * time.Millisecond
+	browsertest.Eventually(t, "it waits for the request", func() bool {
+		begun := time.Now()
+		check.Must(t, tab.AwaitRequested(t.Context(), briefly))
+		return time.Since(begun) >= briefly
+	})
+	close(release)
+	check.Must(t, tab.AwaitRequested(t.Context(), browsertest.Patience))
+	browsertest.WantEqual(t, tab.URL(), srv.URL+"/slow")
 }
 
 func TestNavigateToASilentServerEnds(t *testing.T) {

@@ -446,8 +446,8 @@ FUNCTIONS.settled = async (a) => {
   return { outcome: guarded.outcome, download: guarded.download, title: document.title, rejected: takeRejected() };
 };
 
-// painted waits for what has come into view, also where nothing was rendered out of view. A second frame begins when the first
-// has been handed over.
+// painted waits until what has come into view is drawn. A document that rendered nothing while out of view renders now. The
+// second frame begins when the first has been handed over.
 FUNCTIONS.painted = async () => {
   renders = true;
   await rendered();
